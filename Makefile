@@ -1,0 +1,29 @@
+# Relative paths only: the checkout may live in a directory with spaces in its name.
+PYTHON_ENV = .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: demo test lint promise tools lock venv help
+
+demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
+	@$(PYTHON_ENV) examples/demo.py
+
+test: venv ## Everything fast, in two processes
+	@$(PYTHON_ENV) -m pytest -n 2
+
+lint: venv ## Linters and types
+	@scripts/check
+
+promise: venv ## The statistical promises, by simulation (slow)
+	@$(PYTHON_ENV) -m pytest -n 2 -m promise
+
+tools: venv ## Tests against the real external tools on this host
+	@$(PYTHON_ENV) -m pytest -m tools
+
+lock: venv ## Write requirements.lock and requirements-dev.lock anew (UPGRADE=--upgrade: newest versions)
+	@scripts/lock $(UPGRADE)
+
+venv: # .venv for all of the above, made once for each change of the lock
+	@scripts/venv
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,1 @@
+"""Makes measurements: sources, builds, executions, and the one loop over them."""

@@ -1,0 +1,43 @@
+"""What a command loads before it does anything: the heavy packages only where they are needed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"numpy", "scipy", "pandas", "statsmodels", "matplotlib"}
+
+# Two sides, two builds each: enough for an interval.
+MEASUREMENTS = "".join(
+    f'{{"type":"execution","benchmark":"b","side":"{side}","build":{build},"execution":{execution},'
+    f'"metrics":{{"time":{{"unit":"s","better":"lower","values":[0.1{build}{execution},0.1{execution}{build}]}}}}}}\n'
+    for side in ("base", "head")
+    for build in range(2)
+    for execution in range(2)
+)
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a fresh interpreter imports; the command itself must succeed."""
+    done = subprocess.run([sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True)
+    return set(re.findall(r"^import time: .*\| +(\S+)$", done.stderr, flags=re.MULTILINE))
+
+
+def packages(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_quick_options_load_nothing_heavy(option: str) -> None:
+    assert packages(loaded("-m", "gate", option)) & HEAVY == set()
+
+
+def test_decide_loads_numpy_and_of_scipy_only_special(tmp_path: Path) -> None:
+    file = tmp_path / "measurements.jsonl"
+    file.write_text(MEASUREMENTS, encoding="utf-8")
+    modules = loaded("-m", "gate", "decide", str(file))
+    assert packages(modules) & HEAVY <= {"numpy", "scipy"}
+    # What scipy.special itself pulls in is scipy's affair.
+    assert {module for module in modules if module.startswith("scipy.")} <= loaded("-c", "import scipy.special")
