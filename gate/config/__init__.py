@@ -1,0 +1,1 @@
+"""perfgate.toml text -> typed Config; unknown keys are errors; the JSON Schema of the file."""

@@ -1,0 +1,71 @@
+"""Values of the configuration that the format names and this version does not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gate.config.errors import ConfigError
+from gate.config.source import Path, Source, dotted
+
+_INTERVALS = {"fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"}
+_INSTRUMENTS = {
+    "perf_stat", "callgrind", "pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh",
+}  # fmt: skip
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+_LATER: dict[tuple[str, str], Callable[[Any], bool]] = {
+    ("gate", "interval"): lambda value: value in _INTERVALS,
+    ("gate", "family"): lambda value: value == "bh",
+    ("plan", "builds"): lambda value: isinstance(value, Mapping),
+    ("plan", "auto"): _always,
+    ("build", "perturb"): _always,
+    ("benchmark", "instrument"): lambda value: value in _INSTRUMENTS,
+    ("benchmark", "command"): lambda value: "{port}" in (value if isinstance(value, str) else str(value)),
+    ("benchmark", "warmup"): lambda value: value == "auto",
+    **{("benchmark", key): _always for key in ("service", "load", "include", "exclude", "column", "cpus", "perturb")},
+}
+
+
+def refuse_later(source: Source) -> None:
+    """Refuse what a later version brings, by that name rather than as an unknown key.
+
+    Raises:
+        ConfigError: "not in this version".
+    """
+    if "study" in source.tables:
+        raise _not_yet(source, ("study",))
+    for (table, key), is_later in _LATER.items():
+        for path, values in _tables(source.tables, table):
+            if key in values and is_later(values[key]):
+                raise _not_yet(source, (*path, key))
+    for path, benchmark in _tables(source.tables, "benchmark"):
+        metrics = benchmark.get("metric")
+        for name, rules in metrics.items() if isinstance(metrics, dict) else ():
+            statistics = rules.get("statistics") if isinstance(rules, dict) else None
+            for statistic in statistics if isinstance(statistics, list) else ():
+                if isinstance(statistic, str) and statistic[:1] == "p" and statistic[1:].replace(".", "").isdigit():
+                    raise _not_yet(source, (*path, "metric", name, "statistics"))
+
+
+def _tables(tables: dict[str, Any], name: str) -> list[tuple[Path, dict[str, Any]]]:
+    value = tables.get(name)
+    if isinstance(value, dict):
+        return [((name,), value)]
+    return [
+        ((name, i), item) for i, item in enumerate(value if isinstance(value, list) else []) if isinstance(item, dict)
+    ]
+
+
+def _not_yet(source: Source, path: Path) -> ConfigError:
+    value: Any = source.tables
+    for key in path:
+        value = value[key]
+    if path[-1] == "command":
+        value = "{port}"
+    shown = f'"{value}" is ' if isinstance(value, str) else ""
+    return ConfigError(f"{source.place(path)}: {dotted(path)}", f"{shown}not in this version of perfgate")

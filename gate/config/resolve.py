@@ -1,0 +1,212 @@
+"""The configs of base and head, and options over them -> the settings of one gate (design.md, "Whose rules")."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from gate.config.errors import ConfigError
+from gate.config.parse import parse
+from gate.config.schema import to_tables
+from gate.config.source import Path, Source, dotted, from_tables, has
+from gate.config.types import Benchmark, Config
+from gate.model import SIDES, Side
+
+_RULES = ("gate", "override", "accept", "plan")
+_SETTABLE = ("gate", "plan", "build", "env")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one gate goes by.
+
+    sides: each side's own [build], [env] and commands. rules: what decides, with the union of the benchmarks; this is
+    what the run line of measurements.jsonl keeps. source: whose rules, in words. warnings: what the report must say.
+    """
+
+    sides: dict[Side, Config]
+    rules: Config
+    source: str
+    warnings: list[str]
+    texts: dict[Side, Source]
+    decisive: Source
+    options: Source
+
+    @property
+    def benchmarks(self) -> dict[Side, list[str]]:
+        """The names of the benchmarks that each side has."""
+        return {side: [b.name for b in config.benchmark] for side, config in self.sides.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One effective value and where it comes from."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+def resolve(
+    base: Source | None,
+    head: Source | None,
+    *,
+    rules: Literal["base", "head"] | Source,
+    config: Source | None = None,
+    sets: Sequence[str] = (),
+) -> Settings:
+    """Settle whose rules and whose commands count.
+
+    base, head: the config text at each side; None where it has none. rules: the side, or a file of rules. config: a
+    file that wins over both sides and the rules. sets: KEY=VALUE options, over everything.
+
+    Raises:
+        ConfigError: neither side has a config, or one that is wrong; both sides' files are validated.
+    """
+    warnings: list[str] = []
+    if config is not None:
+        base, head, rules = config, config, "head"
+    if base is None and head is None:
+        raise ConfigError("", "no perfgate.toml here or at base; `perfgate init` writes one")
+    if base is None:
+        warnings.append("base has no perfgate.toml: head's is used for both sides")
+    elif head is None:
+        warnings.append("head has no perfgate.toml: base's is used for both sides")
+    sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
+    options = from_tables(tables_of(sets), "--set")
+    _refuse_other_instruments(sources, {side: parse(sources[side]) for side in SIDES})
+    sides: dict[Side, Config] = {side: parse(over(sources[side], options)) for side in SIDES}
+    origin = rules if isinstance(rules, Source) else sources[rules]
+    decisive = parse(over(origin, options))
+    changed = _changed_rules(sides)
+    if changed:
+        in_force = rules if isinstance(rules, str) else origin.name
+        warnings.append(f"head changes the rules ({', '.join(changed)}); in force are those of {in_force}")
+    warnings += [
+        f"head changes how {name} is measured: the sides may not be comparable" for name in _changed_measuring(sides)
+    ]
+    merged = msgspec.structs.replace(
+        decisive,
+        build=sides["head"].build,
+        env=sides["head"].env,
+        benchmark=_union(sides, decisive),
+    )
+    return Settings(sides, merged, origin.name, warnings, sources, origin, options)
+
+
+def tables_of(sets: Sequence[str]) -> dict[str, Any]:
+    """Return the tables that --set options make.
+
+    Raises:
+        ConfigError: not TABLE.KEY=VALUE, or a value that the key does not take.
+    """
+    tables: dict[str, Any] = {}
+    for text in sets:
+        key, separator, value = text.partition("=")
+        path = key.strip().split(".")
+        if not separator or len(path) != 2 or path[0] not in _SETTABLE:
+            raise ConfigError(f"--set {text}", f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}")
+        try:
+            parsed = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed = value.strip()
+        table, name = path
+        parse(from_tables({table: {name: parsed}}, f"--set {text}"))
+        tables.setdefault(table, {})[name] = parsed
+    return tables
+
+
+def over(source: Source, options: Source) -> Source:
+    """Lay the tables of options over those of a source."""
+    tables = copy.deepcopy(source.tables)
+    for table, values in options.tables.items():
+        tables.setdefault(table, {}).update(values)
+    return Source(source.name, source.text, tables, source.prefix)
+
+
+def _changed_rules(sides: dict[Side, Config]) -> list[str]:
+    base, head = (to_tables(sides[side]) for side in SIDES)
+    changed = []
+    for table in _RULES:
+        if isinstance(base[table], dict):
+            keys = [k for k in base[table] if base[table][k] != head[table][k]]
+            changed += [f"{table}.{key}" for key in keys]
+        elif base[table] != head[table]:
+            changed.append(table)
+    rules = {side: {b.name: b.metric for b in sides[side].benchmark} for side in SIDES}
+    for name, own in rules["base"].items():
+        if name in rules["head"] and rules["head"][name] != own:
+            changed.append(f"metrics of {name}")
+    return changed
+
+
+def _changed_measuring(sides: dict[Side, Config]) -> list[str]:
+    base = {b.name: b for b in sides["base"].benchmark}
+    return [
+        h.name
+        for h in sides["head"].benchmark
+        if h.name in base and (h.warmup, h.command) != (base[h.name].warmup, base[h.name].command)
+    ]
+
+
+def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Config]) -> None:
+    base = {b.name: b.instrument for b in sides["base"].benchmark}
+    for i, head in enumerate(sides["head"].benchmark):
+        if base.get(head.name, head.instrument) != head.instrument:
+            raise ConfigError(
+                f"{sources['head'].place(('benchmark', i, 'instrument'))}: benchmark[{i}].instrument",
+                f'base measures "{head.name}" with {base[head.name]}, head with {head.instrument}: their values cannot '
+                "be compared; give the benchmark a new name",
+            )
+
+
+def _union(sides: dict[Side, Config], rules: Config) -> list[Benchmark]:
+    own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
+    metric = {b.name: b.metric for b in rules.benchmark}
+    names = dict.fromkeys([*own["base"], *own["head"]])
+    both = [own["head"].get(name) or own["base"][name] for name in names]
+    return [msgspec.structs.replace(b, metric=metric.get(b.name, b.metric)) for b in both]
+
+
+def effective(settings: Settings) -> list[Setting]:
+    """List every effective value of the rules, with the place it comes from."""
+    return list(_leaves(settings, to_tables(settings.rules), ()))
+
+
+def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
+    if isinstance(value, dict) and value:
+        return [leaf for key, item in value.items() for leaf in _leaves(settings, item, (*path, key))]
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [leaf for i, item in enumerate(value) for leaf in _leaves(settings, item, (*path, i))]
+    return [Setting(dotted(path), value, _origin(settings, path))]
+
+
+def _origin(settings: Settings, path: Path) -> str:
+    if has(settings.options.tables, path):
+        return "option --set"
+    if path[0] in _RULES:
+        sources = [(settings.decisive, path)]
+    elif path[0] == "benchmark":
+        sources = _benchmark_sources(settings, path)
+    else:
+        sources = [(settings.texts["head"], path)]
+    return next((source.place(own) for source, own in sources if has(source.tables, own)), "default")
+
+
+def _benchmark_sources(settings: Settings, path: Path) -> list[tuple[Source, Path]]:
+    """Return where a key of the union's benchmark may stand: its metrics by the rules, the rest by its own side."""
+    name = settings.rules.benchmark[int(path[1])].name
+    found: list[tuple[Source, Path]] = []
+    for source in (
+        *([settings.decisive] if path[2] == "metric" else []),
+        settings.texts["head"],
+        settings.texts["base"],
+    ):
+        tables = source.tables.get("benchmark", [])
+        found += [(source, ("benchmark", i, *path[2:])) for i, b in enumerate(tables) if b.get("name") == name]
+    return found

@@ -1,0 +1,75 @@
+"""Which rule applies to which case: thresholds, floors, accepts, and the metrics that are decided."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules that decide. source: where they come from, in words; today: for accepts with a date."""
+
+    config: Config
+    source: str
+    today: datetime.date
+
+
+def matches(glob: str, name: str) -> bool:
+    """Tell whether a glob means a name; a name also means itself, so that "a[1]" needs no escape."""
+    return glob == name or fnmatchcase(name, glob)
+
+
+def benchmark_rules(config: Config, benchmark: str) -> Benchmark | None:
+    """Return the [[benchmark]] of a name; a suite's "bench/case" belongs to the longest name that leads it."""
+    owners = [b for b in config.benchmark if benchmark == b.name or benchmark.startswith(b.name + "/")]
+    return max(owners, key=lambda b: len(b.name), default=None)
+
+
+def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
+    """Return [benchmark.metric.NAME] of a case, or the defaults."""
+    rules = benchmark_rules(config, benchmark)
+    return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
+
+
+def is_decided(config: Config, benchmark: str, metric: str) -> bool:
+    """Tell whether a metric is decided: plan.metrics, else time of the command instruments and all of values."""
+    if config.plan.metrics is not None:
+        return any(matches(glob, metric) for glob in config.plan.metrics)
+    rules = benchmark_rules(config, benchmark)
+    return rules is None or rules.instrument == "values" or metric == "time" or metric in rules.metric
+
+
+def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
+    """Return the threshold of a case: of the metric, else the last override that matches, else gate's."""
+    own = metric_rules(config, benchmark, metric).threshold
+    if own is not None:
+        return float(own)
+    for override in reversed(config.override):
+        if override.threshold is not None and _applies(override, benchmark, metric, statistic):
+            return float(override.threshold)
+    return float(config.gate.threshold)
+
+
+def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:
+    """Return the floor of a case in its base unit, found as the threshold; None when its dimension is another."""
+    floor = metric_rules(config, benchmark, metric).floor
+    if floor is None:
+        floor = next(
+            (o.floor for o in reversed(config.override) if o.floor and _applies(o, benchmark, metric, statistic)),
+            config.gate.floor,
+        )
+    # a plain number is in the metric's own unit
+    return floor.value if floor.unit in (unit, "") and floor.value > 0 else None
+
+
+def accepts_of(config: Config, benchmark: str, metric: str, statistic: str) -> list[Accept]:
+    """Return the [[accept]] entries that match a case, in the order of the file."""
+    return [accept for accept in config.accept if _applies(accept, benchmark, metric, statistic)]
+
+
+def _applies(entry: Override | Accept, benchmark: str, metric: str, statistic: str) -> bool:
+    return matches(entry.benchmark, benchmark) and matches(entry.metric, metric) and matches(entry.statistic, statistic)

@@ -1,0 +1,51 @@
+"""Config -> tables in the shape of perfgate.toml, and the JSON Schema of the file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gate.config.types import Config, Table
+from gate.units import Duration, Quantity, Share
+
+_SCHEMAS: dict[type, dict[str, Any]] = {
+    Share: {"type": ["string", "number"], "pattern": r"^[0-9.]+ *%?$", "minimum": 0, "examples": ["3%"]},
+    Duration: {"type": ["string", "number"], "exclusiveMinimum": 0, "examples": ["15m", "90s"]},
+    Quantity: {"type": ["string", "number"], "minimum": 0, "examples": ["1us", "256MB"]},
+}
+
+
+def to_tables(table: Table) -> dict[str, Any]:
+    """Write a table of the config with every key, as perfgate.toml would; None stays None."""
+    tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=_encode)
+    return tables
+
+
+def _encode(value: object) -> object:
+    if isinstance(value, (Share, Duration, Quantity)):
+        return str(value)
+    raise NotImplementedError(f"cannot write {type(value).__name__}")
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of perfgate.toml."""
+    (_, components) = msgspec.json.schema_components(
+        [Config], schema_hook=lambda kind: dict(_SCHEMAS[kind]), ref_template="#/$defs/{name}"
+    )
+    defaults: dict[str, Table] = {"Config": Config()}
+    defaults |= {type(value).__name__: value for value in _tables(Config())}
+    for name, schema in components.items():
+        for key, default in (to_tables(defaults[name]) if name in defaults else {}).items():
+            if default is not None and not isinstance(default, (dict, list)):
+                schema["properties"][key]["default"] = default
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **components.pop("Config"),
+        "title": "perfgate.toml",
+        "$defs": components,
+    }
+
+
+def _tables(config: Config) -> list[Table]:
+    return [config.gate, config.plan, config.build, config.env]

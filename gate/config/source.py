@@ -1,0 +1,127 @@
+"""One config text: its tables, and the place of each key in it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from gate.config.errors import ConfigError
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A config text and what TOML makes of it.
+
+    name: what errors and origins call it, such as "perfgate.toml" or "base: perfgate.toml".
+    prefix: where the tables stand in the text: () or ("tool", "perfgate").
+    """
+
+    name: str
+    text: str
+    tables: dict[str, Any]
+    prefix: tuple[str, ...] = ()
+
+    def place(self, path: Path) -> str:
+        """Name the file and line of a key: "perfgate.toml:12"."""
+        line = line_of(self.text, (*self.prefix, *path))
+        return self.name if line is None else f"{self.name}:{line}"
+
+
+def read_source(text: str, name: str, *, prefix: tuple[str, ...] = ()) -> Source:
+    """Parse a config text.
+
+    Raises:
+        ConfigError: not TOML, or the prefix is no table.
+    """
+    tables = _loads(text, name)
+    for key in prefix:
+        tables = tables.get(key, {})
+        if not isinstance(tables, dict):
+            raise ConfigError(name, f"{'.'.join(prefix)} is not a table")
+    return Source(name, text, tables, prefix)
+
+
+def from_tables(tables: dict[str, Any], name: str) -> Source:
+    """Wrap tables that do not come from a TOML text (the config of a run line)."""
+    return Source(name, "", tables)
+
+
+def project_source(perfgate_toml: str | None, pyproject_toml: str | None, side: str = "") -> Source | None:
+    """Return the config of a project from the texts of its two possible files; None when neither holds one.
+
+    side: put before the file names in messages.
+
+    Raises:
+        ConfigError: not TOML, or both hold a config.
+    """
+    lead = f"{side}: " if side else ""
+    pyproject = None
+    if pyproject_toml is not None and "perfgate" in pyproject_toml:
+        pyproject = read_source(pyproject_toml, f"{lead}pyproject.toml", prefix=("tool", "perfgate"))
+    if perfgate_toml is None:
+        return pyproject if pyproject and pyproject.tables else None
+    if pyproject and pyproject.tables:
+        raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them")
+    return read_source(perfgate_toml, f"{lead}perfgate.toml")
+
+
+def _loads(text: str, name: str) -> dict[str, Any]:
+    try:
+        # an editor's byte order mark and CRLF are no errors of the user's
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(name, f"not valid TOML: {error}") from None
+
+
+def line_of(text: str, path: Path) -> int | None:
+    """Return the line (from 1) of the statement that defines a key; None when the text does not define it."""
+    return next((line for line, tables in _statements(text) if has(tables, path)), None)
+
+
+@lru_cache(maxsize=8)
+def _statements(text: str) -> tuple[tuple[int, dict[str, Any]], ...]:
+    """Return, per statement, its first line and the tables of the text up to its end.
+
+    tomllib gives no positions, so ever longer beginnings of the text are parsed; a config is short, and this runs
+    only for an error or for `perfgate config`.
+    """
+    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+    found: list[tuple[int, dict[str, Any]]] = []
+    start = 0
+    for end in range(1, len(lines) + 1):
+        try:
+            tables = tomllib.loads("".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        while start < end - 1 and lines[start].strip()[:1] in ("", "#"):
+            start += 1
+        found.append((start + 1, tables))
+        start = end
+    return tuple(found)
+
+
+def has(tables: Any, path: Path) -> bool:
+    """Tell whether tables hold a key."""
+    for key in path:
+        try:
+            tables = tables[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+def dotted(path: Path) -> str:
+    """Write a path as people do: benchmark[0].metric.latency."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            quoted = key if key.replace("-", "").replace("_", "").isalnum() else json.dumps(key, ensure_ascii=False)
+            text += f".{quoted}" if text else quoted
+    return text

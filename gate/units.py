@@ -1,0 +1,219 @@
+"""Units: text in ("3%", "1us", "15m") to base units, base units to scaled text out."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Self
+
+# Scale of each unit towards its base unit, by dimension (the base unit names the dimension).
+_SCALES: dict[str, dict[str, float]] = {
+    "s": {
+        "ns": 1e-9,
+        "us": 1e-6,
+        "µs": 1e-6,  # micro sign
+        "μs": 1e-6,  # Greek mu: both are typed
+        "ms": 1e-3,
+        "s": 1.0,
+        "min": 60.0,
+        "m": 60.0,
+        "h": 3600.0,
+    },
+    "B": {
+        "B": 1.0,
+        "kB": 1e3,
+        "KB": 1e3,
+        "MB": 1e6,
+        "GB": 1e9,
+        "KiB": 1024.0,
+        "MiB": 1024.0**2,
+        "GiB": 1024.0**3,
+    },
+}
+_TO_BASE: dict[str, tuple[str, float]] = {
+    unit: (base, scale) for base, units in _SCALES.items() for unit, scale in units.items()
+}
+_SHOWN: dict[str, list[tuple[float, str]]] = {
+    "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
+    "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
+}
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+
+
+def to_base(unit: str) -> tuple[str, float]:
+    """Return the base unit of a unit and the factor that takes a value there; an unknown unit is its own base."""
+    return _TO_BASE.get(unit, (unit, 1.0))
+
+
+def _split(text: str) -> tuple[float, str]:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} does not begin with a number")
+    value = float(match[1])
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is out of range")
+    return value, match[2]
+
+
+class Share(float):
+    """A relative amount, written "3%" or 0.03; never negative."""
+
+    @classmethod
+    def parse(cls, raw: object) -> Self:
+        """Read "3%", 0.03 or "0.03".
+
+        Raises:
+            ValueError: not a share, or negative.
+        """
+        if isinstance(raw, str):
+            value, unit = _split(raw)
+            if unit not in ("", "%"):
+                raise ValueError(f'{raw!r} is no share: write "3%" or 0.03')
+            # 3/100 rather than 3*0.01: the closest float to 0.03
+            value = value / 100 if unit else value
+        elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            value = float(raw)
+        else:
+            raise ValueError(f'expected a share such as "3%", got {raw!r}')
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"a share is 0 or more, got {raw!r}")
+        if value >= 1 and not (isinstance(raw, str) and "%" in raw):
+            # somebody who writes 3 means 3%, and a gate of 300% would be blind
+            raise ValueError(f'{raw!r} is ambiguous: write "{value:g}%" or a number below 1')
+        return cls(value)
+
+    def __str__(self) -> str:
+        """Write it as a percentage."""
+        return f"{float(self) * 100:.12g}%"
+
+
+class Duration(float):
+    """A time span in seconds, written "15m", "1h", "90s" or a number of seconds; above 0."""
+
+    @classmethod
+    def parse(cls, raw: object) -> Self:
+        """Read "15m", "1h30m" or 90.
+
+        Raises:
+            ValueError: not a time span, or not above 0.
+        """
+        if isinstance(raw, str):
+            parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-zµμ]+)\s*", raw.strip())
+            if not parts or "".join(n + u for n, u in parts) != "".join(raw.split()):
+                raise ValueError(f'{raw!r} is no time span: write "15m", "90s" or "1h30m"')
+            value = 0.0
+            for number, unit in parts:
+                base, scale = to_base(unit)
+                if base != "s":
+                    raise ValueError(f'{unit!r} in {raw!r} is no unit of time: use "s", "m" or "h"')
+                value += float(number) * scale
+        elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
+            value = float(raw)
+        else:
+            raise ValueError(f'expected a time span such as "15m", got {raw!r}')
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"a time span is above 0, got {raw!r}")
+        return cls(value)
+
+    def __str__(self) -> str:
+        """Write it in the largest unit that keeps it whole, else in seconds."""
+        for scale, unit in ((3600.0, "h"), (60.0, "m")):
+            if float(self) % scale == 0:
+                return f"{float(self) / scale:.0f}{unit}"
+        return f"{float(self):.12g}s"
+
+
+class Quantity:
+    """A value with a unit, such as "1us", "4KiB" or "100" (a count)."""
+
+    __slots__ = ("text", "unit", "value")
+
+    def __init__(self, value: float, unit: str, text: str) -> None:
+        """Hold a value in its base unit, and the text it was written as."""
+        self.value = value
+        self.unit = unit
+        self.text = text
+
+    @classmethod
+    def parse(cls, raw: object) -> Self:
+        """Read "1us", "4 KiB" or 100.
+
+        Raises:
+            ValueError: no number in front, or negative.
+        """
+        if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+            raise ValueError(f'expected an amount such as "1us", got {raw!r}')
+        number, unit = _split(str(raw))
+        if number < 0:
+            raise ValueError(f"an amount is 0 or more, got {raw!r}")
+        base, scale = to_base(unit)
+        return cls(number * scale, base, str(raw))
+
+    def __str__(self) -> str:
+        """Write it as it was read."""
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        """Compare value and unit, not the text."""
+        return isinstance(other, Quantity) and (self.value, self.unit) == (other.value, other.unit)
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash((self.value, self.unit))
+
+
+def shown_unit(value: float, unit: str) -> tuple[float, str]:
+    """Return the scale and the name of the unit in which a value of a base unit reads best."""
+    if value == 0 or not math.isfinite(value):
+        return 1.0, unit
+    choices = _SHOWN.get(unit)
+    if choices is None:
+        return 1.0, unit
+    for scale, name in choices:
+        # 0.9995 rounds to 1.000 at the four digits that are shown
+        if abs(value) >= scale * 0.9995:
+            return scale, name
+    return choices[-1]
+
+
+def format_value(value: float, unit: str, *, like: float | None = None, digits: int = 4) -> str:
+    """Write a value of a base unit with a scaled unit: 0.1015 s -> "101.5 ms".
+
+    like: take the scale from this value instead, so that numbers beside each other share a unit.
+    """
+    scale, name = shown_unit(value if like is None else like, unit)
+    return f"{format_number(value / scale, digits)} {name}".rstrip()
+
+
+def format_number(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits, trailing zeros kept, exponents only where they help."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    if -4 <= exponent < 7:
+        return f"{value:.{max(0, digits - 1 - exponent)}f}"
+    return f"{value:.{digits - 1}e}"
+
+
+def format_share(value: float, *, sign: bool = False) -> str:
+    """Write a relative amount as a percentage: 0.0312 -> "3.1%", 0.00042 -> "0.042%"."""
+    percent = value * 100
+    size = abs(percent)
+    places = 0 if size >= 99.95 else 1 if size >= 0.95 or size == 0 else 2 if size >= 0.095 else 3
+    text = f"{percent:+.{places}f}%" if sign else f"{percent:.{places}f}%"
+    # "-0.000%" says nothing that "0.000%" does not
+    return text.replace("-", "") if float(text.rstrip("%")) == 0 else text
+
+
+def format_duration(seconds: float) -> str:
+    """Write a time span for people: "850 ms", "12 s", "3 min 20 s", "1 h 05 min"."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min" + (f" {total % 60:02d} s" if total % 60 else "")
+    return f"{total // 3600} h {total % 3600 // 60:02d} min"

@@ -1,0 +1,165 @@
+"""Every error names its file, its line and what to do; the messages are literal on purpose."""
+
+import pytest
+
+from gate.config.errors import ConfigError
+from gate.config.parse import parse
+from gate.config.source import line_of, project_source, read_source
+from gate.config.types import Config
+
+EXAMPLE = """\
+[gate]
+threshold    = "3%"
+floor        = "1us"
+confidence   = 0.95
+interval     = "auto"
+family       = "holm"
+inconclusive = "pass"
+missing      = "fail"
+min_builds   = 5
+
+[[override]]
+benchmark = "suite/parse-*"
+threshold = "10%"
+
+[[accept]]
+benchmark = "encode"
+up_to  = "8%"
+until  = 2026-12-31
+reason = "new checksum, see #123"
+
+[plan]
+builds = 5
+executions = 5
+iterations = 10
+budget = "15m"
+metrics = ["time"]
+
+[build]
+setup     = "npm ci"
+share     = ["data/"]
+overlay   = ["bench/"]
+command   = "make clean all"
+artifacts = ["build/app"]
+timeout   = "10m"
+
+[env]
+pass = ["LD_LIBRARY_PATH"]
+set  = { LC_ALL = "C" }
+
+[[benchmark]]
+name       = "parse-large"
+command    = ["./build/app", "parse", "data/large.json"]
+instrument = "hyperfine"
+warmup     = 1
+
+[[benchmark]]
+name       = "request"
+command    = "./build/load --out {output}"
+instrument = "values"
+[benchmark.metric.latency]
+unit = "s"
+better = "lower"
+statistics = ["mean"]
+threshold = "5%"
+exact = false
+"""
+
+
+def config(text: str) -> Config:
+    return parse(read_source(text, "perfgate.toml"))
+
+
+def error(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        config(text)
+    return str(caught.value)
+
+
+def test_the_example_of_the_design() -> None:
+    found = config(EXAMPLE)
+    assert found.gate.threshold == 0.03
+    assert float(found.plan.budget) == 900
+    assert found.accept[0].until.isoformat() == "2026-12-31"
+    assert found.env.pass_ == ["LD_LIBRARY_PATH"]
+    assert found.benchmark[1].metric["latency"].threshold == 0.05
+
+
+def test_an_empty_file_is_all_defaults() -> None:
+    assert config("") == Config()
+    assert config("\ufeff# with a byte order mark\r\n") == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[gate]\nthresold = "3%"', "perfgate.toml:2: gate.thresold: unknown key; did you mean threshold?"),
+        ("[gat]", "perfgate.toml:1: gat: unknown key; did you mean gate?"),
+        ("[gate]\n\n# a comment\nthreshold = [\n  1,\n]", 'perfgate.toml:4: gate.threshold: expected a share such as "3%", got [1]'),
+        ('[gate]\ninterval = "zz"', 'perfgate.toml:2: gate.interval: "zz" is none of "auto", "fieller", "fieller-kj"'),
+        ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected float < 1.0 (95)"),
+        ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected int, got str ("x")'),
+        ("[plan]\nbuilds = 0", "perfgate.toml:2: plan.builds: expected int >= 1 (0)"),
+        ('[plan]\nbudget = "15x"', "perfgate.toml:2: plan.budget: 'x' in '15x' is no unit of time: use \"s\", \"m\" or \"h\""),
+        ("plan = 3", "perfgate.toml:1: plan: expected a table, got 3"),
+        ("benchmark = 1", "perfgate.toml:1: benchmark: expected [[benchmark]] tables, got 1"),
+        ('[[benchmark]]\nname = "a"', "perfgate.toml:1: benchmark[0]: needs the key command"),
+        ('[[benchmark]]\nname = "a"\ncommand = " "', "perfgate.toml:3: benchmark[0].command: is empty"),
+        (
+            '[[benchmark]]\nname = "a"\ncommand = "x"\n\n[[benchmark]]\nname = "a"\ncommand = "y"',
+            'perfgate.toml:6: benchmark[1].name: "a" is the name of benchmark[0] already',
+        ),
+        (
+            '[[benchmark]]\nname = "a"\ncommand = "x"\n[benchmark.metric.time]\nexact = true',
+            "perfgate.toml:4: benchmark[0].metric: hyperfine measures nothing exact; exact is for values",
+        ),
+        ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
+        (
+            '[gate]\nthreshold = 0\ninconclusive = "fail"',
+            'perfgate.toml:3: gate.inconclusive: "fail" cannot go with threshold 0, where nothing is "unchanged"',
+        ),
+        ("x = [", "perfgate.toml: not valid TOML: Invalid value (at end of document)"),
+    ],
+)  # fmt: skip
+def test_errors(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[plan]\nbuilds = {min = 4, max = 12}", "plan.builds"),
+        ("[plan]\nauto = true", "plan.auto"),
+        ('[gate]\ninterval = "bootstrap-bca"', "gate.interval"),
+        ('[gate]\nfamily = "bh"', "gate.family"),
+        ('[[benchmark]]\nname = "a"\ncommand = "x"\nwarmup = "auto"', "benchmark[0].warmup"),
+        ('[[benchmark]]\nname = "a"\ncommand = "x"\ninstrument = "callgrind"', "benchmark[0].instrument"),
+        ('[[benchmark]]\nname = "a"\ncommand = "x"\nservice = {command = "s"}', "benchmark[0].service"),
+        ('[[benchmark]]\nname = "a"\ncommand = "x"\nmetric.time.statistics = ["mean", "p99"]', "benchmark[0].metric.time.statistics"),
+        ('[[benchmark]]\nname = "a"\ncommand = "x --port {port}"', "benchmark[0].command"),
+        ("[study]", "study"),
+    ],
+)  # fmt: skip
+def test_what_later_versions_bring_is_refused_by_that_name(text: str, key: str) -> None:
+    message = error(text)
+    assert "not in this version" in message
+    assert f" {key}: " in message
+
+
+def test_a_place_is_the_line_where_the_statement_begins() -> None:
+    text = '# top\n[a]\nx = """\ny\n"""\n\n# about z\nz = {b = 1}\n[[c]]\nd = 1\n[[c]]\n"e f" = 2\n'
+    lines = [("a", "x"), ("a", "z", "b"), ("c", 0), ("c", 1, "e f"), ("nothing",)]
+    assert [line_of(text, path) for path in lines] == [3, 8, 9, 12, None]
+
+
+def test_pyproject_holds_the_same_keys() -> None:
+    text = '[project]\nname = "x"\n\n[tool.perfgate.gate]\nthreshold = "x%"\n'
+    source = project_source(None, text, "base")
+    assert source is not None
+    with pytest.raises(
+        ConfigError, match=r"^base: pyproject.toml:5: gate.threshold: 'x%' does not begin with a number"
+    ):
+        parse(source)
+    assert project_source(None, '[project]\nname = "perfgate"\n') is None
+    with pytest.raises(ConfigError, match="keep one of them"):
+        project_source("", text)

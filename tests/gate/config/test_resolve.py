@@ -1,0 +1,193 @@
+import datetime
+import json
+
+import jsonschema
+import pytest
+
+from gate.config.errors import ConfigError
+from gate.config.parse import parse
+from gate.config.resolve import effective, resolve
+from gate.config.rules import accepts_of, floor_of, is_decided, matches, threshold_of
+from gate.config.schema import json_schema, to_tables
+from gate.config.source import Source, from_tables, read_source
+from gate.config.types import Config
+from tests.gate.config.test_parse import EXAMPLE
+
+BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
+
+
+def source(text: str, name: str = "perfgate.toml") -> Source:
+    return read_source(text, name)
+
+
+BASE = source(
+    '[gate]\nthreshold = "3%"\n' + BENCH.format("a", "old") + BENCH.format("gone", "g"), "base: perfgate.toml"
+)
+HEAD = source('[gate]\nthreshold = "9%"\n' + BENCH.format("new", "n") + BENCH.format("a", "new"), "head: perfgate.toml")
+
+
+def test_rules_come_from_the_side_named_and_commands_from_each_side() -> None:
+    for side, threshold in (("base", 0.03), ("head", 0.09)):
+        settings = resolve(BASE, HEAD, rules="base" if side == "base" else "head")
+        assert settings.rules.gate.threshold == threshold
+        assert [b.command for b in settings.sides["base"].benchmark] == ["old", "g"]
+        assert settings.benchmarks == {"base": ["a", "gone"], "head": ["new", "a"]}
+        assert [b.name for b in settings.rules.benchmark] == ["a", "gone", "new"]
+
+
+def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
+    warnings = resolve(BASE, HEAD, rules="base").warnings
+    assert warnings == [
+        "head changes the rules (gate.threshold); in force are those of base",
+        "head changes how a is measured: the sides may not be comparable",
+    ]
+    assert resolve(BASE, BASE, rules="base").warnings == []
+
+
+def test_a_side_without_a_config_falls_back_to_the_other() -> None:
+    assert resolve(None, HEAD, rules="base").warnings == ["base has no perfgate.toml: head's is used for both sides"]
+    assert resolve(None, HEAD, rules="base").rules.gate.threshold == 0.09
+    with pytest.raises(ConfigError, match="perfgate init"):
+        resolve(None, None, rules="head")
+
+
+def test_a_config_file_wins_over_both_sides_and_set_over_everything() -> None:
+    settings = resolve(
+        BASE, HEAD, rules="base", config=source('[gate]\nthreshold = "1%"'), sets=["gate.threshold=2%", "plan.builds=7"]
+    )
+    assert settings.rules.gate.threshold == 0.02
+    assert settings.rules.plan.builds == 7
+    assert settings.benchmarks == {"base": [], "head": []}
+
+
+def test_rules_may_come_from_a_file() -> None:
+    settings = resolve(BASE, HEAD, rules=source('[gate]\nthreshold = "4%"', "rules.toml"))
+    assert settings.rules.gate.threshold == 0.04
+    assert settings.benchmarks["base"] == ["a", "gone"]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("gate.threshold", "--set gate.threshold: write TABLE.KEY=VALUE, with a table of gate, plan, build, env"),
+        ("threshold=3%", "--set threshold=3%: write TABLE.KEY=VALUE"),
+        ("gate.thresold=3%", "--set gate.thresold=3%: gate.thresold: unknown key; did you mean threshold?"),
+        ("plan.builds=x", '--set plan.builds=x: plan.builds: expected int, got str ("x")'),
+        ("gate.interval=bootstrap", "not in this version"),
+    ],
+)
+def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve(BASE, HEAD, rules="base", sets=[option])
+    assert message in str(caught.value)
+
+
+def test_both_files_are_validated_whatever_the_rules() -> None:
+    with pytest.raises(ConfigError, match=r"^head: perfgate.toml:2: gate.x: unknown key"):
+        resolve(BASE, source("[gate]\nx = 1", "head: perfgate.toml"), rules="base")
+
+
+def test_where_values_come_from() -> None:
+    origins = {s.key: s.origin for s in effective(resolve(BASE, HEAD, rules="base", sets=["plan.builds=7"]))}
+    assert origins["gate.threshold"] == "base: perfgate.toml:2"
+    assert origins["gate.family"] == "default"
+    assert origins["plan.builds"] == "option --set"
+    assert origins["benchmark[0].command"] == "head: perfgate.toml:8"
+    assert origins["benchmark[1].command"] == "base: perfgate.toml:8"
+    assert origins["benchmark[2].name"] == "head: perfgate.toml:4"
+
+
+def test_a_config_written_as_tables_reads_back_as_itself() -> None:
+    config = parse(source(EXAMPLE))
+    tables = json.loads(json.dumps(to_tables(config)))
+    assert parse(from_tables(tables, "run"), lenient=True) == config
+    jsonschema.validate(
+        {k: v for k, v in tables.items() if k not in ("override", "benchmark", "plan", "build")}, json_schema()
+    )
+
+
+def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    tables = parse_example()
+    jsonschema.validate(tables, schema)
+    wrong: list[object] = [
+        {"gat": {}},
+        {"gate": {"thresold": 1}},
+        {"plan": {"builds": 0}},
+        {"benchmark": [{"name": "x"}]},
+    ]
+    for bad in wrong:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(bad, schema)
+    assert schema["$defs"]["Gate"]["properties"]["threshold"]["default"] == "3%"
+
+
+def parse_example() -> object:
+    return json.loads(json.dumps(source(EXAMPLE).tables, default=datetime.date.isoformat))
+
+
+RULES = parse(
+    source(
+        """
+[gate]
+threshold = "3%"
+floor = "2us"
+[[override]]
+benchmark = "suite/*"
+threshold = "10%"
+floor = "0"
+[[override]]
+benchmark = "suite/fast"
+metric = "latency"
+threshold = "20%"
+[[accept]]
+benchmark = "suite/*"
+up_to = "8%"
+until = 2026-12-31
+reason = "r"
+[[benchmark]]
+name = "suite"
+command = "x"
+instrument = "values"
+[benchmark.metric.latency]
+[benchmark.metric.rate]
+threshold = "1%"
+floor = "5"
+[[benchmark]]
+name = "plain"
+command = "x"
+"""
+    )
+)
+
+
+def test_later_overrides_win_over_the_gate_and_under_the_metric() -> None:
+    found = {
+        ("other", "time"): 0.03, ("suite/x", "time"): 0.10, ("suite/fast", "latency"): 0.20,
+        ("suite/fast", "time"): 0.10, ("suite/fast", "rate"): 0.01,
+    }  # fmt: skip
+    assert {case: threshold_of(RULES, *case, "mean") for case in found} == found
+
+
+def test_a_floor_applies_to_its_dimension_only() -> None:
+    assert floor_of(RULES, "other", "time", "mean", "s") == pytest.approx(2e-6)
+    assert floor_of(RULES, "other", "memory", "mean", "B") is None
+    assert floor_of(RULES, "suite/x", "rate", "mean", "ops/s") == 5
+    # an override of 0 takes the floor away
+    assert floor_of(RULES, "suite/x", "time", "mean", "s") is None
+
+
+def test_what_is_decided_by_default() -> None:
+    assert is_decided(RULES, "plain", "time")
+    assert not is_decided(RULES, "plain", "memory")
+    assert is_decided(RULES, "suite/x", "anything")
+    assert is_decided(Config(), "from a file without a config", "anything")
+
+
+def test_globs() -> None:
+    assert matches("a[1]", "a[1]")
+    assert matches("suite/*", "suite/a/b")
+    assert not matches("suite/*", "Suite/a")
+    assert [a.reason for a in accepts_of(RULES, "suite/x", "time", "mean")] == ["r"]
+    assert accepts_of(RULES, "plain", "time", "mean") == []

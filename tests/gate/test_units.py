@@ -1,0 +1,107 @@
+import pytest
+
+from gate import units
+from gate.units import Duration, Quantity, Share
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"), [("3%", 0.03), (0.03, 0.03), ("0.5 %", 0.005), ("0", 0.0), ("0.1", 0.1), ("150%", 1.5)]
+)
+def test_shares(raw: object, value: float) -> None:
+    assert Share.parse(raw) == value
+
+
+@pytest.mark.parametrize("raw", ["3", 3, 1, "-1%", "x", "", "3%%", "1e999%", True, None, [1], float("nan")])
+def test_what_is_no_share(raw: object) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        Share.parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "seconds", "text"),
+    [
+        ("15m", 900, "15m"),
+        ("1h30m", 5400, "90m"),
+        ("90s", 90, "90s"),
+        (90, 90, "90s"),
+        ("1.5h", 5400, "90m"),
+        ("250ms", 0.25, "0.25s"),
+        ("2 h", 7200, "2h"),
+    ],
+)
+def test_durations(raw: object, seconds: float, text: str) -> None:
+    assert Duration.parse(raw) == seconds
+    assert str(Duration.parse(raw)) == text
+    assert Duration.parse(text) == seconds
+
+
+@pytest.mark.parametrize("raw", ["15", "m", "0s", "-1s", "3 parsecs", "1h x", 0, True, None])
+def test_what_is_no_duration(raw: object) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        Duration.parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value", "unit"),
+    [
+        ("1us", 1e-6, "s"),
+        ("1 µs", 1e-6, "s"),
+        ("1 μs", 1e-6, "s"),
+        ("4KiB", 4096, "B"),
+        ("256MB", 256e6, "B"),
+        ("100", 100, ""),
+        (7, 7, ""),
+        ("2 ops", 2, "ops"),
+    ],
+)
+def test_quantities(raw: object, value: float, unit: str) -> None:
+    quantity = Quantity.parse(raw)
+    assert quantity.value == pytest.approx(value)
+    assert quantity.unit == unit
+    assert Quantity.parse(str(quantity)) == quantity
+
+
+def test_what_is_no_quantity() -> None:
+    for raw in ("-1us", "us", True, None, [1]):
+        with pytest.raises(ValueError, match=r".+"):
+            Quantity.parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.1015, "s", "101.5 ms"), (1.5, "s", "1.500 s"), (2.5e-7, "s", "250.0 ns"), (3e-10, "s", "0.3000 ns"),
+        (0.99999, "s", "1.000 s"), (2048, "B", "2.000 KiB"), (12, "B", "12.00 B"), (1234567, "", "1234567"),
+        (0, "s", "0 s"), (3.5, "ops/s", "3.500 ops/s"), (1.5e12, "", "1.500e+12"),
+    ],
+)  # fmt: skip
+def test_values_are_written_in_the_unit_that_reads_best(value: float, unit: str, text: str) -> None:
+    assert units.format_value(value, unit) == text
+
+
+def test_values_beside_each_other_share_a_unit() -> None:
+    assert units.format_value(0.9, "s", like=1.1) == "0.9000 s"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0312, "+3.1%"),
+        (-0.5, "-50.0%"),
+        (0.00042, "+0.042%"),
+        (0.0, "+0.0%"),
+        (-1e-9, "0.000%"),
+        (12.5, "+1250%"),
+        (0.00951, "+1.0%"),
+    ],
+)
+def test_shares_are_written_with_two_digits_that_matter(share: float, text: str) -> None:
+    assert units.format_share(share, sign=True).lstrip("+") == text.lstrip("+")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.85, "850 ms"), (3.25, "3.2 s"), (9.99, "10 s"), (59.7, "1 min"), (200, "3 min 20 s"), (3900, "1 h 05 min")],
+)
+def test_durations_are_written_for_people(seconds: float, text: str) -> None:
+    assert units.format_duration(seconds) == text
