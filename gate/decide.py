@@ -1,0 +1,375 @@
+"""decide(evidence, policy) -> Report: the only place where a verdict is made.
+
+The rules are statistics.md section 5 (docs/method.md in words). With r = head/base where lower is better and its
+inverse where higher is better, and d the threshold: regression when the interval at the family's level lies above
+1 + d, improvement when it lies below 1/(1 + d), unchanged when the nominal interval lies between, else inconclusive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gate import reasons
+from gate.config.rules import Policy, accepts_of, floor_of, threshold_of
+from gate.config.schema import to_tables
+from gate.model import (
+    SCHEMA,
+    Accepted,
+    Case,
+    Counts,
+    DecidedAt,
+    Evidence,
+    Family,
+    Finding,
+    PolicyFacts,
+    RatioInterval,
+    Recorded,
+    Report,
+    ReportVerdict,
+    RunFacts,
+    Sample,
+    SideSummary,
+    Variance,
+    Variances,
+    Verdict,
+)  # fmt: skip
+from gate.stats.estimate import Estimate, estimate
+from gate.stats.family import Tested, share
+from gate.stats.levels import Summary
+from gate.stats.ratio import Limits, Method, Tail, difference_limits, mean_limits, p_difference, p_ratio, ratio_limits
+
+EXIT_CODES: dict[ReportVerdict, int] = {"pass": 0, "regression": 1, "inconclusive": 3, "error": 4}
+STATISTIC = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A case with its estimate and rules, before the family shares its error."""
+
+    case: Case
+    estimate: Estimate
+    threshold: float
+    floor: float | None
+    p: float | None
+    p_improvement: float | None
+    callable: bool
+    """Whether a regression or an improvement may be called: enough builds, and an interval."""
+
+
+def decide(evidence: Evidence, policy: Policy) -> Report:
+    """Judge every case of the evidence and the report as a whole; pure.
+
+    evidence: samples in base units. policy: the rules, with today's date for accepts.
+    """
+    judged = [_judge(case, policy) for case in evidence.cases if case.decided]
+    alpha = 1 - policy.config.gate.confidence
+    regressions, improvements = _share(judged, "p", policy), _share(judged, "p_improvement", policy)
+    findings = [
+        _finding(j, regression, improvement, policy, alpha)
+        for j, regression, improvement in zip(judged, regressions, improvements, strict=True)
+    ]
+    verdict = _report_verdict(findings, evidence, policy)
+    run = evidence.run
+    gate = policy.config.gate
+    return Report(
+        schema=SCHEMA,
+        verdict=verdict,
+        exit_code=_exit_code(verdict, findings, policy),
+        summary=reasons.summary(verdict, findings, evidence),
+        run=RunFacts(
+            id=run.id if run else None,
+            created=run.created if run else None,
+            perfgate=run.perfgate if run else None,
+            seed=run.seed if run else None,
+            base=run.base if run else None,
+            head=run.head if run else None,
+            chosen=run.chosen if run else None,
+            host=run.host if run else None,
+            rounds=evidence.rounds,
+            seconds=evidence.seconds,
+            commands=run.commands if run else None,
+        ),
+        policy=PolicyFacts(
+            source=policy.source,
+            gate=to_tables(gate),
+            override=[to_tables(item) for item in policy.config.override],
+            accept=[to_tables(item) for item in policy.config.accept],
+        ),
+        family=Family(method=gate.family, size=sum(not j.estimate.exact for j in judged)),
+        findings=findings,
+        recorded=[_recorded(case, policy, alpha) for case in evidence.cases if not case.decided],
+        failures=evidence.failures,
+        overall=[],
+        new=evidence.new,
+        warnings=[*evidence.warnings, *_expired(policy)],
+    )
+
+
+def _method(policy: Policy) -> Method:
+    interval = policy.config.gate.interval
+    return "fieller" if interval == "auto" else interval
+
+
+def _judge(case: Case, policy: Policy) -> _Judged:
+    found = estimate(case.base, case.head, _method(policy), exact=case.exact)
+    threshold = threshold_of(policy.config, case.benchmark, case.metric, STATISTIC)
+    floor = floor_of(policy.config, case.benchmark, case.metric, STATISTIC, case.unit)
+    lower = case.better == "lower"
+    worse, better = (1 + threshold, 1 / (1 + threshold)) if lower else (1 / (1 + threshold), 1 + threshold)
+    worse_tail, better_tail = _tails(case)
+    p, p_improvement = None, None
+    if found.exact and found.trouble == "":
+        ratio = found.pair.y / found.pair.x
+        p = float(not (_beyond(ratio, worse, worse_tail) and _beyond_floor(found, floor, lower=lower)))
+        p_improvement = float(not _beyond(ratio, better, better_tail))
+    elif found.trouble == "":
+        p, p_improvement = p_ratio(found.pair, worse, worse_tail), p_ratio(found.pair, better, better_tail)
+    elif found.trouble == "zero-base" and floor is not None and lower and found.exact:
+        p, p_improvement = float(not found.pair.y > floor), 1.0
+    elif found.trouble == "zero-base" and floor is not None and lower:
+        p, p_improvement = p_difference(found.pair, floor, "above"), 1.0
+    builds = min(len(case.base.builds), len(case.head.builds))
+    enough = found.exact or builds >= policy.config.gate.min_builds
+    return _Judged(case, found, threshold, floor, p, p_improvement, enough and p is not None)
+
+
+def _tails(case: Case) -> tuple[Tail, Tail]:
+    return ("above", "below") if case.better == "lower" else ("below", "above")
+
+
+def _beyond(value: float, limit: float, tail: Tail) -> bool:
+    return value > limit if tail == "above" else value < limit
+
+
+def _beyond_floor(found: Estimate, floor: float | None, *, lower: bool) -> bool:
+    change = found.pair.y - found.pair.x
+    return floor is None or (change if lower else -change) > floor
+
+
+def _effective(judged: _Judged, which: str) -> float:
+    """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
+
+    The floor is an intersection of tests, so the larger p stands for both (statistics.md, section 5).
+    """
+    p = judged.p if which == "p" else judged.p_improvement
+    if p is None or not judged.callable:
+        return 1.0
+    if which == "p" and judged.floor is not None and not judged.estimate.exact:
+        tail = _tails(judged.case)[0]
+        limit = judged.floor if tail == "above" else -judged.floor
+        p_floor = p_difference(judged.estimate.pair, limit, tail)
+        return 1.0 if p_floor is None else max(p, p_floor)
+    return p
+
+
+def _share(judged: Sequence[_Judged], which: str, policy: Policy) -> list[Tested]:
+    """Share the error over all measured findings; exact ones decide as numbers and take no share."""
+    alpha = 1 - policy.config.gate.confidence
+    members = [i for i, j in enumerate(judged) if not j.estimate.exact]
+    shared = share(policy.config.gate.family, [_effective(judged[i], which) for i in members], alpha)
+    tested = [Tested(p, alpha, p < alpha) for p in (_effective(j, which) for j in judged)]
+    for i, result in zip(members, shared, strict=True):
+        tested[i] = result
+    return tested
+
+
+def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: Policy, alpha: float) -> Finding:
+    case, found = judged.case, judged.estimate
+    nominal = _ratio(found, alpha)
+    position = _position(judged, nominal, alpha)
+    verdict: Verdict = (
+        "regression" if regression.rejected
+        else "improvement" if improvement.rejected
+        else "unchanged" if position.not_worse and position.not_better
+        else "inconclusive"
+    )  # fmt: skip
+    tested = improvement if verdict == "improvement" else regression
+    decided = _ratio(found, tested.alpha)
+    accepted = _accepted(judged, tested, policy) if verdict == "regression" else None
+    warnings = [*case.warnings, *found.warnings]
+    if verdict in ("regression", "improvement") and not found.exact:
+        warnings += reasons.normality(tested, judged.p if verdict == "regression" else judged.p_improvement, case)
+    return Finding(
+        benchmark=case.benchmark,
+        metric=case.metric,
+        unit=case.unit,
+        better=case.better,
+        statistic=STATISTIC,
+        factors=case.factors,
+        base=_side(case.base, found.base, alpha),
+        head=_side(case.head, found.head, alpha),
+        ratio=_ratio_interval(found, nominal, alpha, _method(policy)),
+        decided_at=DecidedAt(confidence=1 - tested.alpha, low=decided.low, high=decided.high, look=1, looks=1),
+        threshold=judged.threshold,
+        floor=judged.floor,
+        p=judged.p,
+        p_adjusted=regression.p_adjusted if judged.callable else None,
+        p_improvement=judged.p_improvement,
+        p_improvement_adjusted=improvement.p_adjusted if judged.callable else None,
+        verdict="accepted" if accepted else verdict,
+        accepted=accepted,
+        reason=reasons.finding(
+            reasons.Facts(
+                verdict=verdict,
+                case=case,
+                estimate=found,
+                nominal=nominal,
+                decided=decided,
+                confidence=1 - tested.alpha,
+                threshold=judged.threshold,
+                floor=judged.floor,
+                within_floor=position.within_floor,
+                not_worse=position.not_worse,
+                needs_builds=None if judged.callable else policy.config.gate.min_builds,
+                accepted=accepted,
+            )
+        ),
+        warnings=warnings,
+        not_worse=position.not_worse,
+        variance=Variances(base=_variance(found.base), head=_variance(found.head)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where the nominal interval lies: shown not to be worse, shown not to be better, shown to be within the floor."""
+
+    not_worse: bool
+    not_better: bool
+    within_floor: bool
+
+
+def _position(judged: _Judged, nominal: Limits, alpha: float) -> _Position:
+    found, d = judged.estimate, judged.threshold
+    if found.trouble == "zero-base" and found.pair.y == 0 and found.exact:
+        return _Position(not_worse=True, not_better=True, within_floor=False)
+    if nominal.kind != "bounded" or nominal.low is None or nominal.high is None:
+        return _Position(not_worse=False, not_better=False, within_floor=False)
+    below, above = nominal.high < 1 + d, nominal.low > 1 / (1 + d)
+    not_worse, not_better = (below, above) if judged.case.better == "lower" else (above, below)
+    within_floor = False
+    if judged.floor is not None:
+        difference = difference_limits(found.pair, alpha) if not found.exact else _exact_difference(found)
+        if difference.low is not None and difference.high is not None:
+            up, down = difference.high < judged.floor, difference.low > -judged.floor
+            # a change must be beyond threshold and floor to be worth failing for: below the floor it is not worse
+            not_worse = not_worse or (up if judged.case.better == "lower" else down)
+            within_floor = up and down and not (below and above)
+            not_better = not_better or within_floor
+    return _Position(not_worse, not_better, within_floor)
+
+
+def _exact_difference(found: Estimate) -> Limits:
+    change = found.pair.y - found.pair.x
+    return Limits("bounded", change, change)
+
+
+def _ratio(found: Estimate, alpha: float) -> Limits:
+    if found.trouble:
+        return Limits("withheld", None, None)
+    if found.exact:
+        ratio = found.pair.y / found.pair.x
+        return Limits("bounded", ratio, ratio)
+    return ratio_limits(found.pair, alpha)
+
+
+def _ratio_interval(found: Estimate, limits: Limits, alpha: float, method: Method) -> RatioInterval:
+    has_ratio = found.trouble in ("", "one-unit", "no-spread")
+    return RatioInterval(
+        estimate=found.pair.y / found.pair.x if has_ratio else None,
+        low=limits.low,
+        high=limits.high,
+        confidence=1 - alpha,
+        method="exact" if found.exact else method,
+        df=found.pair.df if not found.exact else None,
+        kind=limits.kind,
+    )
+
+
+def _side(sample: Sample, summary: Summary, alpha: float) -> SideSummary:
+    limits = mean_limits(summary, alpha)
+    return SideSummary(
+        value=summary.mean,
+        low=limits.low,
+        high=limits.high,
+        counts=Counts(
+            session=len(sample.counts[2]),
+            build=len(sample.builds),
+            execution=len(sample.counts[0]),
+            iteration=len(sample.values),
+        ),
+    )
+
+
+def _variance(summary: Summary) -> list[Variance]:
+    return [
+        Variance(
+            level=item.level,
+            s2=item.s2,
+            t2=item.t2,
+            relative=math.sqrt(item.s2) / abs(summary.mean) if summary.mean else None,
+        )
+        for item in summary.variances
+    ]
+
+
+def _accepted(judged: _Judged, tested: Tested, policy: Policy) -> Accepted | None:
+    """Return the accept entry that covers a regression: not shown, at the level that decided, to exceed its size."""
+    case, found = judged.case, judged.estimate
+    for accept in accepts_of(policy.config, case.benchmark, case.metric, STATISTIC):
+        if accept.until < policy.today or found.trouble:
+            continue
+        limit = 1 + float(accept.up_to) if case.better == "lower" else 1 / (1 + float(accept.up_to))
+        tail = _tails(case)[0]
+        if found.exact:
+            exceeds = _beyond(found.pair.y / found.pair.x, limit, tail)
+        else:
+            p = p_ratio(found.pair, limit, tail)
+            exceeds = p is not None and p < tested.alpha
+        if not exceeds:
+            return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
+    return None
+
+
+def _expired(policy: Policy) -> list[str]:
+    return [
+        f"the accept of {a.benchmark} ended on {a.until.isoformat()} and no longer counts: remove it ({a.reason})"
+        for a in policy.config.accept
+        if a.until < policy.today
+    ]
+
+
+def _recorded(case: Case, policy: Policy, alpha: float) -> Recorded:
+    found = estimate(case.base, case.head, _method(policy), exact=case.exact)
+    return Recorded(
+        benchmark=case.benchmark,
+        metric=case.metric,
+        unit=case.unit,
+        better=case.better,
+        factors=case.factors,
+        base=_side(case.base, found.base, alpha),
+        head=_side(case.head, found.head, alpha),
+        ratio=_ratio_interval(found, _ratio(found, alpha), alpha, _method(policy)),
+        warnings=[*case.warnings, *found.warnings],
+    )
+
+
+def _report_verdict(findings: Sequence[Finding], evidence: Evidence, policy: Policy) -> ReportVerdict:
+    if any(f.verdict == "regression" for f in findings):
+        return "regression"
+    counted = [f for f in evidence.failures if f.kind != "missing" or policy.config.gate.missing == "fail"]
+    if counted or not findings:
+        return "error"
+    if any(f.verdict == "inconclusive" for f in findings):
+        return "inconclusive"
+    return "pass"
+
+
+def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:
+    # a finding that is shown not to be worse never fails, even where inconclusive ones do
+    open_ones = any(f.verdict == "inconclusive" and not f.not_worse for f in findings)
+    if verdict == "inconclusive" and not (policy.config.gate.inconclusive == "fail" and open_ones):
+        return 0
+    return EXIT_CODES[verdict]

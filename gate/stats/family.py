@@ -1,0 +1,47 @@
+"""How an error level is shared over the findings of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What one hypothesis gets: its adjusted p, the alpha at which it was tested, and whether it is rejected."""
+
+    p_adjusted: float
+    alpha: float
+    rejected: bool
+
+
+def holm(p: Sequence[float], alpha: float) -> list[Tested]:
+    """Share alpha by Holm's step-down procedure (Holm 1979).
+
+    p: one per hypothesis, all of the family. Returned in the order of p. A rejected hypothesis was tested at
+    alpha/(m - j), j rejected before it; all others at the level at which the procedure stopped, so that
+    rejected == (p < its own alpha).
+    """
+    m = len(p)
+    order = sorted(range(m), key=lambda i: p[i])
+    shares: dict[int, Tested] = {}
+    adjusted = 0.0
+    stopped: float | None = None
+    for j, i in enumerate(order):
+        level = alpha / (m - j)
+        adjusted = min(1.0, max(adjusted, (m - j) * p[i]))
+        if stopped is None and not p[i] < level:
+            stopped = level
+        shares[i] = Tested(adjusted, level if stopped is None else stopped, stopped is None)
+    return [shares[i] for i in range(m)]
+
+
+def unshared(p: Sequence[float], alpha: float) -> list[Tested]:
+    """Give every hypothesis the whole alpha."""
+    return [Tested(value, alpha, value < alpha) for value in p]
+
+
+def share(method: Literal["holm", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
+    """Share alpha over hypotheses by the named method."""
+    return holm(p, alpha) if method == "holm" else unshared(p, alpha)

@@ -1,0 +1,103 @@
+"""Nested means, S2 and T2 per level, and the dropping of levels that were not repeated.
+
+Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: means are unweighted at each level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.model import LEVELS, Level, Sample
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class LevelVariance:
+    """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
+
+    level: Level
+    s2: float
+    t2: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What intervals need to know of one side.
+
+    mean: the unweighted mean of the top level's means. tops: those means, shape (n,), by build (or session).
+    variances: lowest level first, only levels that were repeated somewhere. gap: the smallest distance between two
+    distinct values, 0 when all are equal.
+    """
+
+    mean: float
+    tops: npt.NDArray[np.float64]
+    top: Level
+    variances: tuple[LevelVariance, ...]
+    gap: float
+
+    @property
+    def n(self) -> int:
+        """Units at the top level."""
+        return len(self.tops)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def summarize(sample: Sample) -> Summary:
+    """Reduce a sample to its top level's means and the variance per level.
+
+    sample: N >= 1 values. Session is a level only where there are several (design.md, Words). A level above the
+    iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
+    Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
+    """
+    counts = list(sample.counts)
+    levels = list(LEVELS)
+    if len(counts[2]) == 1:
+        # one session: the builds are the top
+        counts, levels = [*counts[:2], np.array([len(sample.builds)])], levels[:3]
+    else:
+        counts.append(np.array([len(counts[2])]))
+    counts, levels = _drop_single(counts, levels)
+    means = sample.values
+    variances: list[LevelVariance] = []
+    # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
+    errors = np.zeros(len(means))
+    tops = means
+    for level, children in zip(levels, counts, strict=True):
+        tops = means
+        repeated = children > 1
+        means = _by_parent(tops, children) / children
+        if not repeated.any():
+            break  # one unit at the top: no variance there
+        squares = _by_parent((tops - np.repeat(means, children)) ** 2, children)
+        s2_of = np.divide(squares, children - 1, out=np.zeros(len(children)), where=repeated)
+        s2 = float(s2_of[repeated].mean())
+        below = _by_parent(errors, children) / children
+        variances.append(LevelVariance(level, s2, s2 - float(below[repeated].mean())))
+        # a unit with one child takes its level's mean variance
+        errors = np.where(repeated, s2_of, s2) / children
+    distinct = np.unique(sample.values)
+    gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
+    return Summary(float(tops.mean()), tops, levels[-1], tuple(variances), gap)
+
+
+def _by_parent(values: npt.NDArray[np.float64], children: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    starts = np.concatenate(([0], np.cumsum(children)[:-1]))
+    return np.add.reduceat(values, starts)
+
+
+def _drop_single(
+    counts: list[npt.NDArray[np.int64]], levels: list[Level]
+) -> tuple[list[npt.NDArray[np.int64]], list[Level]]:
+    """Merge each level below the top at which every unit has one child with the level under it."""
+    kept_counts: list[npt.NDArray[np.int64]] = []
+    kept_levels: list[Level] = []
+    for level, children in zip(levels[:-1], counts[:-1], strict=True):
+        if (children > 1).any():
+            kept_counts.append(children)
+            kept_levels.append(level)
+    return [*kept_counts, counts[-1]], [*kept_levels, levels[-1]]

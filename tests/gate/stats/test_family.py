@@ -1,0 +1,36 @@
+from statistics import fmean
+
+import numpy as np
+import pytest
+
+from gate.stats.family import holm, unshared
+
+
+def test_holms_worked_example() -> None:
+    # p of four hypotheses; at 5% the levels are 1.25, 1.67, 2.5, 5%: the first two are rejected
+    found = holm([0.01, 0.04, 0.03, 0.005], 0.05)
+    assert [t.p_adjusted for t in found] == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert [t.rejected for t in found] == [True, False, False, True]
+    assert [t.alpha for t in found] == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_holm_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))
+    for tested, value in zip(holm(p, 0.05), p, strict=True):
+        assert tested.rejected == (tested.p_adjusted < 0.05) == (value < tested.alpha)
+
+
+def test_holm_keeps_the_familys_error() -> None:
+    rng = np.random.default_rng(0)
+    false = fmean(any(t.rejected for t in holm(list(rng.uniform(0, 1, 20)), 0.05)) for _ in range(4000))
+    assert false < 0.05 + 3 * (0.05 * 0.95 / 4000) ** 0.5
+
+
+def test_an_empty_family() -> None:
+    assert holm([], 0.05) == []
+
+
+def test_without_a_family_each_has_the_whole_alpha() -> None:
+    assert [t.rejected for t in unshared([0.04, 0.06], 0.05)] == [True, False]

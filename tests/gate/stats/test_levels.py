@@ -1,0 +1,106 @@
+import statistics
+
+import numpy as np
+import pytest
+
+from gate.model import Sample
+from gate.stats.levels import summarize
+from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
+
+
+def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
+    return {v.level: (v.s2, v.t2) for v in summarize(sample(nested)).variances}
+
+
+def test_table_iii() -> None:
+    found = by_level(TABLE_III)
+    assert found["iteration"] == pytest.approx((16.5, 16.5))
+    assert found["execution"] == pytest.approx((2.58333333, -5.66666667), rel=1e-8)
+    assert found["build"] == pytest.approx((3.5625, 2.27083333), rel=1e-8)
+
+
+def test_table_iv_drops_the_level_that_was_not_repeated() -> None:
+    found = by_level(TABLE_IV)
+    assert list(found) == ["iteration", "build"]
+    assert found["iteration"] == pytest.approx((12.7222222, 12.7222222), rel=1e-8)
+    assert found["build"] == pytest.approx((3.5625, 0.381944444), rel=1e-8)
+
+
+def test_table_v_base() -> None:
+    summary = summarize(sample(TABLE_V_OLD))
+    assert summary.mean == 10.5
+    assert summary.variances[-1].s2 == pytest.approx(5.8125)
+
+
+def literal(nested: Nested) -> list[tuple[float, float]]:
+    """S2 and T2 of three levels in plain loops, for builds with at least two executions somewhere."""
+    mean, var = statistics.fmean, statistics.variance
+    s1 = mean([var(e) for b in nested for e in b if len(e) > 1])
+    error_of_execution = {id(e): (var(e) if len(e) > 1 else s1) / len(e) for b in nested for e in b}
+    repeated = [b for b in nested if len(b) > 1]
+    s2 = mean([var([mean(e) for e in b]) for b in repeated])
+    t2 = s2 - mean([mean([error_of_execution[id(e)] for e in b]) for b in repeated])
+    build_means = [mean([mean(e) for e in b]) for b in nested]
+    s3 = var(build_means)
+    error_of_build = [(var([mean(e) for e in b]) if len(b) > 1 else s2) / len(b) for b in nested]
+    return [(s1, s1), (s2, t2), (s3, s3 - mean(error_of_build))]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nested = [
+        [list(rng.normal(10, 1, rng.integers(1, 6))) for _ in range(rng.integers(1, 5))]
+        for _ in range(rng.integers(2, 6))
+    ]
+    nested[0] = [[1.0, 2.0], [3.0, 5.0]]
+    found = summarize(sample(nested))
+    assert found.mean == pytest.approx(
+        statistics.fmean([statistics.fmean([statistics.fmean(e) for e in b]) for b in nested])
+    )
+    assert [v.level for v in found.variances] == ["iteration", "execution", "build"]
+    for variance, expected in zip(found.variances, literal(nested), strict=True):
+        assert (variance.s2, variance.t2) == pytest.approx(expected)
+
+
+def test_t2_is_unbiased_on_unbalanced_data() -> None:
+    rng = np.random.default_rng(7)
+    # every build repeated: a unit with one child takes its level's mean, which is exact only among like units
+    executions, iterations = [2, 2, 4, 3], [[3, 1], [2, 5], [1, 3, 2, 6], [4, 1, 2]]
+    truth = {"iteration": 1.0, "execution": 2.0, "build": 0.5}
+    found: dict[str, list[float]] = {level: [] for level in truth}
+    for _ in range(3000):
+        nested: Nested = []
+        for n2, n1s in zip(executions, iterations, strict=True):
+            build = rng.normal(0, truth["build"] ** 0.5)
+            effects = rng.normal(0, truth["execution"] ** 0.5, n2)
+            nested.append([list(build + effects[k] + rng.normal(0, 1, n1s[k])) for k in range(n2)])
+        for variance in summarize(sample(nested)).variances:
+            found[variance.level].append(variance.t2)
+    for level, expected in truth.items():
+        error = np.std(found[level]) / len(found[level]) ** 0.5
+        assert abs(np.mean(found[level]) - expected) < 4 * error, level
+
+
+def test_sessions_are_a_level_only_where_there_are_several() -> None:
+    values = np.arange(8.0)
+    ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
+    four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
+    found = summarize(four_levels)
+    assert (found.top, found.n) == ("session", 2)
+    # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
+    assert [(v.level, v.s2) for v in found.variances] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
+
+
+def test_one_unit_at_the_top_has_no_variance_there() -> None:
+    found = summarize(sample([[[1, 2], [3, 4]]]))
+    assert (found.n, [v.level for v in found.variances]) == (1, ["iteration", "execution"])
+
+
+def test_a_single_value() -> None:
+    found = summarize(sample([[[3.0]]]))
+    assert (found.mean, found.n, found.variances, found.gap) == (3.0, 1, (), 0.0)
+
+
+def test_the_gap_is_the_smallest_step_between_values() -> None:
+    assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).gap == 0.5

@@ -1,0 +1,302 @@
+"""The rules of the verdict (statistics.md, section 5; design.md, exit codes), each on data made for it."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import read_source
+from gate.decide import decide
+from gate.evidence import gather
+from gate.model import Finding, Report
+from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
+from tests.support.lines import builds, execution, located
+
+TODAY = datetime.date(2026, 11, 20)
+RNG = np.random.default_rng(11)
+# five builds whose means differ by about 1%, around 1
+NOISE = [0.99, 1.0, 1.01, 1.005, 0.995]
+
+
+def side(scale: float, count: int = 5, better: str = "lower", **more: Any) -> list[dict[str, Any]]:
+    name = more.pop("side")
+    nested = [[[scale * NOISE[b % 5] * (1 + 0.001 * e)] for e in range(2)] for b in range(count)]
+    return builds(name, nested, better=better, **more)
+
+
+def pair(ratio: float, count: int = 5, **more: Any) -> list[dict[str, Any]]:
+    scale = more.pop("scale", 1.0)
+    return [*side(scale, count, side="base", **more), *side(scale * ratio, count, side="head", **more)]
+
+
+def report(lines: list[dict[str, Any]], toml: str = "") -> Report:
+    policy = Policy(parse(read_source(toml, "perfgate.toml")), "test", TODAY)
+    return decide(gather(located(*lines), policy.config), policy)
+
+
+def finding(lines: list[dict[str, Any]], toml: str = "") -> Finding:
+    (found,) = report(lines, toml).findings
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement"), (1.03, "inconclusive")]
+)
+def test_the_four_verdicts_and_their_mirror(ratio: float, verdict: str) -> None:
+    assert finding(pair(ratio)).verdict == verdict
+    # where higher is better the inverse ratio is judged: time and rate agree
+    assert finding(pair(1 / ratio, better="higher")).verdict == verdict
+
+
+def test_the_decided_interval_is_the_one_that_decides() -> None:
+    lines = [line for k, ratio in enumerate((1.2, 1.05, 1.045, 1.0, 0.8)) for line in pair(ratio, benchmark=f"b{k}")]
+    found = report(lines, '[gate]\nthreshold = "3%"').findings
+    for f in found:
+        assert f.decided_at.low is not None and f.decided_at.high is not None
+        assert (f.verdict == "regression") == (f.decided_at.low > 1.03)
+        assert (f.verdict == "improvement") == (f.decided_at.high < 1 / 1.03)
+        if f.verdict == "regression":
+            assert f.p_adjusted is not None and f.p_adjusted < 0.05
+    assert found[0].verdict == "regression"
+    assert found[0].decided_at.confidence == pytest.approx(0.99)
+
+
+def test_not_worse_alone_is_inconclusive_but_never_fails() -> None:
+    # an improvement too uncertain to call, certain not to be a regression
+    lines = [
+        *builds("base", [[[v]] for v in (1.0, 1.08, 0.92, 1.05, 0.95)]),
+        *builds("head", [[[v]] for v in (0.93, 0.99, 0.86, 0.96, 0.9)]),
+    ]
+    result = report(lines, '[gate]\nthreshold = "3%"\ninconclusive = "fail"')
+    (f,) = result.findings
+    assert (f.verdict, f.not_worse) == ("inconclusive", True)
+    assert (result.verdict, result.exit_code) == ("inconclusive", 0)
+
+
+def test_below_min_builds_nothing_is_called() -> None:
+    found = finding(pair(1.5, 4))
+    assert found.verdict == "inconclusive"
+    assert "needs 5 builds a side, this has 4" in found.reason
+    assert found.p_adjusted is None
+    assert finding(pair(1.5, 4), "[gate]\nmin_builds = 4").verdict == "regression"
+    assert finding(pair(1.0, 4)).verdict == "unchanged"
+
+
+def test_real_but_below_the_threshold() -> None:
+    found = finding(pair(1.05), '[gate]\nthreshold = "20%"')
+    assert found.verdict == "unchanged"
+    assert found.reason == "real but below the threshold of 20%"
+
+
+def test_a_floor_keeps_tiny_changes_from_failing() -> None:
+    lines = pair(1.5, scale=1e-8)
+    assert finding(lines, '[gate]\nfloor = "1ns"').verdict == "regression"
+    found = finding(lines)
+    assert found.verdict == "unchanged"
+    assert found.floor == pytest.approx(1e-6)
+    assert found.reason == "the change is smaller than the floor of 1.00 us"
+    # the interval of the difference holds the floor: neither shown
+    found = finding(lines, '[gate]\nfloor = "5ns"')
+    assert found.verdict == "inconclusive"
+    assert "not shown to be above the floor" in found.reason
+
+
+def test_k_and_js_table_v() -> None:
+    lines = [*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]
+    found = finding(lines, '[gate]\ninterval = "fieller-kj"')
+    assert found.ratio.low == pytest.approx(0.109834376, abs=5e-10)
+    assert found.ratio.high == pytest.approx(1.72530157, abs=5e-9)
+    assert (found.ratio.method, found.ratio.df) == ("fieller-kj", 2)
+    found = finding(lines, '[gate]\ninterval = "fieller-kj"\nconfidence = 0.99')
+    assert (found.ratio.kind, found.ratio.low, found.ratio.high) == ("line", None, None)
+    assert found.verdict == "inconclusive"
+    assert "cannot be told from 0" in found.reason
+
+
+@pytest.mark.parametrize("nested", [[[[1.0, 2.0], [1.5]]], [[[1.0]]]])
+def test_one_build_a_side_withholds_the_interval(nested: list[list[list[float]]]) -> None:
+    found = finding([*builds("base", nested), *builds("head", nested)])
+    assert (found.verdict, found.ratio.kind, found.ratio.low) == ("inconclusive", "withheld", None)
+    assert found.reason.startswith("one build a side")
+
+
+EXACT = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.count]\nexact = true\n'
+
+
+def exact(base: float, head: float) -> list[dict[str, Any]]:
+    return [
+        execution(s, [v], build=b, metric="count", unit="")
+        for s, v in (("base", base), ("head", head))
+        for b in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "verdict"),
+    [
+        (100, 100, "unchanged"),
+        (100, 102, "unchanged"),
+        (100, 104, "regression"),
+        (100, 90, "improvement"),
+        (0, 0, "unchanged"),
+        (0, 5, "inconclusive"),
+        (5, 0, "improvement"),
+    ],
+)
+def test_exact_metrics_are_compared_as_numbers(base: float, head: float, verdict: str) -> None:
+    result = report(exact(base, head), EXACT)
+    (found,) = result.findings
+    assert found.verdict == verdict
+    assert result.family.size == 0
+    if base:
+        assert (found.ratio.low, found.ratio.high, found.ratio.method) == (head / base, head / base, "exact")
+
+
+def test_from_zero_only_a_floor_can_tell() -> None:
+    floor = EXACT + "floor = 3\n"
+    assert finding(exact(0, 5), floor).verdict == "regression"
+    assert finding(exact(0, 2), floor).verdict == "inconclusive"
+    measured = [*builds("base", [[[0.0]]] * 5), *builds("head", [[[v]] for v in NOISE])]
+    assert finding(measured).verdict == "regression"
+    assert finding(measured, '[gate]\nfloor = "2s"').verdict == "inconclusive"
+    assert finding(measured, "[gate]\nfloor = 0").ratio.estimate is None
+
+
+def test_an_exact_metric_that_shows_spread_is_measured() -> None:
+    lines = [
+        execution(s, [v + 0.1 * b], build=b, metric="count", unit="")
+        for s, v in (("base", 10), ("head", 10))
+        for b in range(5)
+    ]
+    found = finding(lines, EXACT)
+    assert found.ratio.method == "fieller"
+    assert found.warnings == ["declared exact, but it shows spread: treated as measured"]
+
+
+def test_no_spread_without_a_declaration_is_inconclusive() -> None:
+    found = finding([*builds("base", [[[0.01]]] * 5), *builds("head", [[[0.02]]] * 5)])
+    assert found.verdict == "inconclusive"
+    assert "timer too coarse?" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [([-1.0, 2.0], "negative values"), ([1e300, 2e300], "too large"), ([1e-300, 2e-300], "too large or too small")],
+)
+def test_values_that_have_no_ratio(values: list[float], reason: str) -> None:
+    found = finding([*builds("base", [[values]] * 5), *builds("head", [[values]] * 5)])
+    assert found.verdict == "inconclusive"
+    assert reason in found.reason
+
+
+ACCEPT = '[[accept]]\nbenchmark = "bench"\nup_to = "{}"\nuntil = {}\nreason = "see #123"\n'
+
+
+@pytest.mark.parametrize(
+    ("up_to", "until", "verdict"),
+    [
+        ("30%", "2026-12-31", "accepted"),
+        ("20%", "2026-11-20", "accepted"),
+        ("8%", "2026-12-31", "regression"),
+        ("30%", "2026-11-19", "regression"),
+    ],
+)
+def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str, until: str, verdict: str) -> None:
+    result = report(pair(1.2), ACCEPT.format(up_to, until))
+    (found,) = result.findings
+    assert found.verdict == verdict
+    assert result.exit_code == (verdict == "regression")
+    assert (found.accepted is not None) == (verdict == "accepted")
+    if found.accepted:
+        assert "see #123" in found.reason
+    assert any("ended on" in w for w in result.warnings) == (until < "2026-11-20")
+
+
+FAILURE = {
+    "type": "failure",
+    "kind": "execution",
+    "benchmark": "broken",
+    "side": "head",
+    "build": 0,
+    "execution": 0,
+    "status": "exit 1",
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "toml", "verdict", "code"),
+    [
+        (pair(1.0), "", "pass", 0),
+        (pair(1.2), "", "regression", 1),
+        ([*pair(1.2), FAILURE], "", "regression", 1),
+        ([*pair(1.0), FAILURE], "", "error", 4),
+        ([*pair(1.03), FAILURE], "", "error", 4),
+        (pair(1.03), "", "inconclusive", 0),
+        (pair(1.03), '[gate]\ninconclusive = "fail"', "inconclusive", 3),
+        (pair(0.8), "", "pass", 0),
+        ([], "", "error", 4),
+        ([FAILURE], "", "error", 4),
+        ([*pair(1.0), *side(1.0, side="base", benchmark="gone")], "", "error", 4),
+        ([*pair(1.0), *side(1.0, side="base", benchmark="gone")], '[gate]\nmissing = "pass"', "pass", 0),
+        (side(1.0, side="base", benchmark="gone"), '[gate]\nmissing = "pass"', "error", 4),
+        ([*pair(1.0), *side(1.0, side="head", benchmark="fresh")], "", "pass", 0),
+    ],
+)
+def test_the_reports_verdict_by_its_order_of_precedence(
+    lines: list[dict[str, Any]], toml: str, verdict: str, code: int
+) -> None:
+    result = report(lines, toml)
+    assert (result.verdict, result.exit_code) == (verdict, code)
+
+
+def test_the_family_is_what_was_measured_and_holm_shares_the_error() -> None:
+    alone = finding(pair(1.045), '[gate]\nthreshold = "3%"')
+    crowd = [line for k in range(40) for line in pair(1.0, benchmark=f"b{k}")]
+    result = report([*pair(1.045), *crowd], '[gate]\nthreshold = "3%"')
+    among = next(f for f in result.findings if f.benchmark == "bench")
+    assert result.family.size == 41
+    assert alone.p == among.p
+    assert among.decided_at.confidence == pytest.approx(1 - 0.05 / 41)
+    assert among.ratio.low == alone.ratio.low
+    none = report([*pair(1.045), *crowd], '[gate]\nthreshold = "3%"\nfamily = "none"')
+    assert all(f.decided_at.confidence == pytest.approx(0.95) for f in none.findings)
+
+
+def test_p_agrees_with_the_interval_at_the_threshold() -> None:
+    found = finding(pair(1.045))
+    assert found.p is not None
+    again = finding(pair(1.045), f"[gate]\nconfidence = {1 - found.p}")
+    assert again.ratio.low == pytest.approx(1.03)
+
+
+def test_metrics_that_are_not_decided_are_shown() -> None:
+    toml = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "spawn"\n'
+    result = report([*pair(1.0), *pair(2.0, metric="memory", unit="B")], toml)
+    assert [f.metric for f in result.findings] == ["time"]
+    assert [(r.metric, round(r.ratio.estimate or 0, 3)) for r in result.recorded] == [("memory", 2.0)]
+    assert result.verdict == "pass"
+    decided = report([*pair(1.0), *pair(2.0, metric="memory", unit="B")], toml + '[plan]\nmetrics = ["memory"]')
+    assert [f.metric for f in decided.findings] == ["memory"]
+    assert decided.verdict == "regression"
+
+
+def test_a_small_p_from_few_builds_is_said_to_rest_on_normality() -> None:
+    assert any("normally distributed" in w for w in finding(pair(1.5)).warnings)
+
+
+def test_a_thousand_cases_at_three_builds_are_covered_and_quick() -> None:
+    lines = []
+    for k in range(300):
+        for name, scale in (("base", 1.0), ("head", 1.05)):
+            effects = RNG.normal(0, 0.02, 3)
+            nested = [
+                [list(scale * (1 + b + RNG.normal(0, 0.01) + RNG.normal(0, 0.01, 10))) for _ in range(5)]
+                for b in effects
+            ]
+            lines += builds(name, nested, benchmark=f"b{k}")
+    found = report(lines).findings
+    inside = sum(f.ratio.low < 1.05 < f.ratio.high for f in found if f.ratio.low and f.ratio.high)
+    assert 0.92 <= inside / 300 <= 0.995

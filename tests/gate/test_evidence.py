@@ -1,0 +1,164 @@
+import pytest
+
+from gate.config.types import Benchmark, Config, MetricRules
+from gate.evidence import EvidenceError, gather, run_of
+from tests.support.lines import builds, execution, located
+
+BOTH = [[[1.0, 2.0], [3.0]], [[4.0, 5.0]]]
+
+
+def run_line(**more: object) -> dict[str, object]:
+    return {"type": "run", "base": {"sha": "a"}, "head": {"sha": "b"}, **more}
+
+
+def test_values_nest_by_build_and_execution_whatever_the_order_of_the_lines() -> None:
+    lines = [*builds("head", BOTH), *builds("base", BOTH)]
+    evidence = gather(located(*reversed(lines)), Config())
+    (case,) = evidence.cases
+    assert case.base.values.tolist() == [1, 2, 3, 4, 5]
+    assert [c.tolist() for c in case.base.counts] == [[2, 1, 2], [2, 1], [2]]
+    assert case.base.builds == ((0, 0), (0, 1))
+
+
+def test_sessions_come_above_builds() -> None:
+    lines = [
+        execution(s, [v], build=b, session=t) for s in ("base", "head") for t in (1, 0) for b in (1, 0) for v in (1.0,)
+    ]
+    case = gather(located(*lines), Config()).cases[0]
+    assert case.base.builds == ((0, 0), (0, 1), (1, 0), (1, 1))
+    assert case.base.counts[2].tolist() == [2, 2]
+
+
+def test_units_become_base_units() -> None:
+    lines = [execution("base", [10], unit="ms"), execution("head", [0.02], unit="s")]
+    case = gather(located(*lines), Config()).cases[0]
+    assert (case.unit, case.base.values[0], case.head.values[0]) == ("s", 0.01, 0.02)
+
+
+def test_the_same_execution_twice_names_both_lines() -> None:
+    with pytest.raises(
+        EvidenceError, match=r"^test.jsonl:1 and test.jsonl:3: the same execution twice \(bench, time, base"
+    ):
+        gather(located(execution("base", [1]), execution("head", [1]), execution("base", [2])), Config())
+
+
+def test_one_execution_may_bring_its_metrics_on_two_lines() -> None:
+    lines = [execution(s, [1], metric=m) for s in ("base", "head") for m in ("time", "memory")]
+    assert [c.metric for c in gather(located(*lines), Config()).cases] == ["time", "memory"]
+
+
+def test_factor_settings_are_cases_of_their_own() -> None:
+    lines = [
+        execution(s, [1], execution=e, factors={"load": load})
+        for s in ("base", "head")
+        for e, load in enumerate(("idle", "busy"))
+    ]
+    assert [c.factors for c in gather(located(*lines), Config()).cases] == [{"load": "idle"}, {"load": "busy"}]
+
+
+def test_what_base_has_and_head_lacks_is_missing_and_the_other_way_new() -> None:
+    lines = [execution("base", [1], benchmark="old"), execution("head", [1], benchmark="fresh")]
+    evidence = gather(located(*lines), Config())
+    assert [(f.kind, f.benchmark, f.side) for f in evidence.failures] == [("missing", "old", "head")]
+    assert evidence.new == ["fresh"]
+    assert evidence.cases == []
+
+
+def test_an_expected_benchmark_without_values_is_missing() -> None:
+    run = run_line(benchmarks={"base": ["a", "gone"], "head": ["a", "new"]})
+    evidence = gather(located(run), Config())
+    assert [(f.benchmark, f.side, f.status) for f in evidence.failures] == [
+        ("a", "base", "gave no values"),
+        ("gone", "head", "base has it, head does not"),
+    ]
+    assert evidence.new == ["new"]
+
+
+def test_a_failed_benchmark_is_no_case_and_not_missing_as_well() -> None:
+    failure = {
+        "type": "failure",
+        "kind": "execution",
+        "benchmark": "bench",
+        "side": "head",
+        "build": 0,
+        "execution": 1,
+        "status": "exit 1",
+    }
+    evidence = gather(located(*builds("base", BOTH), *builds("head", BOTH), failure), Config())
+    assert evidence.cases == []
+    assert [f.status for f in evidence.failures] == ["exit 1"]
+
+
+def test_an_execution_without_values_is_a_failure() -> None:
+    evidence = gather(located(execution("base", []), execution("head", [1])), Config())
+    assert [(f.kind, f.status) for f in evidence.failures] == [("execution", "no values")]
+
+
+def test_a_decided_metric_that_one_side_lacks_is_missing() -> None:
+    lines = [*builds("base", BOTH), *builds("head", BOTH), execution("base", [1], build=9, metric="latency")]
+    evidence = gather(located(*lines), Config())
+    assert [f.status for f in evidence.failures] == ["metric latency gave no values"]
+    command = Config(benchmark=[Benchmark(name="bench", command="x", instrument="spawn")])
+    assert gather(located(*lines), command).failures == []
+
+
+def test_the_config_says_what_is_exact_decided_and_better() -> None:
+    rules = {"count": MetricRules(exact=True, better="higher")}
+    config = Config(benchmark=[Benchmark(name="bench", command="x", instrument="values", metric=rules)])
+    lines = [execution(s, [1], metric="count", better="lower" if s == "base" else "higher") for s in ("base", "head")]
+    case = gather(located(*lines), config).cases[0]
+    assert (case.exact, case.better, case.decided, case.warnings) == (True, "higher", True, [])
+    assert gather(located(*lines), Config()).cases[0].warnings == ["the files disagree which direction is better"]
+
+
+def test_a_selection_leaves_the_others_out_also_of_what_is_expected() -> None:
+    lines = [execution(s, [1], benchmark=b) for s in ("base", "head") for b in ("a", "b")]
+    run = run_line(benchmarks={"base": ["a", "b", "c"], "head": ["a", "b", "c"]})
+    evidence = gather(located(run, *lines), Config(), ["a"])
+    assert [c.benchmark for c in evidence.cases] == ["a"]
+    assert evidence.failures == []
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"base": {"sha": "z"}}, "base commit"),
+        ({"head": {"sha": "z"}}, "head commit"),
+        ({"config": {"gate": {}}}, "rules"),
+    ],
+)
+def test_files_of_one_gate_must_agree(other: dict[str, object], what: str) -> None:
+    with pytest.raises(EvidenceError, match=f"differ in their {what}"):
+        run_of(located(run_line(), run_line(**other)))
+    assert run_of(located(run_line(id="x"), run_line(id="y"))) is not None
+
+
+def build_line(side: str, build: int, digest: str) -> dict[str, object]:
+    return {"type": "build", "side": side, "build": build, "artifacts": {"app": digest}}
+
+
+def test_identical_builds_are_said_to_be_identical() -> None:
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2}})
+    same = [build_line(side, b, "sha256:1") for side in ("base", "head") for b in (0, 1)]
+    values = [*builds("base", BOTH), *builds("head", BOTH)]
+    assert gather(located(run, *same, *values), Config()).warnings == [
+        "build variance not sampled: all 2 builds of base are byte-identical",
+        "build variance not sampled: all 2 builds of head are byte-identical",
+        "base and head are byte-identical: what differs between them is noise",
+    ]
+    differ = [build_line(side, b, f"sha256:{side}{b}") for side in ("base", "head") for b in (0, 1)]
+    assert gather(located(run, *differ, *values), Config()).warnings == []
+
+
+def test_fewer_rounds_than_planned_are_said() -> None:
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 5}})
+    evidence = gather(located(run, *builds("base", BOTH), *builds("head", BOTH)), Config())
+    assert (evidence.rounds.done, evidence.rounds.planned) == (2, 5)
+    assert evidence.warnings == ["2 of 5 planned rounds were measured"]
+
+
+def test_the_time_spent_is_that_of_builds_and_executions() -> None:
+    lines = [execution(s, [1], seconds=2.5) for s in ("base", "head")]
+    build = {"type": "build", "side": "base", "build": 0, "seconds": 10}
+    assert gather(located(build, *lines), Config()).seconds == 15
+    assert gather(located(execution("base", [1]), execution("head", [1])), Config()).seconds is None

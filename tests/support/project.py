@@ -1,0 +1,103 @@
+"""A small git repository with benchmarks, used as a user would: real git, real processes, the real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from gate.model import Execution
+from gate.records import read
+
+BENCH = """\
+import os, random, sys
+random.seed(int(os.environ["PERFGATE_SEED"]))
+with open(sys.argv[1], "w") as out:
+    for _ in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        out.write(f"{SPEED * random.gauss(1, 0.01)}\\n")
+"""
+
+CONFIG = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = 5
+executions = 2
+iterations = 4
+[[benchmark]]
+name = "bench"
+command = "python3 bench.py {output}"
+instrument = "values"
+"""
+
+
+class Project:
+    """A repository on branch main; bench.py prints random values around a speed."""
+
+    def __init__(self, top: Path) -> None:
+        """Make an empty repository at a path that does not exist yet."""
+        self.top = top
+        top.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str) -> str:
+        """Run git as somebody; returns what it prints."""
+        person = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", *person, *arguments], cwd=self.top, capture_output=True, text=True, check=True, env=environment()
+        )
+        return done.stdout.strip()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file, with its folders."""
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def bench(self, speed: float, **more: str) -> None:
+        """Set the speed of the benchmark in the working tree; more: other files."""
+        self.write("bench.py", BENCH.replace("SPEED", str(speed)))
+        for name, text in more.items():
+            self.write(name, text)
+
+    def commit(self, message: str = "change") -> str:
+        """Commit everything and return the commit."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def perfgate(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run perfgate in the project; more: environment variables."""
+        return subprocess.run(
+            perfgate(*arguments),
+            cwd=cwd or self.top,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment(**more),
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Read the report of the last run."""
+        found: dict[str, Any] = json.loads((self.top / ".perfgate/report.json").read_text())
+        return found
+
+    def executions(self) -> list[tuple[str, str, int, int]]:
+        """List the recorded executions: benchmark, side, build, execution."""
+        file = self.top / ".perfgate/measurements.jsonl"
+        records = [located.record for located in read(str(file), file.read_bytes()).records]
+        return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+def perfgate(*arguments: str) -> list[str]:
+    """Make the command line of perfgate, isolated as the console script is."""
+    return [sys.executable, "-I", "-m", "gate", *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Take the caller's environment without CI and without its git configuration."""
+    kept = {n: v for n, v in os.environ.items() if n != "CI" and not n.startswith(("GIT_", "GITHUB_", "PERFGATE_"))}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
