@@ -1,0 +1,1 @@
+"""Another tool's output -> values: one small module a tool, pure functions."""

@@ -1,0 +1,107 @@
+"""The output of the values instrument -> values: one number a line, or JSON lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from gate.adapters.errors import OutputError
+from gate.units import to_base
+
+_SHOWN = 60
+_NO_NEGATIVES = ("s", "B")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The values of one metric in order, in its base unit."""
+
+    unit: str
+    values: list[float]
+
+
+class _Line(msgspec.Struct):
+    metric: str
+    value: float
+    unit: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
+    """Read numbers, one a line, or lines such as {"metric": "latency", "value": 12.5, "unit": "ms"}.
+
+    units: the declared metrics and their units (None: not said). A plain number belongs to the only declared metric,
+    else to "time". A value without a unit is in the declared one, else in seconds for "time", else a count. Blank
+    lines are passed over.
+
+    Raises:
+        OutputError: a line that is not such a value, by its number from 1; a time or size below 0; units that do not
+            go together.
+    """
+    plain = next(iter(units)) if len(units) == 1 else "time"
+    found: dict[str, Series] = {}
+    scales: dict[tuple[str, str | None], float] = {}
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        line = raw.strip()
+        if not line:
+            continue
+        try:
+            name, value, unit = _json(line) if line.startswith(b"{") else (plain, _number(line), None)
+            scale = scales.get((name, unit))
+            if scale is None:
+                scale = scales[name, unit] = _scale(name, unit, units, found)
+            found[name].values.append(_checked(value * scale, found[name].unit, line))
+        except OutputError as error:
+            raise OutputError(f"line {number} of the output: {error}") from None
+    return found
+
+
+def _number(line: bytes) -> float:
+    try:
+        # float() would take 1_000
+        if b"_" in line:
+            raise ValueError
+        return float(line)
+    except ValueError:
+        raise OutputError(f"{shown(line)} is not a number") from None
+
+
+def _json(line: bytes) -> tuple[str, float, str | None]:
+    try:
+        read = _DECODER.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error).replace("`", "").removesuffix(" - at $")
+        raise OutputError(f"{shown(line)}: {reason}") from None
+    if not read.metric:
+        raise OutputError(f"{shown(line)}: the metric has no name")
+    return read.metric, read.value, read.unit
+
+
+def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:
+    said = unit if unit is not None else units.get(name)
+    base, factor = to_base(said if said is not None else "s" if name == "time" else "")
+    declared = units.get(name)
+    expected = found[name].unit if name in found else base if declared is None else to_base(declared)[0]
+    if base != expected:
+        raise OutputError(f"{name!r} is in {base or 'counts'!r} here and in {expected or 'counts'!r} elsewhere")
+    found.setdefault(name, Series(base, []))
+    return factor
+
+
+def _checked(value: float, unit: str, line: bytes) -> float:
+    if not math.isfinite(value):
+        raise OutputError(f"{shown(line)} is not a finite number")
+    if value < 0 and unit in _NO_NEGATIVES:
+        raise OutputError(f"{shown(line)} is below 0, which no {'time' if unit == 's' else 'size'} is")
+    return value
+
+
+def shown(line: bytes) -> str:
+    """Quote the beginning of a line for a message, without control characters."""
+    text = line.decode("utf-8", "replace")
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,177 @@
+"""Makes a side ready for a round: set-up, build command or fresh checkout, and what came out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gate.config.types import BuildTable
+from gate.model import Build, Failure, Side
+from harness.artifacts import ArtifactError, hash_artifacts
+from harness.errors import SourceError
+from harness.execute import Command, Executor, Outcome, environment_difference
+from harness.instruments.common import arguments, by_hand
+from harness.worktrees import Trees
+
+_KEPT = 16 * 1024
+_LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one side is built: its own [build] table, and the whole environment of its commands."""
+
+    table: BuildTable
+    environment: Mapping[str, str]
+
+    @property
+    def stays(self) -> bool:
+        """Whether the side keeps one tree over all builds."""
+        return self.table.command is not None or self.table.setup is not None
+
+
+class TreeBuilder:
+    """Builds in the worktrees of a run: the Builder of harness.measure.
+
+    With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
+    set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same
+    path when the other side keeps its tree). With set-up only, the tree stays and a build does nothing.
+
+    seed: of the run; lays out the paths. caller: the environment that a failure's is told apart from.
+    """
+
+    def __init__(
+        self,
+        trees: Trees,
+        recipes: Mapping[Side, Recipe],
+        executor: Executor,
+        *,
+        seed: int,
+        caller: Mapping[str, str],
+        session: int = 0,
+    ) -> None:
+        self._trees = trees
+        self._recipes = recipes
+        self._executor = executor
+        self._seed = seed
+        self._caller = caller
+        self._session = session
+        self._made: set[Side] = set()
+        self._setup_failures: dict[Side, Failure] = {}
+
+    def build(self, side: Side, build: int, seed: int) -> Build | Failure:
+        """Make a side ready for round `build`.
+
+        A set-up that failed is not tried again: every later build of that side fails with it.
+
+        Raises:
+            SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
+        """
+        table = self._recipes[side].table
+        begin = time.perf_counter()
+        failure = self._make_tree(side, build)
+        if failure is not None:
+            return failure
+        seconds = 0.0 if self._recipes[side].stays else time.perf_counter() - begin
+        shown = None
+        if table.command is not None:
+            values = {"seed": str(seed)}
+            shown = by_hand(table.command, values)
+            added = {"PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
+            outcome = self._run(side, build, arguments(table.command, values), shown, added)
+            if isinstance(outcome, Failure):
+                return outcome
+            seconds = outcome.seconds
+        try:
+            hashes = hash_artifacts(self.directory(side), table.artifacts)
+        except ArtifactError as error:
+            return self._failure(side, build, str(error), command=shown)
+        return Build(side=side, session=self._session, build=build, seed=seed, seconds=seconds, artifacts=hashes)
+
+    def directory(self, side: Side) -> Path:
+        """Give where a side's benchmarks run, for its latest build."""
+        return self._trees.project(side)
+
+    def _make_tree(self, side: Side, build: int) -> Failure | None:
+        """Give a side the tree that this build wants, set up."""
+        recipe = self._recipes[side]
+        if side in self._setup_failures:
+            return msgspec.structs.replace(self._setup_failures[side], build=build)
+        if side in self._made and recipe.stays:
+            return None
+        # a new path for one side alone would make the lengths differ
+        moves = not any(each.stays for each in self._recipes.values())
+        try:
+            self._trees.make(side, layout_name(self._seed, build, side) if moves else "")
+        except SourceError as error:
+            if side not in self._made:
+                raise
+            return self._failure(side, build, str(error))
+        self._made.add(side)
+        if recipe.table.setup is None:
+            return None
+        setup = recipe.table.setup
+        outcome = self._run(side, build, arguments(setup, {}), by_hand(setup, {}), {})
+        if isinstance(outcome, Failure):
+            # all that follows on this side would fail of it
+            self._setup_failures[side] = outcome
+            return outcome
+        return None
+
+    def _run(
+        self, side: Side, build: int, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
+    ) -> Outcome | Failure:
+        recipe = self._recipes[side]
+        environment = {**recipe.environment, "PERFGATE_SIDE": side, **added}
+        output = self._trees.directory / f"output-{side}"
+        command = Command(argv, self.directory(side), environment, float(recipe.table.timeout), stdout=output)
+        outcome = self._executor.run(command)
+        if not outcome.status:
+            return outcome
+        # compilers' drivers and test runners often tell on standard output what went wrong
+        told = outcome.stderr.strip("\n")[-_KEPT:] if outcome.stderr.strip() else _tail(output)
+        return self._failure(side, build, outcome.status, stderr=told, command=shown, environment=environment)
+
+    def _failure(
+        self,
+        side: Side,
+        build: int,
+        status: str,
+        *,
+        stderr: str = "",
+        command: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Failure:
+        return Failure(
+            kind="build",
+            side=side,
+            session=self._session,
+            build=build,
+            status=status,
+            stderr=stderr,
+            command=command,
+            directory=str(self.directory(side)),
+            environment=None if environment is None else environment_difference(self._caller, environment),
+        )
+
+
+def layout_name(seed: int, build: int, side: Side) -> str:
+    """Name the directory of a fresh checkout: random letters, in a round as many for base as for head."""
+    length = 1 + hashlib.sha256(f"{seed} {build}".encode()).digest()[0] % _LONGEST_NAME
+    digest = hashlib.sha256(f"{seed} {build} {side}".encode()).digest() * 2
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:length])
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _KEPT))
+            return file.read().decode("utf-8", "replace").strip("\n")
+    except OSError:
+        return ""

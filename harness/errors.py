@@ -1,0 +1,15 @@
+"""What the harness refuses before it measures; commands turn it into exit code 2."""
+
+from gate.model import UserError
+
+
+class HarnessError(UserError):
+    """One line that says what is wrong, where, and what to do."""
+
+
+class SourceError(HarnessError):
+    """Base and head cannot be had from the repository as it is."""
+
+
+class LockError(HarnessError):
+    """The host-wide lock cannot be taken."""

@@ -1,0 +1,88 @@
+"""Facts about the machine, read without changing anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import socket
+import sys
+from pathlib import Path
+
+UNKNOWN = "unknown"
+
+Facts = dict[str, str | int]
+
+
+def unsupported_platform(system: str = sys.platform) -> str | None:
+    """Say in one line why this machine cannot measure; None when it can."""
+    if system.startswith(("win", "cygwin")):
+        return "measuring is not supported on Windows: measure on Linux or macOS (WSL too), then `perfgate decide` here"
+    return None
+
+
+def facts() -> Facts:
+    """Describe the machine, ready for JSON; what cannot be read is "unknown".
+
+    cores: logical processors of the machine. affinity: those this process may use. memory: bytes. fingerprint: the
+    same for machines of one make; neither name nor boot changes it.
+    """
+    known: Facts = {
+        "os": platform.system() or UNKNOWN,
+        "kernel": platform.release() or UNKNOWN,
+        "machine": platform.machine() or UNKNOWN,
+        "cpu": cpu_model(),
+        "cores": os.cpu_count() or UNKNOWN,
+        "affinity": _affinity(),
+        "memory": _memory(),
+        "hostname": socket.gethostname() or UNKNOWN,
+        "python": platform.python_version(),
+        "boot_id": _read("/proc/sys/kernel/random/boot_id").strip() or UNKNOWN,
+    }
+    return known | {"fingerprint": fingerprint(known)}
+
+
+def fingerprint(known: Facts) -> str:
+    """Hash what makes two machines comparable: CPU model, cores, memory in whole GiB, architecture, system."""
+    memory = known["memory"]
+    # the kernel keeps a little more or less for itself with each version
+    gib = round(memory / 2**30) if isinstance(memory, int) else UNKNOWN
+    parts = [known["cpu"], known["cores"], gib, known["machine"], known["os"]]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def cpu_model(cpuinfo: str | None = None) -> str:
+    """Name the processor, from /proc/cpuinfo where there is one.
+
+    ARM gives numbers instead of a name (implementer, part): they identify the core as well.
+    """
+    text = _read("/proc/cpuinfo") if cpuinfo is None else cpuinfo
+    fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", text, flags=re.MULTILINE))
+    for name in ("model name", "Model", "cpu", "uarch", "Processor"):  # x86, Raspberry Pi, POWER, RISC-V, old ARM
+        if name in fields:
+            return " ".join(fields[name].split())
+    if "CPU implementer" in fields and "CPU part" in fields:
+        return f"ARM implementer {fields['CPU implementer']} part {fields['CPU part']}"
+    return platform.processor() or UNKNOWN
+
+
+def _affinity() -> int | str:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or UNKNOWN
+
+
+def _memory() -> int | str:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Windows, a system without the name
+        return UNKNOWN
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,1 @@
+"""How values come out of an execution: one module an instrument."""

@@ -1,0 +1,148 @@
+"""What every instrument shares: the Protocol, the command line of a benchmark, metrics out of series."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gate.adapters.errors import OutputError
+from gate.adapters.values import Series
+from gate.config.types import Benchmark
+from gate.model import Metric, Side
+from harness.execute import PADDING, Command, Outcome
+
+SHELL = ("sh", "-c")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where and how one execution happens.
+
+    directory: of its side. environment: of its side, without what the instrument adds. scratch: an empty directory
+    for this execution alone.
+    """
+
+    directory: Path
+    environment: Mapping[str, str]
+    side: Side
+    seed: int
+    padding: int
+    iterations: int
+    scratch: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An execution that gave no usable values: why, in one line, and what the program said."""
+
+    status: str
+    stderr: str
+
+
+class Instrument(Protocol):
+    """Makes the command of one execution, and reads the values that came out of it."""
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return the process to start."""
+        ...
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Return the metrics by name, or why there are none."""
+        ...
+
+
+def arguments(command: str | list[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what to exec: a list as it is, a string through sh -c; only {name} of values are replaced, literally.
+
+    In a string a value is quoted for the shell.
+    """
+    if isinstance(command, str):
+        return (*SHELL, _replaced(command, {name: shlex.quote(value) for name, value in values.items()}))
+    return tuple(_replaced(argument, values) for argument in command)
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> str:
+    # piece by piece, so that a value that holds {seed} is not replaced again
+    if not values:
+        return text
+    (name, value), *rest = values.items()
+    return value.join(_replaced(piece, dict(rest)) for piece in text.split("{" + name + "}"))
+
+
+def mentions(command: str | list[str], name: str) -> bool:
+    """Tell whether a command holds {name}."""
+    return any("{" + name + "}" in part for part in ([command] if isinstance(command, str) else command))
+
+
+def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
+    """Return a benchmark's command as one would type it into a shell."""
+    argv = arguments(command, values)
+    return argv[-1] if isinstance(command, str) else shlex.join(argv)
+
+
+def environment(context: Context) -> dict[str, str]:
+    """Return the environment of an execution: of its side, with PERFGATE_SIDE, PERFGATE_SEED and the padding."""
+    return {
+        **context.environment,
+        "PERFGATE_SIDE": context.side,
+        "PERFGATE_SEED": str(context.seed),
+        PADDING: "x" * context.padding,
+    }
+
+
+def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) -> dict[str, Metric]:
+    """Make metrics of series: the first `warmup` values are dropped.
+
+    missing: why a declared metric may be missing, for the message; may be empty.
+
+    Raises:
+        OutputError: nothing is left of a metric, or a declared one is not there.
+    """
+    if not series:
+        raise OutputError("no values")
+    for name, each in series.items():
+        if len(each.values) <= benchmark.warmup:
+            raise OutputError(f"{len(each.values)} values of {name!r}, and warmup takes {benchmark.warmup}")
+    absent = [name for name in benchmark.metric if name not in series]
+    if absent:
+        raise OutputError(f"no values of {', '.join(map(repr, absent))}{missing and f' ({missing})'}")
+    made = {}
+    for name, each in series.items():
+        rules = benchmark.metric.get(name)
+        better = (rules.better if rules else None) or "lower"
+        kept, dropped = each.values[benchmark.warmup :], each.values[: benchmark.warmup]
+        made[name] = Metric(unit=each.unit, better=better, values=kept, dropped=dropped)
+    return made
+
+
+def read_regular(path: Path, limit: float) -> bytes | None:
+    """Read a file that a benchmark made; None when there is none.
+
+    Raises:
+        OutputError: it is a link, no regular file, or longer than the limit in bytes.
+    """
+    try:
+        # not blocking: opening a FIFO would wait for a writer
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if path.is_symlink():
+            raise OutputError("the output is a link, not a file") from None
+        raise OutputError(f"the output cannot be read: {(error.strerror or str(error)).lower()}") from None
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise OutputError("the output is not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(int(limit) + 1) if found.st_size <= limit else None
+    finally:
+        os.close(fd)
+    if data is None or len(data) > limit:
+        raise OutputError(f"the output is longer than max_output ({limit:.0f} bytes)")
+    return data

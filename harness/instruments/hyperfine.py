@@ -1,0 +1,90 @@
+"""The hyperfine instrument: one call of hyperfine times warm-up and measured process starts."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gate.adapters import hyperfine
+from gate.adapters.errors import OutputError
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import Command, Outcome, find_program, start_error
+from harness.instruments.common import Context, Unusable, arguments, environment, metrics, read_regular
+
+OLDEST = (1, 14)
+"""The first with both -N and --output."""
+_MEMORY_BY_RUN = (1, 21)
+_MAX_EXPORT = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Hyperfine:
+    """Times a command by the hyperfine at an absolute path."""
+
+    path: str
+    version: tuple[int, ...]
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return a call of hyperfine without a shell of its own."""
+        argv = arguments(benchmark.command, {"seed": str(context.seed)})
+        runs = str(benchmark.warmup + context.iterations)
+        # Warm-up runs are measured and dropped here, so that they are recorded. inherit: standard error reaches
+        # perfgate, standard output is discarded by the executor; hyperfine would swallow both.
+        options = ("-N", "--runs", runs, "--warmup", "0", "--style", "none", "--output", "inherit")
+        export = ("--export-json", str(context.scratch / "output"))
+        return Command(
+            argv=(self.path, *options, *export, "--", shlex.join(argv)),
+            directory=context.directory,
+            environment=environment(context),
+            timeout=benchmark.timeout,
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Read hyperfine's JSON, or the reason from its message."""
+        if outcome.status:
+            found = hyperfine.complaint(outcome.stderr) if outcome.status == "exit 1" else None
+            if found and found.missing:
+                program = arguments(benchmark.command, {"seed": str(context.seed)})[0]
+                reason = start_error(FileNotFoundError(), program, context.directory)
+                return Unusable(f"cannot start: {reason}", found.stderr)
+            if found:
+                return Unusable(found.status, found.stderr)
+            # a time-out or a signal is nobody's word but ours; another exit is hyperfine's own
+            by_tool = outcome.status.startswith("exit ")
+            return Unusable(f"hyperfine: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+        try:
+            data = read_regular(context.scratch / "output", _MAX_EXPORT)
+            if data is None:
+                raise OutputError("hyperfine wrote no result")
+            series = hyperfine.parse(data, memory_by_run=self.version >= _MEMORY_BY_RUN)
+            shown = ".".join(map(str, self.version))
+            return metrics(benchmark, series, f"hyperfine {shown} gives {', '.join(series)} for each run")
+        except OutputError as error:
+            return Unusable(str(error), outcome.stderr)
+
+
+def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
+    """Look for hyperfine on the caller's PATH; else say in words why there is none that can be used."""
+    path = find_program("hyperfine", caller)
+    if path is None:
+        return "hyperfine is not installed"
+    try:
+        asked = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+            env=dict(caller),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path} cannot be asked for its version ({error})"
+    version = hyperfine.version(asked.stdout.decode("utf-8", "replace"))
+    if version is None:
+        return f"{path} is not the benchmarking tool hyperfine"
+    if version < OLDEST:
+        return f"hyperfine {'.'.join(map(str, version))} is older than {'.'.join(map(str, OLDEST))}"
+    return Hyperfine(path, version)

@@ -1,0 +1,84 @@
+"""The spawn instrument: the embedded stand-in for hyperfine, with the operating system's own accounting."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from gate.adapters.errors import OutputError
+from gate.adapters.values import Series
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import Command, Outcome, exit_status, start_error
+from harness.instruments.common import Context, Unusable, arguments, environment, metrics, read_regular
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_MAX_RESULT = 1 << 30
+# KiB on Linux, bytes on macOS
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+# Linux keeps a process's size only approximately while it runs
+_NEAR = 1.05
+
+
+class _Result(msgspec.Struct):
+    runs: list[tuple[int, float, float, int]]
+    own: int
+    code: int
+    errno: int
+
+
+class Spawn:
+    """Times a command by starting it from a small process."""
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return a call of the launcher."""
+        lc_ctype = context.environment.get("LC_CTYPE")
+        head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / "output"))
+        runs = str(benchmark.warmup + context.iterations)
+        argv = arguments(benchmark.command, {"seed": str(context.seed)})
+        return Command(
+            argv=(*head, runs, "" if lc_ctype is None else f"={lc_ctype}", *argv),
+            directory=context.directory,
+            environment=environment(context),
+            timeout=benchmark.timeout,
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Read the launcher's result: time, user, system and, where it can be told, memory."""
+        if outcome.status:
+            by_tool = outcome.status.startswith("exit ")
+            return Unusable(f"spawn: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+        try:
+            data = read_regular(context.scratch / "output", _MAX_RESULT)
+            result = msgspec.json.decode(data or b"", type=_Result)
+            if result.errno:
+                error = OSError(result.errno, os.strerror(result.errno))
+                program = arguments(benchmark.command, {"seed": str(context.seed)})[0]
+                return Unusable(f"cannot start: {start_error(error, program, context.directory)}", outcome.stderr)
+            if result.code:
+                return Unusable(exit_status(result.code), outcome.stderr)
+            series = _series(result)
+            return metrics(benchmark, series, "" if "memory" in series else _too_small(result))
+        except msgspec.DecodeError:
+            return Unusable("spawn: no result", outcome.stderr)
+        except OutputError as error:
+            return Unusable(str(error), outcome.stderr)
+
+
+def _series(result: _Result) -> dict[str, Series]:
+    series = {
+        "time": Series("s", [ns / 1e9 for ns, _, _, _ in result.runs]),
+        "user": Series("s", [user for _, user, _, _ in result.runs]),
+        "system": Series("s", [system for _, _, system, _ in result.runs]),
+    }
+    # A child's peak begins with its parent's size: at that size the value says nothing about the program.
+    if any(rss > result.own * _NEAR for _, _, _, rss in result.runs):
+        series["memory"] = Series("B", [float(rss * _RSS_UNIT) for _, _, _, rss in result.runs])
+    return series
+
+
+def _too_small(result: _Result) -> str:
+    return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"

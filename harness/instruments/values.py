@@ -1,0 +1,62 @@
+"""The values instrument: the program measures and writes its numbers to {output} or standard output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gate.adapters import values
+from gate.adapters.errors import OutputError
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import Command, Outcome
+from harness.instruments.common import (
+    Context,
+    Unusable,
+    arguments,
+    environment,
+    mentions,
+    metrics,
+    read_regular,
+)
+
+
+class Values:
+    """Reads the numbers that a program writes."""
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return the benchmark's command; standard output is kept only when the command does not name {output}."""
+        output = context.scratch / "output"
+        added = {
+            "PERFGATE_ITERATIONS": str(context.iterations),
+            "PERFGATE_WARMUP": str(benchmark.warmup),
+            "PERFGATE_OUTPUT": str(output),
+        }
+        named = mentions(benchmark.command, "output")
+        return Command(
+            argv=arguments(benchmark.command, {"seed": str(context.seed), "output": str(output)}),
+            directory=context.directory,
+            environment=environment(context) | added,
+            timeout=benchmark.timeout,
+            stdout=None if named else context.scratch / "stdout",
+            max_stdout=None if named else benchmark.max_output.value,
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Read {output}, else PERFGATE_OUTPUT, else standard output."""
+        if outcome.status:
+            return Unusable(outcome.status, outcome.stderr)
+        units = {name: rules.unit for name, rules in benchmark.metric.items()}
+        try:
+            return metrics(benchmark, values.parse(self._output(benchmark, context.scratch), units), "")
+        except OutputError as error:
+            return Unusable(str(error), outcome.stderr)
+
+    def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
+        limit = benchmark.max_output.value
+        data = read_regular(scratch / "output", limit)
+        if mentions(benchmark.command, "output"):
+            if data is None:
+                raise OutputError("no values: the program did not write {output}")
+        elif not data:
+            data = read_regular(scratch / "stdout", limit)
+        return data or b""

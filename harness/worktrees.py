@@ -1,0 +1,124 @@
+"""The trees that are built and measured: one git worktree for base and one for head, with paths of equal length."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gate.model import SIDES, Side
+from harness import share, submodules
+from harness.errors import SourceError
+from harness.git import Git
+from harness.repository import Repository
+from harness.source import Sources
+from harness.workdir import forget, remove_tree, work_directory
+
+_POINTER = b"version https://git-lfs.github.com/spec/v1"
+
+
+class Trees:
+    """The worktrees of a run, made one by one in its work directory.
+
+    directory: the work directory, outside the checkout. warnings: what the report must tell about what was checked out.
+    """
+
+    def __init__(
+        self, repository: Repository, sources: Sources, directory: Path, shared: Mapping[Side, Sequence[str]]
+    ) -> None:
+        self.repository = repository
+        self.sources = sources
+        self.directory = directory
+        self._shared = shared
+        self._trees: dict[Side, Path] = {}
+        self._git = _without_missing_lfs(repository)
+        self.warnings: tuple[str, ...] = ()
+        if self._git is not repository.git:
+            self.warnings = ("files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",)
+
+    def make(self, side: Side, name: str = "") -> Path:
+        """Check a side out afresh at directory/name/side, in place of its tree so far, and give its project directory.
+
+        Raises:
+            SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
+        """
+        self.remove(side)
+        tree = self.directory / name / side
+        self._trees[side] = tree
+        source = self.sources.of(side)
+        try:
+            tree.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SourceError(f"{tree.parent} cannot be made: {error.strerror}") from None
+        answer = self._git.attempt("worktree", "add", "--quiet", "--detach", str(tree), source.revision)
+        if answer.status != 0:
+            lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
+            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}{lfs}")
+        git = self._git.at(tree)
+        submodules.fill(git, self.repository.git, self.repository.common)
+        share.link(self.repository, tree, self._shared[side])
+        if not self.project(side).is_dir():
+            where = f"{source.commit.ref} ({(source.commit.sha or '')[:12]})"
+            raise SourceError(f"{side}, {where}, has no directory {self.repository.prefix}: choose another --{side}")
+        return self.project(side)
+
+    def tree(self, side: Side) -> Path | None:
+        """Give the root of a side's worktree; None before it is made."""
+        return self._trees.get(side)
+
+    def project(self, side: Side) -> Path:
+        """Give a side's project directory: where its commands run."""
+        return self._trees[side] / self.repository.prefix
+
+    def remove(self, side: Side) -> None:
+        """Remove a side's worktree and what git knows of it."""
+        tree = self._trees.pop(side, None)
+        if tree is None:
+            return
+        remove_tree(tree)
+        forget(self.repository.git, tree)
+        if tree.parent != self.directory:
+            with suppress(OSError):  # the other side may still be in it
+                tree.parent.rmdir()
+
+
+@contextmanager
+def open_trees(
+    repository: Repository,
+    sources: Sources,
+    *,
+    state: Path,
+    share_paths: Mapping[Side, Sequence[str]],
+    keep: bool = False,
+) -> Iterator[Trees]:
+    """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
+
+    state: the project's .perfgate. share_paths: [build] share of each side.
+
+    Raises:
+        SourceError: a shared path is missing or tracked, or there is no place for the trees.
+    """
+    shared = {side: share.shared_paths(repository, share_paths[side]) for side in SIDES}
+    with work_directory(repository.git, state, keep=keep) as directory:
+        yield Trees(repository, sources, directory, shared)
+
+
+def _without_missing_lfs(repository: Repository) -> Git:
+    """Keep git lfs from downloading for the worktrees what the checkout was made without (checkout's `lfs: false`)."""
+    git = repository.git
+    if git.maybe("config", "--get-regexp", r"^filter\.lfs\.") is None:
+        return git
+    names = b"".join(os.fsencode(name) + b"\0" for name in git.entries("ls-files", "-z"))
+    answers = os.fsdecode(git.run("check-attr", "--stdin", "-z", "filter", stdin=names)).split("\0")
+    large = [path for path, value in zip(answers[::3], answers[2::3], strict=False) if value == "lfs"]
+    pointers = any(_is_pointer(repository.top / path) for path in large)
+    return git.seeing(GIT_LFS_SKIP_SMUDGE="1") if pointers else git
+
+
+def _is_pointer(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_POINTER)) == _POINTER
+    except OSError:
+        return False
