@@ -1,0 +1,56 @@
+"""The words of failures: where they happened and how to repeat them by hand."""
+
+from __future__ import annotations
+
+import shlex
+
+from gate.model import Failure
+from gate.report.plain import clip, listed, visible
+from gate.report.view import FailureGroup
+
+
+def title(failure: Failure) -> str:
+    """Name what failed: "build of head failed: exit 1", "parse on head failed: exit 1", "parse is missing on head"."""
+    side = f" on {failure.side}" if failure.side else ""
+    name = clip(visible(failure.benchmark), 100) if failure.benchmark else None
+    status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
+    if failure.kind == "missing":
+        return f"{name or 'something expected'} is missing{side}{status}"
+    if failure.kind == "build":
+        return f"{'build of ' + failure.side if failure.side else 'a build'} failed{status}"
+    return f"{name or 'a benchmark'} failed{side}{status}"
+
+
+def place(failure: Failure) -> str:
+    """Say in which unit it happened, numbered as in measurements.jsonl: "session 1, build 0, execution 3"."""
+    words = [f"session {failure.session}"] if failure.session else []
+    for level, number in (("build", failure.build), ("execution", failure.execution)):
+        if number is not None:
+            words.append(f"{level} {number}")
+    return ", ".join(words)
+
+
+def places(group: FailureGroup, limit: int) -> str:
+    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more"."""
+    found = [text for text in map(place, (group.first, *group.others)) if text]
+    more = len(found) - limit
+    return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
+
+
+def repeat(failure: Failure) -> list[str]:
+    """Return the shell lines that repeat it by hand: directory, environment difference, command."""
+    lines = [f"cd {shlex.quote(visible(failure.directory))}"] if failure.directory else []
+    environment = failure.environment or {}
+    removed = [shlex.quote(visible(name)) for name, value in environment.items() if not value]
+    added = [f"{visible(name)}={shlex.quote(visible(value))}" for name, value in environment.items() if value]
+    if removed:
+        lines.append(f"unset {' '.join(removed)}")
+    lines.extend(f"export {assignment}" for assignment in added)
+    if failure.command:
+        lines.extend(visible(line) for line in failure.command.splitlines())
+    return lines if failure.command else []
+
+
+def names(items: list[str], limit: int) -> str:
+    """Join names with commas, at most so many of them."""
+    return listed([clip(visible(name), 60) for name in items], limit)

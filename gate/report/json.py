@@ -1,0 +1,70 @@
+"""Report <-> report.json."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from gate.model import SCHEMA, Report
+
+
+class ReportError(ValueError):
+    """A text that is no report of this version; its message is one line."""
+
+
+def render(report: Report) -> str:
+    """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
+    tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
+    for failure in tables["failures"]:
+        # the tag belongs to the lines of measurements.jsonl
+        failure.pop("type", None)
+    return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str):
+        # a path that is not UTF-8 comes with surrogates, which no JSON reader takes
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def read(text: str | bytes) -> Report:
+    """Read report.json.
+
+    Raises:
+        ReportError: not JSON, not a report, of a newer schema, or with a value of the wrong type.
+    """
+    try:
+        tables = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ReportError(f"not valid JSON: {error}") from None
+    if not isinstance(tables, dict) or not {"schema", "verdict", "findings"} <= tables.keys():
+        raise ReportError("not a report of perfgate: it lacks schema, verdict or findings")
+    schema = tables["schema"]
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise ReportError(f"not a report of perfgate: its schema is {schema!r:.40}")
+    if schema > SCHEMA:
+        raise ReportError(f"schema {schema} is newer than this perfgate reads ({SCHEMA}): upgrade perfgate")
+    try:
+        return msgspec.convert(_restore(tables), Report)
+    except msgspec.ValidationError as error:
+        raise ReportError(f"not a report of perfgate: {error}") from None
+
+
+def _restore(tables: dict[str, Any]) -> dict[str, Any]:
+    # render() writes a side's NaN as null; the type has a number there
+    for key in ("findings", "recorded"):
+        cases = tables.get(key)
+        for case in cases if isinstance(cases, list) else ():
+            for side in (case.get("base"), case.get("head")) if isinstance(case, dict) else ():
+                if isinstance(side, dict) and "value" in side and side["value"] is None:
+                    side["value"] = math.nan
+    return tables

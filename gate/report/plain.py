@@ -1,0 +1,89 @@
+"""Text from elsewhere made safe for one line, and laid out by the columns a terminal gives it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+
+
+def visible(text: str) -> str:
+    r"""Write what does not print as repr() would: "\n", "\x1b", "\u202e"; the result is one line."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
+
+
+def last_lines(text: str, limit: int | None) -> list[str]:
+    """Return the last lines of a program's output, made visible, without colours and blank ends; None: all."""
+    lines = [visible(line.expandtabs(4)).rstrip() for line in _CSI.sub("", text).strip("\r\n").splitlines()]
+    return lines if limit is None else lines[-limit:]
+
+
+def columns(text: str) -> int:
+    """Count the columns of a terminal: two for East Asian wide characters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns_of(c) for c in text)
+
+
+def _columns_of(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def clip(text: str, width: int) -> str:
+    """Shorten a text to a width by leaving out its middle."""
+    if columns(text) <= width:
+        return text
+    # the end of a benchmark's name tells cases apart as often as its beginning
+    tail = _prefix(text[::-1], (width - 1) // 2)[::-1]
+    return f"{_prefix(text, width - 1 - columns(tail))}…{tail}"
+
+
+def _prefix(text: str, width: int) -> str:
+    used = 0
+    for index, character in enumerate(text):
+        used += _columns_of(character)
+        if used > width:
+            return text[:index]
+    return text
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fill a text with blanks up to a width; right: align it right."""
+    blanks = " " * max(0, width - columns(text))
+    return blanks + text if right else text + blanks
+
+
+def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
+    """Break a text into lines of a width, the first begun with `first` and the others with `rest`."""
+    lines: list[str] = []
+    line = first
+    empty = True
+    for word in _pieces(text.split(), max(8, width - max(columns(first), columns(rest)))):
+        if not empty and columns(line) + 1 + columns(word) > width:
+            lines.append(line)
+            line, empty = rest, True
+        line += word if empty else f" {word}"
+        empty = False
+    return [*lines, line]
+
+
+def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
+    for word in words:
+        left = word
+        while columns(left) > width:
+            piece = _prefix(left, width)
+            yield piece
+            left = left[len(piece) :]
+        yield left
+
+
+def listed(items: list[str], limit: int) -> str:
+    """Join items with commas, at most so many of them: "a, b and 3 more"."""
+    more = len(items) - limit
+    return ", ".join(items[:limit]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,122 @@
+"""What renderers share of a report's arrangement: the order of findings, groups of failures, the bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from gate.model import Failure, Finding, RatioInterval, Report, Verdict
+
+ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
+"""The verdicts of findings, those that matter first."""
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings with those that matter first, and among equals the largest change first."""
+    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), -_size(f.ratio)))
+
+
+def _size(ratio: RatioInterval) -> float:
+    return abs(math.log(ratio.estimate)) if known(ratio.estimate) and ratio.estimate > 0 else math.inf
+
+
+def known(value: float | None) -> TypeGuard[float]:
+    """Tell whether a number exists; NaN and infinity are treated as numbers that do not."""
+    return value is not None and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many findings have a verdict."""
+
+    verdict: Verdict
+    count: int
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings of each verdict that occurs, in the order of importance."""
+    counts = [Tally(verdict, sum(f.verdict == verdict for f in report.findings)) for verdict in ORDER]
+    return [tally for tally in counts if tally.count]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failures that say the same thing: the first of them stands for all."""
+
+    first: Failure
+    others: list[Failure]
+
+
+def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGroup]:
+    """Put failures together that differ only in where they happened; by_output: and that wrote the same."""
+    groups: dict[tuple[str | None, ...], FailureGroup] = {}
+    for failure in failures:
+        key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
+        if by_output:
+            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
+        if key in groups:
+            groups[key].others.append(failure)
+        else:
+            groups[key] = FailureGroup(failure, [])
+    return list(groups.values())
+
+
+BAR_WIDTH = 150.0
+_MARGIN = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A finding's interval as positions on an axis that all findings of the report share (logarithmic, 1 centred).
+
+    low, high: ends of the line; None: there is no interval. open_low, open_high: the interval goes on there.
+    """
+
+    one: float
+    band_low: float
+    band_high: float
+    estimate: float | None
+    low: float | None
+    high: float | None
+    open_low: bool
+    open_high: bool
+
+
+def bars(findings: Sequence[Finding]) -> list[Bar]:
+    """Draw up the bar of each finding, all on one axis."""
+    half = _half_range(findings)
+    return [_bar(finding, half) for finding in findings]
+
+
+def _half_range(findings: Sequence[Finding]) -> float:
+    limit = max([math.log1p(f.threshold) for f in findings if known(f.threshold)], default=0.0) or math.log1p(0.03)
+    reach = [abs(math.log(x)) for f in findings for x in (f.ratio.low, f.ratio.high) if known(x) and x > 0]
+    # wide enough for the band of the threshold, not so wide that one outlier flattens all others
+    return min(max([1.5 * limit, *(1.05 * x for x in reach)]), 6 * limit)
+
+
+def _bar(finding: Finding, half: float) -> Bar:
+    def place(value: float) -> float:
+        share = math.log(value) / half if value > 0 else -math.inf
+        return round(_MARGIN + (min(max(share, -1.0), 1.0) + 1) / 2 * (BAR_WIDTH - 2 * _MARGIN), 1)
+
+    def beyond(value: float) -> bool:
+        return value <= 0 or abs(math.log(value)) > half
+
+    ratio = finding.ratio
+    low = ratio.low if ratio.kind in ("bounded", "half-line") and known(ratio.low) else None
+    high = ratio.high if ratio.kind in ("bounded", "half-line") and known(ratio.high) else None
+    drawn = ratio.kind != "withheld" and not (ratio.kind == "bounded" and (low is None or high is None))
+    edge = 1 + (finding.threshold if known(finding.threshold) else 0.0)
+    return Bar(
+        one=place(1.0),
+        band_low=place(1 / edge),
+        band_high=place(edge),
+        estimate=place(ratio.estimate) if known(ratio.estimate) else None,
+        low=(_MARGIN if low is None else place(low)) if drawn else None,
+        high=(BAR_WIDTH - _MARGIN if high is None else place(high)) if drawn else None,
+        open_low=drawn and (low is None or beyond(low)),
+        open_high=drawn and (high is None or beyond(high)),
+    )

@@ -1,0 +1,418 @@
+"""Reports to render: one builder a situation, with the numbers of nobody's measurements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.model import (
+    SCHEMA,
+    Accepted,
+    Better,
+    Commit,
+    Counts,
+    DecidedAt,
+    Failure,
+    Family,
+    Finding,
+    IntervalKind,
+    Overall,
+    PolicyFacts,
+    RatioInterval,
+    Recorded,
+    Report,
+    ReportVerdict,
+    Round,
+    RunFacts,
+    SideSummary,
+    Variance,
+    Variances,
+    Verdict,
+)  # fmt: skip
+
+COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
+ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a | b \\| c",
+    "back`tick ``two`` `",
+    "@team please see #12 and GH-3",
+    "x]( javascript:alert(1) ) [y](https://evil.example)",
+    "n" * 500,
+    "\u202eevil\u202c \u05d0\u05d1\u05d2 right to left",
+    "two\nlines\r\n| x | y |",
+    "\x1b[31mred\x1b[0m\x07\x00",
+    "日本語のベンチマーク",
+    "<!-- perfgate -->&amp;",
+    "https://evil.example/path www.evil.example a@evil.example",
+    "- item **bold** _em_ ~~gone~~ $x$",
+]
+
+
+def side(value: float, spread: float | None = 0.005, counts: Counts = COUNTS) -> SideSummary:
+    low, high = (None, None) if spread is None else (value * (1 - spread), value * (1 + spread))
+    return SideSummary(value=value, low=low, high=high, counts=counts)
+
+
+def interval(
+    estimate: float | None, half: float | None = 0.02, kind: IntervalKind = "bounded", method: str = "fieller"
+) -> RatioInterval:
+    bounded = estimate is not None and half is not None and kind == "bounded"
+    return RatioInterval(
+        estimate=estimate,
+        low=estimate - half if bounded and estimate is not None and half is not None else None,
+        high=estimate + half if bounded and estimate is not None and half is not None else None,
+        confidence=0.95,
+        method=method,
+        df=8.3 if method == "fieller" and kind != "withheld" else None,
+        kind=kind,
+    )
+
+
+def variances() -> Variances:
+    def of(mean: float) -> list[Variance]:
+        return [
+            Variance(level="iteration", s2=4.0e-6, t2=4.0e-6, relative=2e-3 / mean),
+            Variance(level="execution", s2=1.1e-6, t2=7.0e-7, relative=1.05e-3 / mean),
+            Variance(level="build", s2=2.0e-7, t2=-2.0e-8, relative=4.5e-4 / mean),
+        ]
+
+    return Variances(base=of(0.1015), head=of(0.1067))
+
+
+def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **changes: Any) -> Finding:
+    """A finding; estimate and half set the ratio, every other keyword replaces a field."""
+    estimate = changes.pop("estimate", 1.002)
+    half = changes.pop("half", 0.011)
+    value = changes.pop("value", 0.1015)
+    decided = estimate is not None and half is not None
+    fields: dict[str, Any] = {
+        "metric": "time",
+        "unit": "s",
+        "better": "lower",
+        "statistic": "mean",
+        "factors": {},
+        "base": side(value),
+        "head": side(value * (1.0 if estimate is None else estimate)),
+        "ratio": interval(estimate, half),
+        "decided_at": DecidedAt(
+            confidence=0.9958,
+            low=estimate - 1.7 * half if decided else None,
+            high=estimate + 1.7 * half if decided else None,
+            look=1,
+            looks=1,
+        ),
+        "threshold": 0.03,
+        "floor": 1e-6,
+        "p": 0.62,
+        "p_adjusted": 1.0,
+        "p_improvement": 0.7,
+        "p_improvement_adjusted": 1.0,
+        "accepted": None,
+        "reason": "the interval lies within the threshold of 3%",
+        "warnings": [],
+        "not_worse": verdict in ("unchanged", "improvement"),
+        "variance": variances(),
+    }
+    return Finding(benchmark=benchmark, verdict=verdict, **(fields | changes))
+
+
+def regressed(benchmark: str = "parse-large", **changes: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "estimate": 1.083,
+        "half": 0.02,
+        "p": 0.00002,
+        "p_adjusted": 0.0012,
+        "reason": "the 99.58% interval +4.9% to +11.7% lies beyond the threshold of 3%",
+    }
+    return finding(benchmark, "regression", **(fields | changes))
+
+
+def improved(benchmark: str = "render", **changes: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "estimate": 0.872,
+        "half": 0.015,
+        "p": 1.0,
+        "p_adjusted": 1.0,
+        "p_improvement": 0.00001,
+        "p_improvement_adjusted": 0.0001,
+        "reason": "the 99.5% interval -15.4% to -10.2% lies better than the threshold of 3%",
+    }
+    return finding(benchmark, "improvement", **(fields | changes))
+
+
+def withheld(benchmark: str = "startup", **changes: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "base": side(0.0123, None, ONE_BUILD),
+        "head": side(0.0129, None, ONE_BUILD),
+        "ratio": interval(1.0488, None, "withheld"),
+        "decided_at": DecidedAt(confidence=0.95, low=None, high=None, look=1, looks=1),
+        "p": None,
+        "p_adjusted": None,
+        "p_improvement": None,
+        "p_improvement_adjusted": None,
+        "reason": "one build a side: what differs from build to build is not known, so there is no interval",
+        "variance": Variances(
+            base=[Variance(level="iteration", s2=1e-8, t2=1e-8, relative=0.008)],
+            head=[Variance(level="iteration", s2=1.2e-8, t2=None, relative=None)],
+        ),
+    }
+    return finding(benchmark, "inconclusive", **(fields | changes))
+
+
+def unbounded(benchmark: str = "noisy", kind: IntervalKind = "line", **changes: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "ratio": interval(1.2, None, kind),
+        "decided_at": DecidedAt(confidence=0.95, low=None, high=None, look=1, looks=1),
+        "reason": "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds",
+        "estimate": 1.2,
+    }
+    return finding(benchmark, "inconclusive", **(fields | changes))
+
+
+def accepted(benchmark: str = "encode", **changes: Any) -> Finding:
+    entry = Accepted(up_to=0.08, until="2026-12-31", reason="new checksum, see #123")
+    fields: dict[str, Any] = {
+        "estimate": 1.061,
+        "half": 0.012,
+        "accepted": entry,
+        "reason": "a known regression, accepted up to 8% until 2026-12-31: new checksum, see #123",
+    }
+    return finding(benchmark, "accepted", **(fields | changes))
+
+
+def recorded(benchmark: str = "parse-large", metric: str = "memory", **changes: Any) -> Recorded:
+    fields: dict[str, Any] = {
+        "unit": "B",
+        "better": "lower",
+        "factors": {},
+        "base": side(12_582_912.0, 0.001),
+        "head": side(12_713_984.0, 0.001),
+        "ratio": interval(1.0104, 0.0008),
+        "warnings": [],
+    }
+    return Recorded(benchmark=benchmark, metric=metric, **(fields | changes))
+
+
+def build_failure(**changes: Any) -> Failure:
+    fields: dict[str, Any] = {
+        "side": "head",
+        "build": 0,
+        "status": "exit 2",
+        "stderr": "cc -O2 -c src/main.c\n\x1b[1msrc/main.c:12:3: \x1b[31merror:\x1b[0m unknown type name 'size'\n"
+        "   12 |   size n;\n      |   ^~~~\nmake: *** [Makefile:7: main.o] Error 1\n",
+        "command": "make clean all",
+        "directory": "/tmp/perfgate-x1/head",
+        "environment": {"GITHUB_TOKEN": "", "LC_ALL": "C", "PERFGATE_SEED": "1234"},
+        "hint": "src/generated.h is not tracked by git: the worktree holds only what git tracks; "
+        "make it in [build] setup or name it in [build] share",
+    }
+    return Failure(kind="build", **(fields | changes))
+
+
+def run_facts(**changes: Any) -> RunFacts:
+    fields: dict[str, Any] = {
+        "id": "20261120-090000-7",
+        "created": "2026-11-20T09:00:00Z",
+        "perfgate": "0.1.0",
+        "seed": 7,
+        "base": Commit(ref="main", sha="1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"),
+        "chosen": "base is the merge base of HEAD and main; head is the working tree as it is",
+        "head": Commit(ref="HEAD", sha="9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c", dirty=True),
+        "host": {
+            "system": "Linux 6.1", "machine": "x86_64", "cpu": "Example CPU @ 2.10GHz", "cores": 2,
+            "governor": None, "load": [0.31, 0.28], "memory": {"total": "7.8 GiB", "swap": False},
+        },
+        "rounds": Round(done=5, planned=5),
+        "seconds": 203.4,
+        "commands": {"parse-large": "./build/app parse data/large.json", "render": "./build/app render < 'a b'"},
+    }  # fmt: skip
+    return RunFacts(**(fields | changes))
+
+
+def policy(**changes: Any) -> PolicyFacts:
+    fields: dict[str, Any] = {
+        "source": "base (perfgate.toml of main)",
+        "gate": {
+            "threshold": "3%", "floor": "1us", "confidence": 0.95, "interval": "auto", "family": "holm",
+            "inconclusive": "pass", "missing": "fail", "min_builds": 5,
+        },
+        "override": [
+            {"benchmark": "suite/parse-*", "metric": "*", "statistic": "*", "threshold": "10%", "floor": None}
+        ],
+        "accept": [
+            {"benchmark": "encode", "up_to": "8%", "until": "2026-12-31", "reason": "new checksum, see #123"}
+        ],
+    }  # fmt: skip
+    return PolicyFacts(**(fields | changes))
+
+
+def report(verdict: ReportVerdict, summary: str, findings: list[Finding], **changes: Any) -> Report:
+    fields: dict[str, Any] = {
+        "schema": SCHEMA,
+        "exit_code": {"pass": 0, "regression": 1, "inconclusive": 0, "error": 4}[verdict],
+        "run": run_facts(),
+        "policy": policy(),
+        "family": Family(method="holm", size=len(findings)),
+        "recorded": [],
+        "failures": [],
+        "overall": [],
+        "new": [],
+        "warnings": [],
+    }
+    return Report(verdict=verdict, summary=summary, findings=findings, **(fields | changes))
+
+
+def regression() -> Report:
+    findings = [
+        finding("lex"),
+        finding("tokenize", estimate=0.994),
+        improved(),
+        regressed(warnings=["p = 2e-05 rests on normally distributed build effects"]),
+        withheld(),
+        finding(
+            "scan", "inconclusive", estimate=1.021, half=0.029,
+            reason="the interval is too wide to tell a change beyond the threshold of 3% from none",
+            warnings=["host drift: base and head both became slower over the rounds"],
+        ),
+        finding(
+            "walk", "inconclusive", estimate=0.98, half=0.03, not_worse=True,
+            reason="not worse: any slowdown is below the threshold of 3%, whether it improved is open",
+            warnings=["host drift: base and head both became slower over the rounds"],
+        ),
+        accepted(),
+    ]  # fmt: skip
+    return report(
+        "regression",
+        "1 of 8 findings regressed: parse-large",
+        findings,
+        recorded=[
+            recorded(),
+            recorded(metric="user", unit="s", base=side(0.0912), head=side(0.0981), ratio=interval(1.0757)),
+        ],
+        overall=[Overall(group="all", metric="time", ratio=interval(1.004, 0.006), cases=7, dropped=["startup"])],
+        new=["decode"],
+        warnings=[
+            "head changes the rules (gate.threshold 3% -> 10%); they take effect once merged",
+            "all builds of base are byte-identical: build variance not sampled",
+        ],
+    )
+
+
+def passing() -> Report:
+    return report("pass", "nothing regressed in 3 findings", [finding("lex"), finding("parse"), improved()])
+
+
+def inconclusive() -> Report:
+    findings = [withheld(), unbounded(), unbounded("half", "half-line"), unbounded("gap", "complement")]
+    facts = run_facts(
+        rounds=Round(done=1, planned=None), seconds=None, base=None, head=None, host=None, commands=None, chosen=None
+    )
+    return report("inconclusive", "4 of 4 findings inconclusive, none regressed", findings, run=facts)
+
+
+def only_failures() -> Report:
+    executions = [
+        Failure(
+            kind="execution", benchmark="parse-large", side="head", build=b, execution=e, status="signal SIGSEGV",
+            stderr="", command="./build/app parse data/large.json",
+        )
+        for b in range(2)
+        for e in range(5)
+    ]  # fmt: skip
+    missing = Failure(kind="missing", benchmark="render", side="head")
+    failures = [build_failure(), *executions, missing]
+    return report("error", "12 failures, and nothing was measured", [], failures=failures)
+
+
+def nothing() -> Report:
+    facts = run_facts(
+        id=None, created=None, perfgate=None, seed=None, base=None, head=None, chosen=None, host=None, commands=None,
+        seconds=None,
+        rounds=Round(done=0, planned=None),
+    )  # fmt: skip
+    return report("error", "nothing was measured", [], run=facts, policy=policy(override=[], accept=[]))
+
+
+def hostile() -> Report:
+    findings = [
+        regressed(
+            name, metric=name, unit=name, factors={name: name}, reason=f"because {name}", warnings=[f"mind {name}"]
+        )
+        for name in HOSTILE
+    ]
+    failures = [
+        Failure(
+            kind="execution", benchmark=name, side="head", build=0, execution=0, status=name,
+            stderr=f"{name}\n```\n</pre>", command=name, directory=name, environment={name: name}, hint=name,
+        )
+        for name in HOSTILE
+    ]  # fmt: skip
+    same = {name: name for name in HOSTILE}
+    facts = run_facts(
+        base=Commit(ref=HOSTILE[0], sha=HOSTILE[4]), host={name: name for name in HOSTILE},
+        commands={name: name for name in HOSTILE}, chosen=" ".join(HOSTILE),
+        id=HOSTILE[0], created=HOSTILE[1], perfgate=HOSTILE[3],
+    )  # fmt: skip
+    return report(
+        "regression",
+        f"13 of 13 findings regressed: {', '.join(HOSTILE)}",
+        findings,
+        failures=failures,
+        run=facts,
+        recorded=[recorded(name, metric=name) for name in HOSTILE],
+        overall=[Overall(group=name, metric=name, ratio=interval(1.0), cases=1, dropped=[name]) for name in HOSTILE],
+        new=HOSTILE,
+        warnings=HOSTILE,
+        policy=policy(source=HOSTILE[0], gate=same, override=[same]),
+    )
+
+
+def many(count: int = 300) -> Report:
+    kinds = [regressed, improved, withheld, accepted]
+    findings = [
+        finding(f"suite/case-{i:03}")
+        if i % 10
+        else kinds[i // 10 % 4](f"suite/case-{i:03}", estimate=1.05 + i / 10_000)
+        for i in range(count)
+    ]
+    return report("regression", f"8 of {count} findings regressed: suite/case-000", findings)
+
+
+def metrics() -> Report:
+    """Several units and directions, exact counts, quantiles, factors and unequal designs."""
+    rate: dict[str, Any] = {"metric": "throughput", "unit": "1/s", "better": "higher", "value": 81_234.0, "floor": None}
+    exact = interval(1.021, 0.0, method="exact")
+    few = Counts(session=1, build=4, execution=19, iteration=380)
+    better: Better = "higher"
+    findings = [
+        regressed("load", **rate, estimate=0.91, reason="the 98% interval -11% to -7% lies beyond the threshold of 3%"),
+        improved("serve", **rate, estimate=1.12),
+        finding("load", metric="latency", statistic="p99", value=0.0123, base=side(0.0123, counts=few)),
+        finding("load", metric="memory", unit="B", value=123_456_789.0, floor=None),
+        regressed(
+            "encode", metric="instructions", unit="count", floor=None, factors={"size": 10, "kind": "a"},
+            base=SideSummary(value=1_000_000.0, low=1e6, high=1e6, counts=COUNTS),
+            head=SideSummary(value=1_021_000.0, low=1.021e6, high=1.021e6, counts=COUNTS),
+            ratio=exact, threshold=0.01, reason="an exact count that changed by more than the threshold of 1%",
+        ),
+        finding(
+            "encode", "inconclusive", metric="misses", unit="", factors={"size": 20, "kind": "a"}, floor=None,
+            base=side(0.0, None), head=side(3.0, None), ratio=interval(None, None, "withheld"),
+            reason="base is 0: there is no ratio, and only an absolute floor could tell",
+        ),
+        finding("serve", metric="score", unit="", better=better, value=0.9312),
+    ]  # fmt: skip
+    return report("regression", "2 of 7 findings regressed: load, encode", findings)
+
+
+ALL = {
+    "regression": regression,
+    "pass": passing,
+    "inconclusive": inconclusive,
+    "failures": only_failures,
+    "nothing": nothing,
+    "hostile": hostile,
+    "many": many,
+    "metrics": metrics,
+}

@@ -1,0 +1,41 @@
+"""Each format of each example as it was last looked at; PERFGATE_UPDATE_GOLDEN=1 writes them anew."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gate.model import Report
+from gate.report import json, markdown, text
+from tests.gate.report import examples
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "report"
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "txt": lambda report: text.render(report, width=100),
+    "narrow.txt": lambda report: text.render(report, width=60),
+    "color.txt": lambda report: text.render(report, width=100, color=True),
+    "md": markdown.render,
+    "json": json.render,
+}
+# colour, narrowness and the JSON of long reports say nothing new in every example
+CASES = [
+    *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
+    *((name, "narrow.txt") for name in ("regression", "failures", "metrics")),
+    ("regression", "color.txt"),
+    *((name, "json") for name in ("regression", "inconclusive", "failures", "nothing", "metrics")),
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_the_output_is_the_one_that_was_looked_at(name: str, kind: str) -> None:
+    path = GOLDEN / f"{name}.{kind}"
+    got = FORMATS[kind](examples.ALL[name]())
+    if os.environ.get("PERFGATE_UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(got, encoding="utf-8", newline="")
+    assert got == path.read_bytes().decode("utf-8")
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.{kind}" for name, kind in CASES}

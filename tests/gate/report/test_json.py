@@ -1,0 +1,86 @@
+import json as plain
+import math
+from typing import Any
+
+import pytest
+
+from gate.model import SCHEMA
+from gate.report import json
+from gate.report.json import ReportError
+from tests.gate.report import examples
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_what_is_written_can_be_read(name: str) -> None:
+    report = examples.ALL[name]()
+    assert json.read(json.render(report)) == report
+
+
+def test_keys_are_those_of_the_contract() -> None:
+    text = json.render(examples.regression())
+    tables = plain.loads(text)
+    assert list(tables) == [
+        "schema", "verdict", "exit_code", "summary", "run", "policy", "family", "findings", "recorded", "failures",
+        "overall", "new", "warnings",
+    ]  # fmt: skip
+    assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
+    assert text.endswith("}\n")
+    assert "type" not in plain.loads(json.render(examples.only_failures()))["failures"][0]
+
+
+def refuse(token: str) -> Any:
+    raise AssertionError(token)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_null(bad: float) -> None:
+    found = examples.finding(
+        base=examples.side(bad), head=examples.side(1.0), ratio=examples.interval(bad), p=bad, floor=bad,
+        factors={"size": bad},
+    )  # fmt: skip
+    report = examples.report("pass", "?", [found], run=examples.run_facts(host={"load": [bad]}, seconds=bad))
+    tables = plain.loads(json.render(report), parse_constant=refuse)
+    assert tables["findings"][0]["p"] is None
+    assert tables["findings"][0]["ratio"]["low"] is None
+    assert tables["findings"][0]["base"]["value"] is None
+    assert tables["run"]["host"] == {"load": [None]}
+    again = json.read(json.render(report))
+    assert math.isnan(again.findings[0].base.value)
+
+
+def test_a_name_that_is_not_utf8_is_written() -> None:
+    report = examples.report("pass", "?", [], new=["caf\udce9"])
+    assert json.read(json.render(report)).new == ["caf\\udce9"]
+
+
+def test_unknown_keys_are_ignored() -> None:
+    tables = plain.loads(json.render(examples.regression()))
+    tables["later"] = tables["findings"][0]["later"] = 1
+    assert json.read(plain.dumps(tables)) == examples.regression()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
+        ("[1]", "not a report of perfgate"),
+        ('{"name": "package"}', "not a report of perfgate"),
+        ('{"schema": "x", "verdict": "pass", "findings": []}', "its schema is 'x'"),
+        ('{"schema": true, "verdict": "pass", "findings": []}', "its schema is True"),
+        (f'{{"schema": {SCHEMA + 1}, "verdict": "pass", "findings": []}}', "newer than this perfgate reads"),
+        ('{"schema": 1, "verdict": "maybe", "findings": []}', "Invalid enum value 'maybe'"),
+        ('{"schema": 1, "verdict": "pass", "findings": [1]}', "not a report of perfgate"),
+    ],
+)
+def test_another_file_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(ReportError) as caught:
+        json.read(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(ReportError):
+        json.read(b"\xff\xfe{}")
