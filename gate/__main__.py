@@ -1,0 +1,5 @@
+"""`python -m gate` is `perfgate`."""
+
+from gate.cli import run
+
+run()

@@ -1,0 +1,1 @@
+"""One module a command; they compose gate and harness."""

@@ -1,0 +1,18 @@
+"""perfgate decide: measurements from anywhere -> a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from gate.commands.deciding import decide_inputs
+from gate.commands.inputs import read_inputs
+from gate.commands.options import OutputOptions, RulesOptions
+from gate.commands.outputs import show
+
+
+def run(files: Sequence[str], rules: RulesOptions, outputs: OutputOptions, out: TextIO) -> int:
+    """Decide over measurement files, print the report and return its exit code."""
+    report = decide_inputs(read_inputs(files), rules)
+    show(report, outputs, out)
+    return report.exit_code

@@ -1,0 +1,39 @@
+"""Which kind of project a directory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gate.commands.detect import cargo, cmake, generic, make, pytest_benchmark
+from gate.commands.detect.found import KINDS, Found
+from gate.commands.detect.tree import Tree
+from gate.model import UserError
+
+_LOOKS: dict[str, Callable[[Tree], Found | None]] = {
+    "pytest-benchmark": pytest_benchmark.look,
+    "cargo": cargo.look,
+    "cmake": cmake.look,
+    "make": make.look,
+    "generic": generic.look,
+}
+_NEEDED = {"cargo": "Cargo.toml", "cmake": "CMakeLists.txt", "make": "Makefile that builds or runs something"}
+
+
+def choose(tree: Tree, kind: str | None) -> list[Found]:
+    """Return what was found: first what is to be written, then other kinds that would do.
+
+    kind: the one that is wanted; None: the first that fits.
+
+    Raises:
+        UserError: there is no such kind, or it has nothing to go by here.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UserError(f"--kind {kind}: is none of {', '.join(KINDS)}")
+    if kind == "pytest-benchmark":
+        return [pytest_benchmark.found(tree)]
+    if kind is not None:
+        wanted = _LOOKS[kind](tree)
+        if wanted is None:
+            raise UserError(f"--kind {kind}: there is no {_NEEDED[kind]} here; --kind generic needs nothing")
+        return [wanted]
+    return [found for name in KINDS if (found := _LOOKS[name](tree)) is not None]

@@ -1,0 +1,87 @@
+"""What detection hands to the templates."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+KINDS = ("pytest-benchmark", "cargo", "cmake", "make", "generic")
+"""In the order in which they are looked for: the surest sign of benchmarks first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One benchmark of the file.
+
+    comment: lines above it. slow: a whole test run or the like, of which fewer are measured. command: a list is
+    executed, a string goes to sh -c.
+    """
+
+    name: str
+    command: list[str] | str
+    comment: list[str]
+    slow: bool = False
+    values: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A project that can be measured.
+
+    evidence: where it was seen, in words. build: the command; None for a fresh checkout. build_comment: lines above
+    it. setup, artifacts, share: as in [build]. environment: as in [env] set. notes: what the user must know or do.
+    """
+
+    kind: str
+    evidence: str
+    benchmark: Measured
+    build: str | None = None
+    build_comment: list[str] = field(default_factory=list)
+    setup: str | None = None
+    artifacts: list[str] = field(default_factory=list)
+    share: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    environment_comment: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
+    """Return the benchmark that starts a built program, and the notes that go with it.
+
+    unsure: whether it may want arguments that are not known.
+    """
+    work = "the work that matters to your users, such as a large input that takes a second."
+    if unsure:
+        comment = [
+            "The program reads its arguments, and they are not known here: this measures its start, up to a message",
+            "about usage (exit 1 or 2). Put in what does " + work,
+        ]
+        notes = [
+            f"{path} reads its arguments and is run without any, which measures its start: put real work in its place"
+        ]
+        return Measured(name, f"{shlex.quote(f'./{path}')} || [ $? -le 2 ]", comment), notes
+    command = [f"./{path}", argument] if argument else [f"./{path}"]
+    what = "This measures the start of the program only" if argument else "This runs the program without arguments"
+    comment = [f"{what}. Put in what does", work]
+    notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
+    return Measured(name, command, comment), notes
+
+
+def stand_in(
+    name: str, command: list[str] | str, advice: str = "Put a program of yours that does real work here."
+) -> Measured:
+    """Return the benchmark that runs a project's tests for want of a better one."""
+    return Measured(name, command, ["The tests, as a stand-in: they are not made to be measured.", advice], slow=True)
+
+
+def placeholder() -> tuple[Measured, list[str]]:
+    """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
+    comment = [
+        "PLACEHOLDER: this times a loop of the shell and nothing of this project. Put your own command here.",
+        "A list is executed as it is, a string goes to sh -c; it runs in the root of each side's checkout.",
+    ]
+    command = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    notes = [
+        "the benchmark is a PLACEHOLDER that measures nothing of this project: edit [[benchmark]] in perfgate.toml"
+    ]
+    return Measured("placeholder", command, comment), notes

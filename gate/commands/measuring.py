@@ -1,0 +1,176 @@
+"""Measuring a project, as check and measure do it: schedule, run folder, lock, trees, the loop."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import secrets
+import shlex
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate import __version__
+from gate.commands import runs
+from gate.commands.interrupt import interruptible
+from gate.commands.options import MeasureOptions
+from gate.commands.progress import Progress
+from gate.commands.project import Project
+from gate.config.schema import to_tables
+from gate.config.types import Config
+from gate.model import SIDES, Run, Side, UserError
+from gate.records import Appender
+from harness.build import Recipe, TreeBuilder
+from harness.execute import ProcessExecutor, clean_environment
+from harness.hints import checkout_hint
+from harness.host import facts
+from harness.instruments.choose import Instruments, choose
+from harness.lock import host_lock
+from harness.measure import Measured, Tools, Work, measure
+from harness.schedule import Round, schedule
+from harness.snapshot import overlaid
+from harness.source import Source, Sources
+from harness.worktrees import open_trees
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What will be measured: the schedule and everything that a resumed run must find unchanged."""
+
+    project: Project
+    run: Run
+    rounds: tuple[Round, ...]
+    instruments: Instruments
+
+
+def prepare(project: Project, options: MeasureOptions) -> Job:
+    """Lay out the run; for --resume with the seed of the run that was interrupted.
+
+    Raises:
+        UserError: nothing to measure, or a run that cannot be resumed.
+    """
+    settings = project.settings
+    if not any(settings.benchmarks.values()):
+        raise UserError("perfgate.toml has no [[benchmark]]: add one, or let `perfgate init --force` propose some")
+    past = runs.interrupted(options.out) if options.resume else None
+    seed = options.seed if options.seed is not None else past.seed if past else secrets.randbits(32)
+    instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
+    plan = settings.rules.plan
+    run = Run(
+        id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        created=datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        perfgate=__version__,
+        seed=seed,
+        base=project.sources.base.commit,
+        head=project.sources.head.commit,
+        host={**facts(), **instruments.versions},
+        config=to_tables(settings.rules),
+        chosen=project.sources.explanation,
+        rules=project.rules,
+        benchmarks=settings.benchmarks,
+        commands={
+            b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
+        },
+        warnings=[*settings.warnings, *instruments.warnings, *_plan_warnings(settings.rules)],
+    )
+    if past is not None:
+        runs.refuse_other(past, run, options.out)
+        run = past
+    rounds = schedule(settings.benchmarks, plan.builds, plan.executions, seed or 0)
+    return Job(project, run, rounds, instruments)
+
+
+def _shell(command: list[str]) -> str:
+    return shlex.join(command)
+
+
+def _plan_warnings(rules: Config) -> list[str]:
+    if rules.plan.builds >= rules.gate.min_builds:
+        return []
+    return [
+        f"plan.builds = {rules.plan.builds} is below gate.min_builds = {rules.gate.min_builds}: no change can be called"
+    ]
+
+
+def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> Measured:
+    """Measure what is not yet recorded; every record is on disk before the next step begins.
+
+    Raises:
+        UserError: sources or a shared path cannot be had.
+        OSError: the measurements cannot be written; what was written stays.
+        Interrupted: a signal ended it; what was measured stays.
+    """
+    project, file = job.project, options.out / runs.MEASUREMENTS
+    settings, sources = project.settings, _overlaid(project)
+    records = runs.records_of(file) if options.resume else ()
+    if not options.resume:
+        runs.make_room(options.out)
+    environments = _environments(settings.sides)
+    progress = Progress(err, 2 * len(job.rounds), sum(len(r.executions) for r in job.rounds), quiet=quiet)
+
+    def waiting(holder: str) -> None:
+        if not quiet:
+            err.write(f"perfgate: waiting for {holder}: two gates never measure at once on one machine\n")
+            err.flush()
+
+    with (
+        interruptible(),
+        host_lock(waiting, project.repository.project),
+        open_trees(
+            project.repository,
+            sources,
+            state=project.repository.common / "perfgate",
+            share_paths={side: settings.sides[side].build.share for side in SIDES},
+            keep=options.keep,
+        ) as trees,
+        tempfile.TemporaryDirectory(prefix="perfgate-out-") as scratch,
+        Appender(file) as append,
+    ):
+        executor = ProcessExecutor()
+        recipes = {side: Recipe(settings.sides[side].build, environments[side]) for side in SIDES}
+        builder = TreeBuilder(trees, recipes, executor, seed=job.run.seed or 0, caller=os.environ)
+        if not records:
+            append(_with_warnings(job.run, trees.warnings))
+        try:
+            measured = measure(
+                Work(
+                    rounds=job.rounds,
+                    benchmarks={side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
+                    iterations=settings.rules.plan.iterations,
+                    budget=float(settings.rules.plan.budget),
+                    environments=environments,
+                    caller=os.environ,
+                    scratch=Path(scratch),
+                ),
+                Tools(executor, builder, job.instruments.by_name, checkout_hint(project.repository)),
+                append,
+                records=records,
+                progress=progress,
+            )
+        finally:
+            progress.close()
+        if options.keep and not quiet:
+            err.write(f"perfgate: the worktrees stay in {trees.directory}\n")
+        return measured
+
+
+def _with_warnings(run: Run, more: tuple[str, ...]) -> Run:
+    return msgspec.structs.replace(run, warnings=[*run.warnings, *more])
+
+
+def _overlaid(project: Project) -> Sources:
+    """Lay head's files over base where base's own [build] overlay says so: head cannot choose what it replaces."""
+    paths = project.settings.sides["base"].build.overlay
+    if not paths:
+        return project.sources
+    base, head = project.sources.base, project.sources.head
+    revision = overlaid(project.repository, base.revision, head.revision, paths)
+    return replace(project.sources, base=Source(base.commit, revision))
+
+
+def _environments(sides: Mapping[Side, Config]) -> dict[Side, dict[str, str]]:
+    return {side: clean_environment(os.environ, config.env.pass_, config.env.set) for side, config in sides.items()}

@@ -1,0 +1,92 @@
+"""The project that is measured: repository, base and head, and the settings they lead to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from gate.commands.deciding import read_rules
+from gate.commands.options import RulesOptions
+from gate.config.errors import ConfigError
+from gate.config.resolve import Settings, resolve
+from gate.config.rules import matches
+from gate.config.source import Source, project_source
+from gate.model import SIDES, Side
+from harness import source
+from harness.repository import Repository, find_repository, text_at
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository, its two sides, and what the gate goes by. rules: whose, in words."""
+
+    repository: Repository
+    sources: source.Sources
+    settings: Settings
+    rules: str
+
+
+def open_project(base: str | None, head: str | None, options: RulesOptions) -> Project:
+    """Find the repository around the working directory, its base and head, and read both sides' configs.
+
+    Raises:
+        UserError: no repository, nothing to compare, or a config that is wrong.
+    """
+    # a named file is meant from where the user stands; the project may be a folder above
+    config = read_rules(options.config) if options.config else None
+    repository = find_repository(Path.cwd())
+    sources = source.resolve(repository, base=base, head=head, environment=os.environ)
+    texts = {side: _config_at(repository, sources.of(side).revision, side) for side in SIDES}
+    rules = _rules(options)
+    if texts["head"] is None and config is None:
+        _refuse_ignored(repository)
+    settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
+    settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
+    selected = _select(settings, options.benchmarks)
+    return Project(repository, sources, selected, _whose(rules, config, options))
+
+
+def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
+    own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
+    return project_source(own, shared, side)
+
+
+def _refuse_ignored(repository: Repository) -> None:
+    if (repository.project / "perfgate.toml").exists():
+        raise ConfigError(
+            "perfgate.toml", "exists, but head does not hold it (ignored by git, or --head names an older commit); "
+            "commit it, or give it as --config perfgate.toml",
+        )  # fmt: skip
+
+
+def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
+    if options.rules in ("base", "head"):
+        return "base" if options.rules == "base" else "head"
+    if options.rules is not None:
+        return read_rules(Path(options.rules))
+    # where CI is set this is a pull request, which must not loosen its own gate
+    return "base" if os.environ.get("CI") else "head"
+
+
+def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> str:
+    name = config.name if config else rules if isinstance(rules, str) else rules.name
+    return f"{name} with {', '.join(options.sets)}" if options.sets else name
+
+
+def _select(settings: Settings, globs: tuple[str, ...]) -> Settings:
+    if not globs:
+        return settings
+    names = [b.name for b in settings.rules.benchmark]
+    kept = {name for name in names if any(matches(glob, name) for glob in globs)}
+    if not kept:
+        raise ConfigError(f"--benchmark {' '.join(globs)}", f"matches none of {', '.join(names) or 'no benchmarks'}")
+    cut = {
+        side: msgspec.structs.replace(config, benchmark=[b for b in config.benchmark if b.name in kept])
+        for side, config in settings.sides.items()
+    }
+    rules = msgspec.structs.replace(settings.rules, benchmark=[b for b in settings.rules.benchmark if b.name in kept])
+    return replace(settings, sides=cut, rules=rules)

@@ -1,0 +1,104 @@
+"""The folder of a run: past runs are kept, an interrupted one can be resumed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from gate.commands.inputs import MEASUREMENTS
+from gate.commands.outputs import ignore
+from gate.model import Commit, Record, Run, UserError
+from gate.records import cut_torn, read
+
+__all__ = ["MEASUREMENTS", "interrupted", "make_room", "records_of", "refuse_other"]
+
+_KEPT = 10
+_OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
+
+
+def make_room(folder: Path) -> None:
+    """Move the run in a folder to runs/<id>/ and keep the last ten of those.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    ignore(folder)
+    present = [folder / name for name in _OF_A_RUN if (folder / name).exists()]
+    if not present:
+        return
+    past = folder / "runs" / _id_of(folder / MEASUREMENTS)
+    past.mkdir(parents=True, exist_ok=True)
+    for file in present:
+        file.replace(past / file.name)
+    # ids begin with the time of the run
+    for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _id_of(file: Path) -> str:
+    try:
+        first = file.read_bytes().partition(b"\n")[0] + b"\n"
+        record = read(str(file), first).records[0].record
+    except (OSError, UserError, IndexError):
+        return "unknown"
+    name = record.id if isinstance(record, Run) and record.id else "unknown"
+    return name if re.fullmatch(r"[\w.-]{1,100}", name) and not name.startswith(".") else "unknown"
+
+
+def records_of(file: Path) -> Sequence[Record]:
+    """Read what an interrupted run left, after cutting off a torn last line.
+
+    Raises:
+        RecordError: a bad line.
+        OSError: the file cannot be read or cut.
+    """
+    cut_torn(file)
+    return [located.record for located in read(str(file), file.read_bytes()).records]
+
+
+def interrupted(folder: Path) -> Run:
+    """Return the run line of the run in a folder.
+
+    Raises:
+        UserError: there is none.
+    """
+    file = folder / MEASUREMENTS
+    if not file.exists():
+        raise UserError(f"--resume: {file} does not exist; start without --resume")
+    records = records_of(file)
+    if not records or not isinstance(records[0], Run):
+        raise UserError(f"--resume: {file} does not begin with a run line; start without --resume")
+    return records[0]
+
+
+def refuse_other(past: Run, now: Run, folder: Path) -> None:
+    """Refuse to go on with a run of other commits, changes, rules, seed or host.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    differing = [
+        f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
+        for name in ("base", "head")
+        if _identity(getattr(past, name)) != _identity(getattr(now, name))
+    ]
+    if past.config != now.config or past.benchmarks != now.benchmarks:
+        differing.append("the rules, benchmarks or plan have changed")
+    if past.seed != now.seed:
+        differing.append(f"the seed was {past.seed}, is {now.seed}")
+    if (past.host or {}).get("fingerprint") != (now.host or {}).get("fingerprint"):
+        differing.append("the host is another one")
+    if differing:
+        raise UserError(f"--resume: cannot go on with the run in {folder}: {'; '.join(differing)}")
+
+
+def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
+    return (commit.sha, commit.tree) if commit else (None, None)
+
+
+def _named(commit: Commit | None) -> str:
+    if commit is None:
+        return "unknown"
+    return f"{(commit.sha or '')[:12]}{' with changes' if commit.dirty else ''}"

@@ -1,0 +1,328 @@
+"""perfgate check on repositories that it does not know, as a user runs it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import CONFIG, Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Two commits on a path with spaces: the last one is 20% slower than the one before."""
+    made = Project(tmp_path / "a project, ünïcode")
+    made.bench(1.0, **{"perfgate.toml": CONFIG})
+    made.commit("base")
+    made.bench(1.2)
+    made.commit("slower")
+    return made
+
+
+def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
+    index = (project.top / ".git/index").read_bytes()
+    done = project.perfgate("check")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("Regression: ")
+    found = project.report()
+    assert (found["verdict"], found["exit_code"]) == ("regression", 1)
+    (finding,) = found["findings"]
+    assert finding["verdict"] == "regression"
+    assert 1.15 < finding["ratio"]["low"] < 1.2 < finding["ratio"]["high"] < 1.25
+    assert finding["base"]["counts"] == {"session": 1, "build": 5, "execution": 10, "iteration": 40}
+    folder = project.top / ".perfgate"
+    assert {p.name for p in folder.iterdir()} == {
+        ".gitignore", "measurements.jsonl", "report.json", "report.html", "comment.md",
+    }  # fmt: skip
+    assert "<html" in (folder / "report.html").read_text()
+    # nothing of the user's was touched
+    assert project.git("status", "--porcelain") == ""
+    assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
+    assert (project.top / ".git/index").read_bytes() == index
+
+
+def test_no_change_passes(project: Project) -> None:
+    project.write("README", "only words")
+    project.commit()
+    done = project.perfgate("check")
+    assert (done.returncode, done.stdout[:5]) == (0, "Pass:"), done.stdout + done.stderr
+    assert project.report()["findings"][0]["verdict"] == "unchanged"
+
+
+def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
+    project.bench(0.9)
+    done = project.perfgate("check")
+    assert done.returncode == 0, done.stderr
+    found = project.report()
+    assert found["findings"][0]["verdict"] == "improvement"
+    assert found["run"]["head"]["dirty"] is True
+    assert "bench.py" in project.git("status", "--porcelain")
+
+
+def test_a_feature_branch_is_compared_with_its_merge_base(project: Project) -> None:
+    project.git("checkout", "-q", "-b", "feature", "HEAD~1")
+    project.write("notes", "x")
+    project.commit()
+    assert project.perfgate("check").returncode == 0
+    project.git("checkout", "-q", "--detach")
+    assert project.perfgate("check").returncode == 0
+    assert project.report()["run"]["base"]["sha"] == project.git("rev-parse", "main~1")
+
+
+def test_a_broken_build_is_an_error(project: Project) -> None:
+    project.write(
+        "perfgate.toml", CONFIG + '[build]\ncommand = "test ! -e broken || { echo no compiler today >&2; exit 3; }"\n'
+    )
+    project.commit()
+    project.write("broken", "")
+    done = project.perfgate("check")
+    assert done.returncode == 4
+    (failure,) = project.report()["failures"]
+    assert (failure["kind"], failure["side"], failure["status"]) == ("build", "head", "exit 3")
+    assert "no compiler today" in failure["stderr"]
+    assert "no compiler today" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("bench", "status"),
+    [
+        ("", "no values"),
+        ("raise SystemExit(7)", "exit 7"),
+        ("import sys; open(sys.argv[1], 'w').write('1.5\\nnan\\n')", "line 2"),
+        ("import os, sys; os.symlink('/etc/passwd', sys.argv[1])", "link"),
+        ("import os; os.kill(os.getpid(), 11)", "exit 139 (SIGSEGV)"),
+    ],
+)
+def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, status: str) -> None:
+    project.write("bench.py", bench)
+    done = project.perfgate("check")
+    assert done.returncode == 4
+    (failure,) = project.report()["failures"]
+    assert (failure["kind"], failure["benchmark"], failure["side"]) == ("execution", "bench", "head")
+    assert status in failure["status"]
+
+
+def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None:
+    more = '[[benchmark]]\nname = "broken"\ncommand = "exit 1"\ninstrument = "spawn"\n'
+    project.write("perfgate.toml", CONFIG + more)
+    done = project.perfgate("check")
+    found = project.report()
+    assert [f["benchmark"] for f in found["findings"]] == ["bench"]
+    assert [f["benchmark"] for f in found["failures"]] == ["broken"]
+    assert done.returncode == 4
+
+
+def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.replace('"bench"', '"renamed"'))
+    assert project.perfgate("check").returncode == 4
+    found = project.report()
+    assert [(f["kind"], f["benchmark"]) for f in found["failures"]] == [("missing", "bench")]
+    assert found["new"] == ["renamed"]
+
+
+def test_a_file_that_git_ignores_is_named_with_the_remedy(project: Project) -> None:
+    project.write(".gitignore", "data/\n")
+    project.write("data/large.txt", "1.0\n")
+    project.write("perfgate.toml", CONFIG.replace("python3 bench.py {output}", "cat data/large.txt > {output}"))
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD")
+    assert done.returncode == 4
+    (failure,) = project.report()["failures"]
+    assert '"data/large.txt" is ignored by git: add "data/" to [build] share' in failure["hint"]
+    assert failure["command"].startswith("cat data/large.txt")
+    assert failure["directory"]
+    project.write("perfgate.toml", (project.top / "perfgate.toml").read_text() + '[build]\nshare = ["data"]\n')
+    done = project.perfgate("check", "--base", "HEAD", "--config", "perfgate.toml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.replace("5%", "50%"))
+    project.commit()
+    base = ("check", "--base", "HEAD~2")
+    assert project.perfgate(*base).returncode == 0
+    done = project.perfgate(*base, CI="true")
+    assert done.returncode == 1
+    assert "head changes the rules (gate.threshold)" in done.stdout
+    assert project.perfgate(*base, "--rules", "head", CI="true").returncode == 0
+    assert project.perfgate(*base, "--set", "gate.threshold=40%", CI="true").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (
+            (),
+            CONFIG.replace("threshold", "thresold"),
+            "head: perfgate.toml:2: gate.thresold: unknown key; did you mean threshold?",
+        ),
+        ((), "[gate", "head: perfgate.toml: not valid TOML"),
+        (("--base", "nowhere"), CONFIG, "--base nowhere: no such commit here"),
+        (("--benchmark", "x*"), CONFIG, "--benchmark x*: matches none of bench"),
+        (("--resume",), CONFIG, "--resume: .perfgate/measurements.jsonl does not exist"),
+        (("--seed", "-1"), CONFIG, "argument --seed: '-1' is no whole number"),
+        (("--config", "none.toml"), CONFIG, "none.toml: no such file"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    project: Project, arguments: tuple[str, ...], config: str, message: str
+) -> None:
+    project.write("perfgate.toml", config)
+    project.commit()
+    done = project.perfgate("check", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_a_repository_of_one_commit_has_nothing_to_compare_until_something_changes(tmp_path: Path) -> None:
+    project = Project(tmp_path / "one")
+    project.bench(1.0, **{"perfgate.toml": CONFIG})
+    project.commit()
+    done = project.perfgate("check")
+    assert done.returncode == 2
+    assert done.stderr.startswith("perfgate: nothing to compare: head is the first commit and the tree is clean")
+    project.bench(1.3)
+    assert project.perfgate("check").returncode == 1
+
+
+def test_no_config_at_all_names_init(tmp_path: Path) -> None:
+    project = Project(tmp_path / "bare")
+    project.write("x", "")
+    project.commit()
+    project.write("y", "")
+    done = project.perfgate("check")
+    assert done.returncode == 2
+    assert "`perfgate init` writes one" in done.stderr
+
+
+def test_a_shallow_clone_says_how_to_get_the_history(project: Project, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    subprocess.run(
+        ["git", "clone", "-q", "--depth=1", f"file://{project.top}", str(clone)], check=True, capture_output=True
+    )
+    done = project.perfgate("check", cwd=clone)
+    assert done.returncode == 2
+    assert "git fetch --unshallow" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_outside_a_repository(tmp_path: Path) -> None:
+    project = Project(tmp_path / "repo")
+    done = project.perfgate("check", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "is not in a git repository" in done.stderr
+
+
+def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Project) -> None:
+    # names that perfgate's own packages have, as a project may
+    for name in ("gate", "harness"):
+        project.write(f"sub/{name}/__init__.py", "raise RuntimeError('not yours')\n")
+    project.write("sub/bench.py", (project.top / "bench.py").read_text())
+    project.write("sub/perfgate.toml", CONFIG)
+    project.commit()
+    project.write("sub/README", "x")
+    done = project.perfgate("check", cwd=project.top / "sub", PYTHONPATH=str(project.top / "sub"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_dry_run_prints_the_schedule_and_measures_nothing(project: Project) -> None:
+    done = project.perfgate("check", "--dry-run", "--seed", "3")
+    assert done.returncode == 0
+    assert done.stdout.count("execute") == 2 * 5 * 2
+    assert done.stdout.count("build ") == 2 * 5
+    assert "no earlier run" in done.stdout
+    assert done.stdout == project.perfgate("check", "--dry-run", "--seed", "3").stdout
+    assert not (project.top / ".perfgate").exists()
+    project.perfgate("check", "--quiet", "--set", "plan.builds=1")
+    assert "as in the last run" in project.perfgate("check", "--dry-run").stdout
+
+
+def test_past_runs_are_kept(project: Project) -> None:
+    quick = ("check", "--quiet", "--set", "plan.builds=1", "--set", "plan.executions=1")
+    for _ in range(3):
+        project.perfgate(*quick)
+    past = list((project.top / ".perfgate/runs").iterdir())
+    assert len(past) == 2
+    assert all((folder / "report.json").exists() for folder in past)
+
+
+def test_measure_then_decide_then_report(project: Project) -> None:
+    done = project.perfgate("measure", "--out", "results")
+    assert done.returncode == 0, done.stderr
+    assert not (project.top / "results/report.json").exists()
+    assert project.perfgate("decide", "results").returncode == 1
+    piped = (project.top / "results/measurements.jsonl").read_bytes()
+    done_piped = subprocess.run(
+        ["sh", "-c", 'cat "$0" | "$@"', "results/measurements.jsonl", *_decide("-", "--json", "-")],
+        cwd=project.top, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done_piped.returncode == 1, (done_piped.stderr, len(piped))
+    assert json.loads(done_piped.stdout)["verdict"] == "regression"
+    assert project.perfgate("report", "results", "--format", "markdown").stdout
+    assert (project.top / "results/report.html").exists()
+    assert project.perfgate("decide", "results", "--set", "gate.threshold=50%").returncode == 0
+
+
+def _decide(*arguments: str) -> list[str]:
+    from tests.support.project import perfgate
+
+    return perfgate("decide", *arguments)
+
+
+def test_config_prints_values_and_origins(project: Project) -> None:
+    done = project.perfgate("config", "--set", "plan.builds=9")
+    assert done.returncode == 0
+    lines = dict(line.split("  # ") for line in done.stdout.splitlines() if not line.startswith("#"))
+    origins = {key.split(" = ")[0]: origin for key, origin in lines.items()}
+    assert origins["gate.threshold"] == "head: perfgate.toml:2"
+    assert origins["plan.builds"] == "option --set"
+    assert origins["gate.family"] == "default"
+    assert json.loads(project.perfgate("config", "--schema").stdout)["title"] == "perfgate.toml"
+
+
+def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "exit 9"\ninstrument = "spawn"\n')
+    done = project.perfgate("check")
+    assert done.returncode == 4
+    assert [f["status"] for f in project.report()["failures"]] == ["exit 9"]
+    project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "true"\ninstrument = "spawn"\n')
+    assert project.perfgate("check").returncode == 0
+    assert project.report()["new"] == ["new"]
+    assert [e for e in project.executions() if e[0] == "new"] == [("new", "head", 0, 0)]
+
+
+def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
+    program = "import os, sys\nfor n in ('MY_TOKEN', 'GITHUB_X'):\n    assert n not in os.environ, n\nopen(sys.argv[1], 'w').write(os.environ['SHOWN'])\n"
+    config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
+    project.write("bench.py", program)
+    project.write("perfgate.toml", config)
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD", MY_TOKEN="hunter2", GITHUB_X="y")
+    assert "bench" in done.stdout
+    assert project.report()["failures"] == [], done.stdout
+    everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
+    assert "hunter2" not in everything
+
+
+def test_hooks_do_not_run(project: Project) -> None:
+    marker = project.top.parent / "hook ran"
+    for name in ("post-checkout", "post-index-change", "reference-transaction"):
+        hook = project.top / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
+        hook.chmod(0o755)
+    project.write("notes", "x")
+    assert project.perfgate("check").returncode == 0
+    assert not marker.exists()
+
+
+def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    project.perfgate("check", TMPDIR=str(scratch))
+    assert list(scratch.iterdir()) == []
+    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
+    assert "the worktrees stay in" in done.stderr
+    assert len(list(scratch.iterdir())) == 1

@@ -1,0 +1,190 @@
+"""perfgate init on real projects: what it writes is built and measured in fresh worktrees, by `perfgate check`."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+# All measure, and two gates never do so at once on one machine.
+pytestmark = pytest.mark.xdist_group("measuring")
+
+MAIN = """\
+#include <stdio.h>
+int main(void) { double x = 0; for (int i = 1; i < 2000000; i++) x += 1.0 / i; printf("%f\\n", x); return 0; }
+"""
+CARGO = {
+    "Cargo.toml": '[package]\nname = "my-app"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/main.rs": 'fn main() { println!("{}", (1..2_000_000u64).map(|x| x * x % 7).sum::<u64>()); }\n',
+    ".gitignore": "target\n",
+}
+LIBRARY = {
+    "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
+    "crates/one/Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
+    "crates/one/src/lib.rs": "#[test]\nfn adds() { assert_eq!(1 + 1, 2); }\n",
+    ".gitignore": "target\nCargo.lock\n",
+    "Cargo.lock": "# not read by cargo\n",
+}
+CMAKE = {
+    "CMakeLists.txt": (
+        "cmake_minimum_required(VERSION 3.10)\nproject(app C)\n"
+        "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)\nadd_subdirectory(src)\n"
+    ),
+    "src/CMakeLists.txt": "add_executable(${PROJECT_NAME}-tool main.c)\n",
+    "src/main.c": MAIN,
+}
+CTEST = {
+    "CMakeLists.txt": (
+        "cmake_minimum_required(VERSION 3.10)\nproject(lib C)\nenable_testing()\nadd_library(lib lib.c)\n"
+        "add_executable(unit_test main.c)\nadd_test(NAME unit COMMAND unit_test)\n"
+    ),
+    "lib.c": "int one(void) { return 1; }\n",
+    "main.c": MAIN,
+}
+MAKE = {
+    "Makefile": (
+        "PROG := app\nall: $(PROG)\n$(PROG): main.o\n\t$(CC) -o $@ $^\n%.o: %.c\n\t$(CC) -O2 -c -o $@ $<\n"
+        "clean:\n\trm -f $(PROG) *.o\n.PHONY: all clean\n"
+    ),
+    "main.c": MAIN,
+}
+MAKE_BENCH = {
+    "Makefile": "bench: app\n\t./app >/dev/null\napp: main.c\n\t$(CC) -O2 -o $@ $<\n.PHONY: bench\n",
+    "main.c": MAIN,
+}
+WANTING = {
+    "Makefile": "all: app\napp: main.c\n\t$(CC) -o $@ $<\n",
+    "main.c": "#include <stdio.h>\nint main(int argc, char **argv) { fputs(argv[0], stderr); return argc < 2 ? 2 : 0; }\n",
+}
+GENERIC = {"bench.sh": "#!/bin/sh\nwc -c data/words >/dev/null\n", ".gitignore": "data/\n", "data/words": "a b\n"}
+NOTHING = {"README": "nothing to measure\n"}
+PYTEST = {
+    "pyproject.toml": (
+        '[project]\nname = "my-pkg"\nversion = "1"\n[dependency-groups]\ndev = ["pytest-benchmark"]\n'
+        '[tool.pytest.ini_options]\naddopts = "-n auto --cov"\n'
+    ),
+    "src/my_pkg/__init__.py": "def work(n):\n    return sum(range(n))\n",
+    "tests/test_work.py": (
+        "import pytest\nfrom my_pkg import work\n"
+        '@pytest.mark.parametrize("n", [10, 100_000])\ndef test_work(benchmark, n):\n    benchmark(work, n)\n'
+        "def test_once(benchmark):\n    benchmark.pedantic(work, args=(1000,), rounds=1)\n"
+        "def test_plain():\n    raise AssertionError\n"
+    ),
+    ".gitignore": ".venv\n",
+}
+
+
+def git(directory: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=directory, check=True)
+
+
+def perfgate(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    command = [sys.executable, "-m", "gate", *arguments]
+    return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=300)
+
+
+def need(*programs: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"absent: {program} (what `perfgate init` writes for it was not run)")
+
+
+def made(directory: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text, encoding="utf-8")
+    git(directory, "init", "--quiet")
+    git(directory, "add", ".")
+    git(directory, "commit", "--quiet", "--message=first")
+    return directory
+
+
+def checked(directory: Path, *, kind: str, **environment: str) -> list[tuple[str, str]]:
+    """Init, commit and check a project; return the cases that were measured."""
+    done = perfgate(directory, "init")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"detected: {kind} ")
+    git(directory, "add", "perfgate.toml")
+    git(directory, "commit", "--quiet", "--message=gate")
+    before = tracked(directory)
+    few = [f"--set=plan.{key}={count}" for key, count in (("builds", 2), ("executions", 1), ("iterations", 2))]
+    done = perfgate(directory, "check", "--base", "HEAD", "--head", "HEAD", *few, **environment)
+    # two builds are too few to call a change: nothing but a failure to build or measure can go wrong
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert tracked(directory) == before
+    report = json.loads((directory / ".perfgate" / "report.json").read_text(encoding="utf-8"))
+    assert report["failures"] == []
+    return [(finding["benchmark"], finding["metric"]) for finding in report["findings"]]
+
+
+def tracked(directory: Path) -> str:
+    """What git says about the checkout: a check must leave it as it was."""
+    command = ["git", "status", "--porcelain", "--ignored", "--", ".", ":!.perfgate"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("programs", "files", "kind", "benchmark"),
+    [
+        (("cargo",), CARGO, "cargo", "my-app"),
+        (("cargo",), LIBRARY, "cargo", "tests"),
+        (("cmake", "cc"), CMAKE, "cmake", "app-tool"),
+        (("cmake", "ctest", "cc"), CTEST, "cmake", "ctest"),
+        (("make", "cc"), MAKE, "make", "app"),
+        (("make", "cc"), MAKE_BENCH, "make", "bench"),
+        (("make", "cc"), WANTING, "make", "app"),
+        ((), GENERIC, "generic", "bench"),
+        ((), NOTHING, "generic", "placeholder"),
+    ],
+    ids=["cargo", "cargo-library", "cmake", "ctest", "make", "make-bench", "usage", "generic", "nothing"],
+)
+def test_the_file_runs_as_it_is(
+    tmp_path: Path, programs: Sequence[str], files: dict[str, str], kind: str, benchmark: str
+) -> None:
+    need(*programs)
+    directory = tmp_path / "a project"
+    directory.mkdir()
+    # one target directory for both sides would have them measure one program
+    elsewhere = str(tmp_path / "elsewhere")
+    assert checked(made(directory, files), kind=kind, CARGO_TARGET_DIR=elsewhere) == [(benchmark, "time")]
+    assert not Path(elsewhere).exists()
+
+
+@pytest.fixture
+def environment() -> Path:
+    """The directory of an environment that has pytest-benchmark."""
+    python = os.environ.get("PERFGATE_PYTEST_BENCHMARK", sys.executable)
+    if subprocess.run([python, "-c", "import pytest_benchmark"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("absent: pytest-benchmark (what `perfgate init` writes for it was not run)")
+    return Path(python).parent.parent
+
+
+def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> None:
+    directory = made(tmp_path, PYTEST)
+    (directory / ".venv").symlink_to(environment)
+    assert sorted(checked(directory, kind="pytest-benchmark")) == [
+        ("pytest", "tests/test_work.py::test_once"),
+        ("pytest", "tests/test_work.py::test_work[100000]"),
+        ("pytest", "tests/test_work.py::test_work[10]"),
+    ]
+
+
+def test_an_installed_copy_of_the_package_is_refused(tmp_path: Path, environment: Path) -> None:
+    directory = made(tmp_path, PYTEST)
+    (directory / ".venv").symlink_to(environment)
+    assert perfgate(directory, "init").returncode == 0
+    # as an editable install of the checkout would: both sides would measure the checkout
+    copy = tmp_path.parent / f"{tmp_path.name}-installed"
+    shutil.copytree(directory / "src", copy)
+    done = perfgate(
+        directory, "check", "--base", "HEAD", "--set=plan.builds=1", f'--set=env.set={{PYTHONPATH = "{copy}"}}'
+    )
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "AssertionError" in done.stdout
