@@ -1,0 +1,66 @@
+"""`make demo`: gates a regression and a harmless change of an example, and says what it does."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from make_repo import EXAMPLES, make_repository
+
+REPORTS = EXAMPLES.parent / ".demo"
+# Verdict and exit code. On a busy machine a harmless change may not be told from a small one; it passes all the same.
+EXPECTED = {
+    "regression": {("regression", 1)},
+    "no-change": {("pass", 0), ("inconclusive", 0)},
+}
+
+
+def pick_example() -> str:
+    """The C project where it can be built, else the Python one."""
+    needed = ("make", os.environ.get("CC", "cc"))
+    return "tokenizer" if all(shutil.which(tool) for tool in needed) else "textstats"
+
+
+def gate(repository: Path, head: str) -> bool:
+    """Check one branch against base; whether verdict and exit code are the expected ones."""
+    command = ["perfgate", "check", "--base", "base", "--head", head]
+    reports = REPORTS / head
+    print(f"\n$ {' '.join(command)}", flush=True)
+    start = time.monotonic()
+    # python3 is that of this environment: a launcher that stands earlier on PATH may cost more than the benchmark.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    code = subprocess.run(
+        [sys.executable, "-I", "-m", "gate", *command[1:], "--out", str(reports)],
+        cwd=repository,
+        env=os.environ | {"PATH": path},
+        check=False,
+    ).returncode
+    seconds = time.monotonic() - start
+    try:
+        verdict = json.loads((reports / "report.json").read_text(encoding="utf-8"))["verdict"]
+    except FileNotFoundError:
+        verdict = "no report"
+    right = (verdict, code) in EXPECTED[head]
+    print(f"\n{head}: {verdict} (exit {code}), {'as' if right else 'not as'} expected, after {seconds:.0f} s")
+    print(f"reports: {reports.relative_to(EXAMPLES.parent)}/ (open report.html)")
+    return right
+
+
+def main() -> int:
+    """Set up, gate both branches, and return the exit code: 0 when both verdicts are right."""
+    example = pick_example()
+    shutil.rmtree(REPORTS, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="perfgate-demo-") as scratch:
+        repository = Path(scratch) / example
+        print(f"A git repository of examples/{example}, with a regression and a harmless change as branches.")
+        make_repository(example, repository)
+        right = [gate(repository, head) for head in EXPECTED]
+    return 0 if all(right) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

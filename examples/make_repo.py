@@ -1,0 +1,67 @@
+"""Turns an example into a git repository: `python examples/make_repo.py tokenizer DEST`.
+
+The branch main (and the tag base) is the example as it lies here. The branches regression, improvement and no-change
+each add one commit to it, from the patch of the same name in the example's changes/. The same example always gives the
+same commits.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent
+CHANGES = ("regression", "improvement", "no-change")
+
+# Somebody's own settings (hooks, signing, line endings, a template) must neither run nor show in the commits.
+ISOLATED = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TEMPLATE_DIR": "",
+    **{f"GIT_{who}_NAME": "perfgate example" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "example@perfgate.invalid" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_DATE": "2026-01-05T09:00:00+00:00" for who in ("AUTHOR", "COMMITTER")},
+}
+
+
+def git(repository: Path, *arguments: str) -> None:
+    """Run git in the repository and nowhere else, whatever repository the caller stands in."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    subprocess.run(["git", *arguments], cwd=repository, env=inherited | ISOLATED, check=True, stdout=subprocess.DEVNULL)
+
+
+def make_repository(example: str, destination: Path) -> None:
+    """Write the example's repository into a directory that does not exist yet, or is empty."""
+    source = EXAMPLES / example
+    leave_out = shutil.ignore_patterns("changes", "build", "sample.txt", ".perfgate", "__pycache__")
+    if destination.exists() and any(destination.iterdir()):
+        raise FileExistsError(f"{destination} is not empty")
+    shutil.copytree(source, destination, ignore=leave_out, dirs_exist_ok=True)
+    git(destination, "init", "--quiet", "--initial-branch=main")
+    git(destination, "add", "--all")
+    git(destination, "commit", "--quiet", f"--message=The example {example}")
+    git(destination, "tag", "base")
+    for change in CHANGES:
+        patch = source / "changes" / f"{change}.patch"
+        message, _, _ = patch.read_text(encoding="utf-8").partition("diff --git ")
+        git(destination, "switch", "--quiet", "--create", change, "main")
+        git(destination, "apply", "--index", str(patch))
+        git(destination, "commit", "--quiet", f"--message={message}")
+    git(destination, "switch", "--quiet", "main")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Turns an example into a git repository.")
+    parser.add_argument("example", choices=sorted(path.parent.name for path in EXAMPLES.glob("*/perfgate.toml")))
+    parser.add_argument("destination", type=Path, help="a directory that does not exist yet, or is empty")
+    arguments = parser.parse_args()
+    try:
+        make_repository(arguments.example, arguments.destination)
+    except (OSError, subprocess.CalledProcessError) as error:
+        parser.exit(1, f"make_repo: {error}\n")
+
+
+if __name__ == "__main__":
+    main()

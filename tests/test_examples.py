@@ -1,0 +1,91 @@
+"""The examples: each becomes the same repository everywhere, and its changes change the speed and nothing else."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BRANCHES = ("main", "regression", "improvement", "no-change")
+BUILD = {
+    "tokenizer": "make SEED=1 clean all",
+    "textstats": f'"{sys.executable}" -m textstats.sample 500 > sample.txt',
+}
+PROGRAM = {
+    "tokenizer": "./build/tokenize build/sample.json",
+    "textstats": f'"{sys.executable}" -m textstats sample.txt',
+}
+BENCH = {
+    "tokenizer": "./build/bench build/sample.json out",
+    "textstats": f'"{sys.executable}" -m textstats.bench sample.txt out',
+}
+EXAMPLES = ["textstats", *(["tokenizer"] if shutil.which("make") and shutil.which("cc") else [])]
+
+
+def sh(command: str, directory: Path, **environment: str) -> str:
+    # Python's cache would date a source by the second, and branches change within one.
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | environment
+    return subprocess.run(
+        ["sh", "-c", command], cwd=directory, env=env, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def make_repo(example: str, destination: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command: list[str | Path] = [sys.executable, ROOT / "examples" / "make_repo.py", example, destination]
+    return subprocess.run(command, env=os.environ | environment, check=False, capture_output=True, text=True)
+
+
+def commits(repository: Path) -> str:
+    return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
+    repository = tmp_path / "a copy"
+    assert make_repo(example, repository).returncode == 0
+    printed = []
+    for branch in BRANCHES:
+        sh(f"git switch --quiet {branch}", repository)
+        sh(BUILD[example], repository)
+        printed.append(sh(PROGRAM[example], repository))
+    assert printed[0]
+    assert set(printed) == {printed[0]}
+    assert sh("git status --porcelain", repository) == ""
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_bench_program_obeys_perfgate(example: str, tmp_path: Path) -> None:
+    assert make_repo(example, tmp_path / "copy").returncode == 0
+    sh(BUILD[example], tmp_path / "copy")
+    sh(BENCH[example], tmp_path / "copy", PERFGATE_WARMUP="2", PERFGATE_ITERATIONS="3")
+    seconds = [float(line) for line in (tmp_path / "copy" / "out").read_text(encoding="utf-8").splitlines()]
+    assert len(seconds) == 5
+    assert min(seconds) > 0
+
+
+@pytest.mark.parametrize("example", sorted(BUILD))
+def test_the_same_commits_whatever_the_settings_of_git(example: str, tmp_path: Path) -> None:
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (hooks / "pre-commit").chmod(0o755)
+    config = tmp_path / "gitconfig"
+    config.write_text(
+        f'[core]\n hooksPath = "{hooks}"\n autocrlf = true\n[commit]\n gpgSign = true\n[user]\n name = somebody\n',
+        encoding="utf-8",
+    )
+    assert make_repo(example, tmp_path / "one").returncode == 0
+    done = make_repo(example, tmp_path / "two", GIT_CONFIG_GLOBAL=str(config), GIT_DIR=str(tmp_path / "elsewhere"))
+    assert done.returncode == 0, done.stderr
+    assert commits(tmp_path / "one") == commits(tmp_path / "two")
+    assert len(commits(tmp_path / "one").splitlines()) == len(BRANCHES) + 1
+
+
+def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("", encoding="utf-8")
+    done = make_repo("textstats", tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"make_repo: {tmp_path} is not empty\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
