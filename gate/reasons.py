@@ -135,8 +135,7 @@ def normality(tested: Tested, p: float | None, case: Case) -> list[str]:
     base, head = len(case.base.builds), len(case.head.builds)
     if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
         return []
-    few = f"{base} + {head} builds alone cannot show so small a p"
-    return [f"p = {p:.2g} rests on normally distributed build effects: {few}"]
+    return [f"the p rests on normally distributed build effects: {base} + {head} builds alone cannot show one so small"]
 
 
 def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence) -> str:

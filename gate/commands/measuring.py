@@ -6,10 +6,8 @@ import datetime
 import os
 import secrets
 import shlex
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TextIO
 
 import msgspec
@@ -127,10 +125,12 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> M
             share_paths={side: settings.sides[side].build.share for side in SIDES},
             keep=options.keep,
         ) as trees,
-        tempfile.TemporaryDirectory(prefix="perfgate-out-") as scratch,
         Appender(file) as append,
     ):
         executor = ProcessExecutor()
+        # in the work directory, which the next run removes should this one be killed
+        scratch = trees.directory / "outputs"
+        scratch.mkdir()
         recipes = {side: Recipe(settings.sides[side].build, environments[side]) for side in SIDES}
         builder = TreeBuilder(trees, recipes, executor, seed=job.run.seed or 0, caller=os.environ)
         if not records:
@@ -144,7 +144,7 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> M
                     budget=float(settings.rules.plan.budget),
                     environments=environments,
                     caller=os.environ,
-                    scratch=Path(scratch),
+                    scratch=scratch,
                 ),
                 Tools(executor, builder, job.instruments.by_name, checkout_hint(project.repository)),
                 append,

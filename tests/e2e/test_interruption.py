@@ -1,0 +1,190 @@
+"""Nothing that was measured is lost: interruptions, kill -9 at random moments, a full disk, two gates at once."""
+
+import json
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import CONFIG, Project, environment, perfgate
+
+SLOW = (
+    CONFIG.replace("executions = 2", "executions = 3")
+    + '[build]\ncommand = "sleep 0.05; echo {seed} > built"\nartifacts = ["built"]\n'
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "repo")
+    made.bench(1.0, **{"perfgate.toml": SLOW, ".gitignore": "built\n"})
+    made.commit()
+    made.bench(1.2)
+    made.commit()
+    return made
+
+
+def start(project: Project, *arguments: str, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        perfgate("check", *arguments),
+        cwd=project.top,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**more),
+    )
+
+
+def lines(project: Project) -> list[str]:
+    file = project.top / ".perfgate/measurements.jsonl"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def wait_for(project: Project, count: int) -> None:
+    deadline = time.monotonic() + 120
+    while len(lines(project)) < count:
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_keeps_what_was_measured_and_cleans_up(
+    project: Project, tmp_path: Path, number: signal.Signals
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    running = start(project, TMPDIR=str(scratch))
+    wait_for(project, 10)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert f"{number.name}: " in err
+    assert "--resume goes on" in err
+    assert "Traceback" not in err
+    assert list(scratch.iterdir()) == []
+    assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
+    kept = lines(project)
+    done = project.perfgate("check", "--resume")
+    assert done.returncode == 1, done.stderr
+    assert lines(project)[: len(kept)] == kept
+
+
+def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path: Path) -> None:
+    rng = random.Random(7)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    kept: list[str] = []
+    kills = 0
+    running = start(project, "--seed", "5", TMPDIR=str(scratch))
+    wait_for(project, 1)
+    for _ in range(12):
+        time.sleep(rng.uniform(0.1, 1.2))
+        running.kill()
+        running.communicate()
+        if running.returncode != -signal.SIGKILL:
+            break
+        kills += 1
+        # a torn last line may be there; every whole line of before must be
+        now = (project.top / ".perfgate/measurements.jsonl").read_text()
+        whole = now[: now.rfind("\n") + 1].splitlines()
+        assert whole[: len(kept)] == kept
+        kept = whole
+        running = start(project, "--resume", TMPDIR=str(scratch))
+    running.communicate(timeout=300)
+    assert kills >= 3
+    assert running.returncode == 1
+    assert lines(project)[: len(kept)] == kept
+    executions = project.executions()
+    assert sorted(executions) == [("bench", s, b, e) for s in ("base", "head") for b in range(5) for e in range(3)]
+    # the schedule is that of a run that nobody interrupted
+    orders = [json.loads(line)["order"] for line in lines(project) if '"type":"execution"' in line]
+    assert orders == sorted(orders)
+    assert list(scratch.iterdir()) == []
+    assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
+
+
+def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
+    running = start(project)
+    wait_for(project, 8)
+    running.kill()
+    running.communicate()
+    file = project.top / ".perfgate/measurements.jsonl"
+    text = file.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    file.write_text(whole + '{"type":"execution","bench')
+    decided = project.perfgate("decide", ".perfgate")
+    assert "its last line was cut off in the middle of a write" in decided.stdout
+    assert project.perfgate("check", "--resume").returncode == 1
+    assert file.read_text().startswith(whole)
+    assert len(project.executions()) == 30
+
+
+def test_resume_refuses_another_run(project: Project) -> None:
+    assert project.perfgate("check", "--seed", "5", "--set", "plan.builds=1").returncode == 0
+    same = ("check", "--resume", "--set", "plan.builds=1")
+    assert project.perfgate(*same).returncode == 0
+    refused = [
+        (("check", "--resume"), "the rules, benchmarks or plan have changed"),
+        ((*same, "--seed", "6"), "the seed was 5, is 6"),
+        ((*same, "--base", "HEAD"), "base was"),
+    ]
+    for arguments, why in refused:
+        done = project.perfgate(*arguments)
+        assert done.returncode == 2
+        assert why in done.stderr
+        assert done.stderr.count("\n") == 1
+    project.write("notes", "changed")
+    assert "head was" in project.perfgate(*same).stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    mounted = tmp_path / "disk"
+    mounted.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(mounted)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("absent: the right to mount a small disk")
+    yield mounted
+    subprocess.run(["umount", str(mounted)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(project: Project, small_disk: Path) -> None:
+    done = project.perfgate("check", "--out", str(small_disk / "run"))
+    assert done.returncode == 4
+    assert "No space left on device" in done.stderr
+    assert "--resume goes on" in done.stderr
+    file = small_disk / "run/measurements.jsonl"
+    kept = file.read_text()
+    assert kept.endswith("\n")
+    assert kept.count('"type":"execution"') > 2
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    done = project.perfgate("check", "--out", str(small_disk / "run"), "--resume")
+    assert done.returncode == 1, done.stderr
+    assert file.read_text().startswith(kept)
+
+
+def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other")
+    other.bench(1.0, **{"perfgate.toml": SLOW})
+    other.commit()
+    other.bench(1.3)
+    first = start(project)
+    wait_for(project, 3)
+    second = start(other)
+    assert second.stderr is not None
+    said = ""
+    while "waiting for process" not in said:
+        line = second.stderr.readline()
+        assert line, said
+        said += line
+    assert f"waiting for process {first.pid} in {project.top}" in said
+    assert lines(other) == []
+    assert (first.wait(timeout=120), second.wait(timeout=120)) == (1, 1)
+    for process in (first, second):
+        process.communicate()
