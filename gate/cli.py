@@ -87,7 +87,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def run() -> NoReturn:
-    """Run the process's command line and exit; the entry point of the console script."""
+    """Run the process's command line and exit."""
     try:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
         sys.stdout.flush()

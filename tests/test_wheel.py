@@ -29,14 +29,14 @@ instrument = "values"
 """
 
 
-def run(command: Sequence[str | Path], directory: Path) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str | Path], directory: Path, **more: str) -> subprocess.CompletedProcess[str]:
     # Nothing of the environment that runs the tests may help.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON") and name != "VIRTUAL_ENV"}
-    return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=directory, env={**env, **more}, capture_output=True, text=True, check=False)
 
 
-def succeed(command: Sequence[str | Path], directory: Path) -> str:
-    done = run(command, directory)
+def succeed(command: Sequence[str | Path], directory: Path, **more: str) -> str:
+    done = run(command, directory, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -66,7 +66,7 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     assert templates
     assert templates <= names
     assert {"gate/cli.py", "harness/measure.py"} <= names
-    assert {name.partition("/")[0] for name in names} == {"gate", "harness"}
+    assert {name.partition("/")[0] for name in names} == {"gate", "harness", "perfgate.py"}
 
 
 def test_version(perfgate: Path, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_check_in_a_project_with_a_gate_of_its_own(perfgate: Path, tmp_path: Pat
     succeed([*git, "commit", "--quiet", "--message=first"], tmp_path)
     succeed([*git, "commit", "--quiet", "--message=second", "--allow-empty"], tmp_path)
 
-    succeed([perfgate, "check", "--base", "HEAD~1", "--head", "HEAD"], tmp_path)
+    succeed([perfgate, "check", "--base", "HEAD~1", "--head", "HEAD"], tmp_path, PYTHONPATH=str(tmp_path))
 
     report = json.loads((tmp_path / ".perfgate" / "report.json").read_text(encoding="utf-8"))
     assert ([finding["benchmark"] for finding in report["findings"]], report["failures"]) == (["constant"], [])
