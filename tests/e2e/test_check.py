@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project
+from tests.support.project import BENCH, CONFIG, Project, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
 
 
 @pytest.fixture
@@ -267,8 +270,6 @@ def test_measure_then_decide_then_report(project: Project) -> None:
 
 
 def _decide(*arguments: str) -> list[str]:
-    from tests.support.project import perfgate
-
     return perfgate("decide", *arguments)
 
 
@@ -326,3 +327,40 @@ def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path)
     done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
     assert "the worktrees stay in" in done.stderr
     assert len(list(scratch.iterdir())) == 1
+
+
+def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Project) -> None:
+    config = CONFIG.replace("python3 bench.py", "python3 bench/run.py")
+    project.write("bench/run.py", BENCH.replace("SPEED", "1.0"))
+    project.write("perfgate.toml", config + '[build]\noverlay = ["bench"]\n')
+    project.commit()
+    # the benchmark itself changes: measured with head's on both sides, the program is unchanged
+    project.write("bench/run.py", BENCH.replace("SPEED", "3.0"))
+    assert project.perfgate("check").returncode == 0
+    assert 2.9 < project.report()["findings"][0]["base"]["value"] < 3.1
+    # head alone cannot ask for it: it would compare itself with itself
+    project.write("perfgate.toml", config)
+    project.commit()
+    project.write("bench/run.py", BENCH.replace("SPEED", "9.0"))
+    project.write("perfgate.toml", config + '[build]\noverlay = ["bench"]\n')
+    assert project.perfgate("check").returncode == 1
+
+
+def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Path) -> None:
+    library = Project(tmp_path / "library")
+    library.write("factor", "2.0")
+    library.commit()
+    project.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.top), "lib")
+    project.write(".gitignore", "deps/\ndata/\n")
+    project.write("data/scale", "1.0")
+    project.write(
+        "bench.py", BENCH.replace("SPEED", "float(open('lib/factor').read()) * float(open('deps/made').read())")
+    )
+    project.write(
+        "perfgate.toml", CONFIG + '[build]\nsetup = "mkdir deps && cp data/scale deps/made"\nshare = ["data/"]\n'
+    )
+    project.commit()
+    project.write("notes", "x")
+    done = project.perfgate("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1

@@ -1,7 +1,6 @@
 """perfgate init on real projects: what it writes is built and measured in fresh worktrees, by `perfgate check`."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import project
+
 ROOT = Path(__file__).parent.parent.parent
 # All measure, and two gates never do so at once on one machine.
-pytestmark = pytest.mark.xdist_group("measuring")
+pytestmark = pytest.mark.xdist_group("measures")
 
 MAIN = """\
 #include <stdio.h>
@@ -84,9 +85,8 @@ def git(directory: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=directory, check=True)
 
 
-def perfgate(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    command = [sys.executable, "-m", "gate", *arguments]
+def perfgate(directory: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command, env = project.perfgate(*arguments), project.environment(**more)
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=300)
 
 
@@ -159,11 +159,8 @@ def test_the_file_runs_as_it_is(
 
 @pytest.fixture
 def environment() -> Path:
-    """The directory of an environment that has pytest-benchmark."""
-    python = os.environ.get("PERFGATE_PYTEST_BENCHMARK", sys.executable)
-    if subprocess.run([python, "-c", "import pytest_benchmark"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("absent: pytest-benchmark (what `perfgate init` writes for it was not run)")
-    return Path(python).parent.parent
+    """The directory of an environment that has pytest-benchmark: the one of these tests."""
+    return Path(sys.executable).parent.parent
 
 
 def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> None:

@@ -98,6 +98,7 @@ def perfgate(*arguments: str) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Take the caller's environment without CI and without its git configuration."""
-    kept = {n: v for n, v in os.environ.items() if n != "CI" and not n.startswith(("GIT_", "GITHUB_", "PERFGATE_"))}
+    """Take the caller's environment without CI, its git configuration and the test run's own names."""
+    ours = ("GIT_", "GITHUB_", "PERFGATE_", "PYTEST_")
+    kept = {n: v for n, v in os.environ.items() if n != "CI" and not n.startswith(ours)}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
