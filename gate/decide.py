@@ -7,7 +7,6 @@ inverse where higher is better, and d the threshold: regression when the interva
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,27 +17,21 @@ from gate.model import (
     SCHEMA,
     Accepted,
     Case,
-    Counts,
     DecidedAt,
     Evidence,
     Family,
     Finding,
     PolicyFacts,
-    RatioInterval,
     Recorded,
     Report,
     ReportVerdict,
     RunFacts,
-    Sample,
-    SideSummary,
-    Variance,
-    Variances,
     Verdict,
-)  # fmt: skip
+)
 from gate.stats.estimate import Estimate, estimate
 from gate.stats.family import Tested, share
-from gate.stats.levels import Summary
-from gate.stats.ratio import Limits, Method, Tail, difference_limits, mean_limits, p_difference, p_ratio, ratio_limits
+from gate.stats.ratio import Limits, Tail, difference_limits, p_difference, p_ratio
+from gate.summaries import limits_of, method_of, ratio_interval, side_summary, variances
 
 EXIT_CODES: dict[ReportVerdict, int] = {"pass": 0, "regression": 1, "inconclusive": 3, "error": 4}
 STATISTIC = "mean"
@@ -107,13 +100,8 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     )
 
 
-def _method(policy: Policy) -> Method:
-    interval = policy.config.gate.interval
-    return "fieller" if interval == "auto" else interval
-
-
 def _judge(case: Case, policy: Policy) -> _Judged:
-    found = estimate(case.base, case.head, _method(policy), exact=case.exact)
+    found = estimate(case.base, case.head, method_of(policy.config.gate), exact=case.exact)
     threshold = threshold_of(policy.config, case.benchmark, case.metric, STATISTIC)
     floor = floor_of(policy.config, case.benchmark, case.metric, STATISTIC, case.unit)
     lower = case.better == "lower"
@@ -177,7 +165,7 @@ def _share(judged: Sequence[_Judged], which: str, policy: Policy) -> list[Tested
 
 def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: Policy, alpha: float) -> Finding:
     case, found = judged.case, judged.estimate
-    nominal = _ratio(found, alpha)
+    nominal = limits_of(found, alpha)
     position = _position(judged, nominal, alpha)
     verdict: Verdict = (
         "regression" if regression.rejected
@@ -186,7 +174,7 @@ def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: P
         else "inconclusive"
     )  # fmt: skip
     tested = improvement if verdict == "improvement" else regression
-    decided = _ratio(found, tested.alpha)
+    decided = limits_of(found, tested.alpha)
     accepted = _accepted(judged, tested, policy) if verdict == "regression" else None
     warnings = [*case.warnings, *found.warnings]
     if verdict in ("regression", "improvement") and not found.exact:
@@ -198,9 +186,9 @@ def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: P
         better=case.better,
         statistic=STATISTIC,
         factors=case.factors,
-        base=_side(case.base, found.base, alpha),
-        head=_side(case.head, found.head, alpha),
-        ratio=_ratio_interval(found, nominal, alpha, _method(policy)),
+        base=side_summary(case.base, found.base, alpha),
+        head=side_summary(case.head, found.head, alpha),
+        ratio=ratio_interval(found, alpha, method_of(policy.config.gate)),
         decided_at=DecidedAt(confidence=1 - tested.alpha, low=decided.low, high=decided.high, look=1, looks=1),
         threshold=judged.threshold,
         floor=judged.floor,
@@ -228,7 +216,7 @@ def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: P
         ),
         warnings=warnings,
         not_worse=position.not_worse,
-        variance=Variances(base=_variance(found.base), head=_variance(found.head)),
+        variance=variances(found),
     )
 
 
@@ -266,55 +254,6 @@ def _exact_difference(found: Estimate) -> Limits:
     return Limits("bounded", change, change)
 
 
-def _ratio(found: Estimate, alpha: float) -> Limits:
-    if found.trouble:
-        return Limits("withheld", None, None)
-    if found.exact:
-        ratio = found.pair.y / found.pair.x
-        return Limits("bounded", ratio, ratio)
-    return ratio_limits(found.pair, alpha)
-
-
-def _ratio_interval(found: Estimate, limits: Limits, alpha: float, method: Method) -> RatioInterval:
-    has_ratio = found.trouble in ("", "one-unit", "no-spread")
-    return RatioInterval(
-        estimate=found.pair.y / found.pair.x if has_ratio else None,
-        low=limits.low,
-        high=limits.high,
-        confidence=1 - alpha,
-        method="exact" if found.exact else method,
-        df=found.pair.df if not found.exact else None,
-        kind=limits.kind,
-    )
-
-
-def _side(sample: Sample, summary: Summary, alpha: float) -> SideSummary:
-    limits = mean_limits(summary, alpha)
-    return SideSummary(
-        value=summary.mean,
-        low=limits.low,
-        high=limits.high,
-        counts=Counts(
-            session=len(sample.counts[2]),
-            build=len(sample.builds),
-            execution=len(sample.counts[0]),
-            iteration=len(sample.values),
-        ),
-    )
-
-
-def _variance(summary: Summary) -> list[Variance]:
-    return [
-        Variance(
-            level=item.level,
-            s2=item.s2,
-            t2=item.t2,
-            relative=math.sqrt(item.s2) / abs(summary.mean) if summary.mean else None,
-        )
-        for item in summary.variances
-    ]
-
-
 def _accepted(judged: _Judged, tested: Tested, policy: Policy) -> Accepted | None:
     """Return the accept entry that covers a regression: not shown, at the level that decided, to exceed its size."""
     case, found = judged.case, judged.estimate
@@ -342,16 +281,16 @@ def _expired(policy: Policy) -> list[str]:
 
 
 def _recorded(case: Case, policy: Policy, alpha: float) -> Recorded:
-    found = estimate(case.base, case.head, _method(policy), exact=case.exact)
+    found = estimate(case.base, case.head, method_of(policy.config.gate), exact=case.exact)
     return Recorded(
         benchmark=case.benchmark,
         metric=case.metric,
         unit=case.unit,
         better=case.better,
         factors=case.factors,
-        base=_side(case.base, found.base, alpha),
-        head=_side(case.head, found.head, alpha),
-        ratio=_ratio_interval(found, _ratio(found, alpha), alpha, _method(policy)),
+        base=side_summary(case.base, found.base, alpha),
+        head=side_summary(case.head, found.head, alpha),
+        ratio=ratio_interval(found, alpha, method_of(policy.config.gate)),
         warnings=[*case.warnings, *found.warnings],
     )
 

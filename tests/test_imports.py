@@ -22,7 +22,7 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "evidence", "frame", "reasons"),
+    ("stats", "evidence", "frame", "reasons", "summaries"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),
