@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         description="A performance regression gate: fails only when the interval of head/base lies beyond a threshold.",
         epilog=_ENDING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"perfgate {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="name")
@@ -128,6 +129,8 @@ def _command(commands: _Commands[_Parser], name: str, what: str, example: str, f
         description=what[0].upper() + what[1:] + ".",
         epilog=f"example:\n  {example}\n\n{_ENDING if name in ('check', 'decide', 'report') else ''}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        # an abbreviation would change its meaning with the next option
+        allow_abbrev=False,
     )
     parser.set_defaults(command=function)
     return parser

@@ -1,6 +1,6 @@
 """decide(evidence, policy) -> Report: the only place where a verdict is made.
 
-The rules are statistics.md section 5 (docs/method.md in words). With r = head/base where lower is better and its
+The rules are those of docs/method.md. With r = head/base where lower is better and its
 inverse where higher is better, and d the threshold: regression when the interval at the family's level lies above
 1 + d, improvement when it lies below 1/(1 + d), unchanged when the nominal interval lies between, else inconclusive.
 """
@@ -139,7 +139,7 @@ def _beyond_floor(found: Estimate, floor: float | None, *, lower: bool) -> bool:
 def _effective(judged: _Judged, which: str) -> float:
     """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
 
-    The floor is an intersection of tests, so the larger p stands for both (statistics.md, section 5).
+    The floor is an intersection of tests, so the larger p stands for both (docs/method.md).
     """
     p = judged.p if which == "p" else judged.p_improvement
     if p is None or not judged.callable:

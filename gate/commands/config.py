@@ -27,8 +27,15 @@ def run(options: ConfigOptions, rules: RulesOptions, out: TextIO) -> int:
         return 0
     from gate.commands.project import open_project
     from gate.config.resolve import effective
+    from harness.errors import SourceError
 
-    project = open_project(options.base, options.head, rules)
+    try:
+        project = open_project(options.base, options.head, rules)
+    except SourceError:
+        if options.base is not None:
+            raise
+        # a config can be read where there is nothing to compare yet
+        project = open_project("HEAD", options.head, rules)
     settings = effective(project.settings)
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)

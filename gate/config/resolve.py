@@ -1,4 +1,4 @@
-"""The configs of base and head, and options over them -> the settings of one gate (design.md, "Whose rules")."""
+"""The configs of base and head, and options over them -> the settings of one gate."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Estimate:
 
 
 def estimate(base: Sample, head: Sample, method: Method, *, exact: bool) -> Estimate:
-    """Estimate both means and say what stands in the way of a ratio (statistics.md, section 2, degenerate data).
+    """Estimate both means and say what stands in the way of a ratio (docs/method.md, degenerate data).
 
     exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
     """

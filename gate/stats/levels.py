@@ -50,7 +50,7 @@ class Summary:
 def summarize(sample: Sample) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
-    sample: N >= 1 values. Session is a level only where there are several (design.md, Words). A level above the
+    sample: N >= 1 values. Session is a level only where there are several (docs/design.md). A level above the
     iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
     Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
     """

@@ -49,7 +49,7 @@ def mean_pair(base: Summary, head: Summary, method: Method) -> MeanPair:
 
     "fieller-kj": df = n - 1 of the smaller side (K&J eq. 12 has equal counts). "fieller": Satterthwaite's degrees at
     the estimated ratio, unequal variances and counts. The smallest gap g between distinct values floors the variance
-    of a side's mean at g^2/(12 n), since a timer cannot tell less (statistics.md, section 2).
+    of a side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md, degenerate data).
     """
     x, y = base.mean, head.mean
     if base.n < 2 or head.n < 2:

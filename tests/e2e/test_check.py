@@ -187,6 +187,7 @@ def test_a_repository_of_one_commit_has_nothing_to_compare_until_something_chang
     done = project.perfgate("check")
     assert done.returncode == 2
     assert done.stderr.startswith("perfgate: nothing to compare: head is the first commit and the tree is clean")
+    assert "gate.threshold" in project.perfgate("config").stdout
     project.bench(1.3)
     assert project.perfgate("check").returncode == 1
 

@@ -1,4 +1,4 @@
-"""The rules of the verdict (statistics.md, section 5; design.md, exit codes), each on data made for it."""
+"""The rules of the verdict (docs/method.md), each on data made for it."""
 
 import datetime
 from typing import Any

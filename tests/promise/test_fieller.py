@@ -1,4 +1,4 @@
-"""statistics.md section 11, what this version promises: coverage of the default interval, false alarms of the gate.
+"""What docs/method.md promises: coverage of the default interval, false alarms of the gate.
 
 Each bound is the promise plus three standard errors of the simulation.
 """
