@@ -91,10 +91,13 @@ def run() -> NoReturn:
     try:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # the reader (head, less) has gone: no more output, and no traceback at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 128 + signal.SIGPIPE
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"perfgate: standard output: {error.strerror}\n")
+            code = EXIT_ERROR
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     sys.exit(code)

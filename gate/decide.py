@@ -128,7 +128,9 @@ def _tails(case: Case) -> tuple[Tail, Tail]:
 
 
 def _beyond(value: float, limit: float, tail: Tail) -> bool:
-    return value > limit if tail == "above" else value < limit
+    # of numbers written in decimals: a hair of rounding is not beyond
+    hair = 1e-12 * limit
+    return value > limit + hair if tail == "above" else value < limit - hair
 
 
 def _beyond_floor(found: Estimate, floor: float | None, *, lower: bool) -> bool:
@@ -231,6 +233,11 @@ class _Position:
 
 def _position(judged: _Judged, nominal: Limits, alpha: float) -> _Position:
     found, d = judged.estimate, judged.threshold
+    if found.exact and not found.trouble and judged.p is not None and judged.p_improvement is not None:
+        # numbers: what is not beyond is within, the threshold itself included
+        return _Position(
+            not_worse=judged.p > 0, not_better=judged.p_improvement > 0, within_floor=_within_floor(judged)
+        )
     if found.trouble == "zero-base" and found.pair.y == 0 and found.exact:
         return _Position(not_worse=True, not_better=True, within_floor=False)
     if nominal.kind != "bounded" or nominal.low is None or nominal.high is None:
@@ -239,7 +246,7 @@ def _position(judged: _Judged, nominal: Limits, alpha: float) -> _Position:
     not_worse, not_better = (below, above) if judged.case.better == "lower" else (above, below)
     within_floor = False
     if judged.floor is not None:
-        difference = difference_limits(found.pair, alpha) if not found.exact else _exact_difference(found)
+        difference = difference_limits(found.pair, alpha)
         if difference.low is not None and difference.high is not None:
             up, down = difference.high < judged.floor, difference.low > -judged.floor
             # a change must be beyond threshold and floor to be worth failing for: below the floor it is not worse
@@ -249,9 +256,11 @@ def _position(judged: _Judged, nominal: Limits, alpha: float) -> _Position:
     return _Position(not_worse, not_better, within_floor)
 
 
-def _exact_difference(found: Estimate) -> Limits:
-    change = found.pair.y - found.pair.x
-    return Limits("bounded", change, change)
+def _within_floor(judged: _Judged) -> bool:
+    """Tell whether an exact change is beyond the threshold, but no larger than the floor."""
+    pair, d = judged.estimate.pair, judged.threshold
+    beyond = _beyond(pair.y / pair.x, 1 + d, "above") or _beyond(pair.y / pair.x, 1 / (1 + d), "below")
+    return judged.floor is not None and beyond and abs(pair.y - pair.x) <= judged.floor
 
 
 def _accepted(judged: _Judged, tested: Tested, policy: Policy) -> Accepted | None:
@@ -298,7 +307,12 @@ def _recorded(case: Case, policy: Policy, alpha: float) -> Recorded:
 def _report_verdict(findings: Sequence[Finding], evidence: Evidence, policy: Policy) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
-    counted = [f for f in evidence.failures if f.kind != "missing" or policy.config.gate.missing == "fail"]
+    # a whole shard or session that is missing is no matter of policy
+    counted = [
+        f
+        for f in evidence.failures
+        if f.kind != "missing" or f.benchmark is None or policy.config.gate.missing == "fail"
+    ]
     if counted or not findings:
         return "error"
     if any(f.verdict == "inconclusive" for f in findings):

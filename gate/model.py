@@ -63,14 +63,14 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """One measuring under one schedule: who measured what, where, by which rules."""
 
-    schema: int = SCHEMA
+    schema: Annotated[int, msgspec.Meta(ge=1)] = SCHEMA
     id: str | None = None
     created: str | None = None
     perfgate: str | None = None
     seed: int | None = None
     looks: int | None = None
-    shard: str | None = None
-    sessions: int | None = None
+    shard: Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$")] | None = None
+    sessions: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
     base: Commit | None = None
     head: Commit | None = None
     host: dict[str, Any] | None = None

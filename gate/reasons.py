@@ -37,7 +37,7 @@ def finding(facts: Facts) -> str:
     """Say why a finding has its verdict."""
     if facts.accepted is not None:
         a = facts.accepted
-        return f"a known regression, accepted up to {Share(a.up_to)} until {a.until}: {a.reason}"
+        return f"a known regression, not shown to exceed the {Share(a.up_to)} accepted until {a.until}: {a.reason}"
     if facts.estimate.trouble:
         return _trouble(facts)
     threshold = str(Share(facts.threshold))
@@ -58,7 +58,7 @@ def _unchanged(facts: Facts, threshold: str) -> str:
         return f"the change is smaller than the floor of {_floor(facts)}"
     if facts.estimate.exact:
         same = facts.estimate.pair.x == facts.estimate.pair.y
-        return "the same count" if same else f"an exact count that changed by less than the threshold of {threshold}"
+        return "the same count" if same else f"an exact count that changed by no more than the threshold of {threshold}"
     if low is not None and high is not None and not low <= 1 <= high:
         return f"real but below the threshold of {threshold}"
     return f"the interval lies within the threshold of {threshold}"
@@ -69,10 +69,10 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
     if kind in ("complement", "line", "half-line"):
         return "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds"
     builds = min(len(facts.case.base.builds), len(facts.case.head.builds))
-    if facts.not_worse:
-        return f"not worse: any slowdown is below the threshold of {threshold}, whether it improved is open"
     if facts.needs_builds is not None and _excludes(facts):
         return f"the change looks real, but a verdict needs {facts.needs_builds} builds a side, this has {builds}"
+    if facts.not_worse:
+        return f"not worse: any slowdown is below the threshold of {threshold}, whether it improved is open"
     if facts.floor is not None and _beyond(facts, worse=True):
         return f"beyond the threshold of {threshold}, but not shown to be above the floor of {_floor(facts)}"
     if _excludes(facts):
@@ -100,6 +100,8 @@ def _trouble(facts: Facts) -> str:
         return "negative values have no ratio"
     if trouble == "overflow":
         return "the values are too large or too small to form a ratio"
+    if trouble == "apart":
+        return "base and head were measured in different sessions: what differs from session to session is not known"
     if trouble == "one-unit":
         few = [side for side, n in (("base", facts.estimate.base.n), ("head", facts.estimate.head.n)) if n < 2]
         unit = "session" if len(case.base.counts[2]) > 1 else "build"

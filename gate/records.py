@@ -60,12 +60,23 @@ def read(path: str, data: bytes) -> Reading:
         try:
             record = _DECODER.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RecordError(path, number, _why(error)) from None
+            raise RecordError(path, number, _newer(text) or _why(error)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
-            why = f"schema {record.schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
-            raise RecordError(path, number, why)
+            raise RecordError(path, number, _newer(text))
         records.append(Located(record, path, number))
     return Reading(records, torn=bool(rest.strip()))
+
+
+def _newer(text: bytes) -> str:
+    """Say that a run line is of a newer schema, whatever else is in it; "" when it is not."""
+    try:
+        head = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    schema = head.get("schema") if isinstance(head, dict) and head.get("type") == "run" else None
+    if not isinstance(schema, int) or schema <= SCHEMA:
+        return ""
+    return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
 
 
 def _why(error: Exception) -> str:

@@ -29,7 +29,7 @@ def limits_of(found: Estimate, alpha: float) -> Limits:
 def ratio_interval(found: Estimate, alpha: float, method: Method) -> RatioInterval:
     """Describe the interval of the ratio at confidence 1 - alpha."""
     limits = limits_of(found, alpha)
-    has_ratio = found.trouble in ("", "one-unit", "no-spread")
+    has_ratio = found.trouble in ("", "one-unit", "no-spread", "apart")
     return RatioInterval(
         estimate=found.pair.y / found.pair.x if has_ratio else None,
         low=limits.low,

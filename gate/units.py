@@ -30,9 +30,17 @@ _SCALES: dict[str, dict[str, float]] = {
         "GiB": 1024.0**3,
     },
 }
+DIMENSIONS = tuple(_SCALES)
+"""The base units that scaled units exist for."""
+
 _TO_BASE: dict[str, tuple[str, float]] = {
     unit: (base, scale) for base, units in _SCALES.items() for unit, scale in units.items()
 }
+_SPELLED_OUT = {
+    "nsec": "ns", "nanosecond": "ns", "usec": "us", "microsecond": "us", "msec": "ms", "millisecond": "ms",
+    "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "byte": "B", "kib": "KiB", "mib": "MiB",
+    "kilobyte": "kB", "megabyte": "MB", "gigabyte": "GB",
+}  # fmt: skip
 _SHOWN: dict[str, list[tuple[float, str]]] = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
     "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
@@ -43,6 +51,15 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*
 def to_base(unit: str) -> tuple[str, float]:
     """Return the base unit of a unit and the factor that takes a value there; an unknown unit is its own base."""
     return _TO_BASE.get(unit, (unit, 1.0))
+
+
+def _meant(unit: str) -> str | None:
+    """Return the known unit that an unknown one was probably meant to be; a unit of one's own is nobody's."""
+    if unit in _TO_BASE or not unit:
+        return None
+    by_case = next((known for known in _TO_BASE if known.casefold() == unit.casefold()), None)
+    singular = unit.casefold().removesuffix("s") if len(unit) > 2 else unit
+    return by_case or _SPELLED_OUT.get(singular)
 
 
 def _split(text: str) -> tuple[float, str]:
@@ -146,6 +163,9 @@ class Quantity:
         number, unit = _split(str(raw))
         if number < 0:
             raise ValueError(f"an amount is 0 or more, got {raw!r}")
+        meant = _meant(unit)
+        if meant is not None:
+            raise ValueError(f'{unit!r} in {raw!r} is no unit known here: did you mean "{meant}"?')
         base, scale = to_base(unit)
         return cls(number * scale, base, str(raw))
 

@@ -22,7 +22,7 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "evidence", "frame", "reasons", "summaries"),
+    ("stats", "runs", "completeness", "evidence", "frame", "reasons", "summaries"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),
@@ -36,7 +36,7 @@ RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part 
 # Parts that may import these and no others.
 ONLY = {
     "stats": {"model"},
-    "evidence": {"model", "units", "records", "config"},
+    "evidence": {"model", "units", "records", "config", "runs", "completeness"},
     "harness": {"model", "units", "records", "config", "adapters"},
 }
 # Parts that nobody but these may import.

@@ -15,8 +15,9 @@ from gate.config.rules import Policy
 from gate.config.source import Source, from_tables, project_source, read_source
 from gate.config.types import Config
 from gate.decide import decide
-from gate.evidence import gather, run_of
+from gate.evidence import gather
 from gate.model import Report, Run, UserError
+from gate.runs import run_of
 
 
 def decide_inputs(inputs: Inputs, options: RulesOptions) -> Report:
@@ -28,6 +29,9 @@ def decide_inputs(inputs: Inputs, options: RulesOptions) -> Report:
     run = run_of(inputs.records)
     policy = _policy(run, options)
     evidence = gather(inputs.records, policy.config, options.benchmarks)
+    if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
+        names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
+        raise UserError(f"--benchmark {' '.join(options.benchmarks)}: matches none of {', '.join(names) or 'nothing'}")
     return decide(msgspec.structs.replace(evidence, warnings=[*evidence.warnings, *inputs.warnings]), policy)
 
 

@@ -57,25 +57,33 @@ def _struct(kind: type[Any], raw: Any, path: Path, source: Source, lenient: bool
 def _value(hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> Any:
     bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
     kind, arguments = typing.get_origin(bare), typing.get_args(bare)
-    if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
-        return _struct(bare, raw, path, source, lenient)
-    if kind is list and _is_struct(arguments[0]):
-        if not isinstance(raw, list):
-            raise _error(source, path, f"expected [[{dotted(path)}]] tables, got {_shown(raw)}")
-        return [_struct(arguments[0], item, (*path, i), source, lenient) for i, item in enumerate(raw)]
-    if kind is dict and _is_struct(arguments[1]):
-        if not isinstance(raw, dict):
-            raise _error(source, path, f"expected a table, got {_shown(raw)}")
-        return {key: _struct(arguments[1], item, (*path, key), source, lenient) for key, item in raw.items()}
     if raw is None and type(None) in arguments:
         return None
-    custom = _custom(bare)
+    if _is_struct(bare):
+        return _struct(bare, raw, path, source, lenient)
+    if kind in (list, dict):
+        return _items(kind, arguments[-1], hint, raw, path, source, lenient)
     try:
-        if custom is not None:
-            return custom.parse(raw)
-        return msgspec.convert(raw, hint)
+        custom = _custom(bare)
+        return custom.parse(raw) if custom is not None else msgspec.convert(raw, hint)
     except (ValueError, msgspec.ValidationError) as error:
         raise _error(source, path, _plain(str(error), bare, raw)) from None
+
+
+def _items(kind: type[Any], item: Any, hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> Any:
+    if not isinstance(raw, kind):
+        tables = f"[[{dotted(path)}]] tables" if kind is list and _is_struct(item) else "a list"
+        raise _error(source, path, f"expected {tables if kind is list else 'a table'}, got {_shown(raw)}")
+    if isinstance(raw, dict):
+        return {key: _value(item, value, (*path, key), source, lenient) for key, value in raw.items()}
+    if _is_struct(item):
+        return [_value(item, value, (*path, i), source, lenient) for i, value in enumerate(raw)]
+    for value in raw:
+        _value(item, value, path, source, lenient)
+    try:
+        return msgspec.convert(raw, hint)
+    except msgspec.ValidationError as error:
+        raise _error(source, path, _plain(str(error), hint, raw)) from None
 
 
 def _is_struct(kind: Any) -> bool:
@@ -89,7 +97,8 @@ def _custom(bare: Any) -> type[Share | Duration | Quantity] | None:
 
 def _plain(message: str, bare: Any, raw: Any) -> str:
     # msgspec: "Expected `int`, got `str`", "Invalid enum value 'x'": say what is allowed and what was given
-    choices = typing.get_args(bare) if typing.get_origin(bare) is typing.Literal else ()
+    members = typing.get_args(bare) if typing.get_origin(bare) in (typing.Union, types.UnionType) else (bare,)
+    choices = [c for member in members if typing.get_origin(member) is typing.Literal for c in typing.get_args(member)]
     if choices:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
     text = message.replace("`", "").replace("Expected", "expected", 1)
@@ -107,11 +116,8 @@ def _error(source: Source, path: Path, why: str) -> ConfigError:
 
 
 def _check(config: Config, source: Source) -> None:
-    if not config.gate.threshold > 0 and config.gate.inconclusive == "fail":
-        # at threshold 0 nothing is ever "unchanged", so every report without a change would fail
-        raise _error(
-            source, ("gate", "inconclusive"), '"fail" cannot go with threshold 0, where nothing is "unchanged"'
-        )
+    if config.gate.inconclusive == "fail":
+        _refuse_zero_thresholds(config, source)
     seen: dict[str, int] = {}
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)
@@ -128,10 +134,27 @@ def _check(config: Config, source: Source) -> None:
                 raise _error(source, ("build", key), f'"{item}" is not a path inside the project')
 
 
+def _refuse_zero_thresholds(config: Config, source: Source) -> None:
+    # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail
+    places: list[tuple[Path, float | None]] = [(("gate", "inconclusive"), config.gate.threshold)]
+    places += [(("override", i, "threshold"), o.threshold) for i, o in enumerate(config.override)]
+    places += [
+        (("benchmark", i, "metric", name, "threshold"), rules.threshold)
+        for i, benchmark in enumerate(config.benchmark)
+        for name, rules in benchmark.metric.items()
+        if not rules.exact
+    ]
+    for path, threshold in places:
+        if threshold is not None and not threshold > 0:
+            raise _error(source, path, 'inconclusive = "fail" cannot go with threshold 0, where nothing is "unchanged"')
+
+
 def _check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
     if not benchmark.command or not "".join(benchmark.command).strip():
         raise _error(source, (*path, "command"), "is empty")
     if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
         raise _error(source, (*path, "name"), "holds a control character")
+    if benchmark.max_output.unit != "B":
+        raise _error(source, (*path, "max_output"), f'"{benchmark.max_output}" is no size: write "256MB"')
     if benchmark.instrument != "values" and any(rules.exact for rules in benchmark.metric.values()):
         raise _error(source, (*path, "metric"), f"{benchmark.instrument} measures nothing exact; exact is for values")

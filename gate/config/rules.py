@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
+from gate.units import DIMENSIONS, Quantity, to_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,26 @@ def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) ->
 
 
 def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:
-    """Return the floor of a case in its base unit, found as the threshold; None when its dimension is another."""
-    floor = metric_rules(config, benchmark, metric).floor
-    if floor is None:
-        floor = next(
-            (o.floor for o in reversed(config.override) if o.floor and _applies(o, benchmark, metric, statistic)),
-            config.gate.floor,
-        )
-    # a plain number is in the metric's own unit
-    return floor.value if floor.unit in (unit, "") and floor.value > 0 else None
+    """Return the floor of a case in its base unit; None where there is none.
+
+    The metric's own, else the last override's that matches, else the gate's, each only if it is of the metric's
+    dimension. A plain number of the metric's own rules is in the unit that they declare; elsewhere it is a count. A
+    plain 0 takes the floor away in every dimension.
+    """
+    rules = metric_rules(config, benchmark, metric)
+    overrides = [o.floor for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    own = rules.floor
+    if own is not None and own.unit == "":
+        return own.value * to_base(rules.unit or unit)[1] or None
+    for floor in (own, *overrides, config.gate.floor):
+        if floor is not None and (_of_dimension(floor, unit) or (floor.unit == "" and floor.value == 0)):
+            return floor.value or None
+    return None
+
+
+def _of_dimension(floor: Quantity, unit: str) -> bool:
+    # a metric of no known dimension is a count
+    return floor.unit == unit or (floor.unit == "" and unit not in DIMENSIONS)
 
 
 def accepts_of(config: Config, benchmark: str, metric: str, statistic: str) -> list[Accept]:

@@ -9,10 +9,27 @@ import msgspec
 from gate.config.types import Config, Table
 from gate.units import Duration, Quantity, Share
 
+_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _SCHEMAS: dict[type, dict[str, Any]] = {
-    Share: {"type": ["string", "number"], "pattern": r"^[0-9.]+ *%?$", "minimum": 0, "examples": ["3%"]},
-    Duration: {"type": ["string", "number"], "exclusiveMinimum": 0, "examples": ["15m", "90s"]},
-    Quantity: {"type": ["string", "number"], "minimum": 0, "examples": ["1us", "256MB"]},
+    Share: {
+        "type": ["string", "number"],
+        "pattern": rf"^\s*\+?({_NUMBER}\s*%|0*\.[0-9]*|0+\.?)\s*$",
+        "minimum": 0,
+        "exclusiveMaximum": 1,
+        "examples": ["3%"],
+    },
+    Duration: {
+        "type": ["string", "number"],
+        "pattern": r"^\s*([0-9]+(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|m|h)\s*)+$",
+        "exclusiveMinimum": 0,
+        "examples": ["15m", "90s"],
+    },
+    Quantity: {
+        "type": ["string", "number"],
+        "pattern": rf"^\s*\+?{_NUMBER}",
+        "minimum": 0,
+        "examples": ["1us", "256MB"],
+    },
 }
 
 

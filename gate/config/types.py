@@ -76,7 +76,9 @@ class Accept(Table, frozen=True, kw_only=True):
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")]
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
-    up_to: Annotated[Share, Meta(description="The size up to which it is accepted: beyond it fails as ever.")]
+    up_to: Annotated[
+        Share, Meta(description="The size up to which it is accepted: it fails when its interval lies beyond that.")
+    ]
     until: Annotated[datetime.date, Meta(description="The last day on which it is accepted.")]
     reason: Annotated[str, Meta(min_length=1, description="Why; shown in the report.")]
 

@@ -7,7 +7,11 @@ from typing import Any
 
 import msgspec
 
-from gate.model import SCHEMA, Report
+from gate.model import SCHEMA, Report, ReportVerdict
+
+_EXIT_CODES: dict[ReportVerdict, tuple[int, ...]] = {
+    "pass": (0,), "regression": (1,), "inconclusive": (0, 3), "error": (4,),
+}  # fmt: skip
 
 
 class ReportError(ValueError):
@@ -54,9 +58,12 @@ def read(text: str | bytes) -> Report:
     if schema > SCHEMA:
         raise ReportError(f"schema {schema} is newer than this perfgate reads ({SCHEMA}): upgrade perfgate")
     try:
-        return msgspec.convert(_restore(tables), Report)
+        report = msgspec.convert(_restore(tables), Report)
     except msgspec.ValidationError as error:
         raise ReportError(f"not a report of perfgate: {error}") from None
+    if report.exit_code not in _EXIT_CODES[report.verdict]:
+        raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')
+    return report
 
 
 def _restore(tables: dict[str, Any]) -> dict[str, Any]:

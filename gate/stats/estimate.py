@@ -9,7 +9,7 @@ from gate.model import Sample
 from gate.stats.levels import Summary, summarize
 from gate.stats.ratio import MeanPair, Method, mean_pair
 
-Trouble = Literal["", "negative", "one-unit", "no-spread", "zero-base", "overflow"]
+Trouble = Literal["", "negative", "one-unit", "no-spread", "zero-base", "overflow", "apart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ def estimate(base: Sample, head: Sample, method: Method, *, exact: bool) -> Esti
 
     exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
     """
-    x, y = summarize(base), summarize(head)
+    sessions = max(len(base.counts[2]), len(head.counts[2])) > 1
+    x, y = summarize(base, sessions=sessions), summarize(head, sessions=sessions)
     pair = mean_pair(x, y, method)
     spread = x.gap > 0 or y.gap > 0
     warnings = ["declared exact, but it shows spread: treated as measured"] if exact and spread else []
@@ -49,6 +50,8 @@ def _trouble(base: Sample, head: Sample, pair: MeanPair, x: Summary, y: Summary,
         return "zero-base"
     if exact:
         return ""
+    if not {session for session, _ in base.builds} & {session for session, _ in head.builds}:
+        return "apart"
     if x.n < 2 or y.n < 2:
         return "one-unit"
     return "no-spread" if pair.df is None else ""

@@ -47,20 +47,19 @@ class Summary:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def summarize(sample: Sample) -> Summary:
+def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
-    sample: N >= 1 values. Session is a level only where there are several (docs/design.md). A level above the
+    sample: N >= 1 values. sessions: whether session is a level, because one of the sides has several. A level above the
     iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
     Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
     """
     counts = list(sample.counts)
     levels = list(LEVELS)
-    if len(counts[2]) == 1:
-        # one session: the builds are the top
-        counts, levels = [*counts[:2], np.array([len(sample.builds)])], levels[:3]
-    else:
+    if sessions:
         counts.append(np.array([len(counts[2])]))
+    else:
+        counts, levels = [*counts[:2], np.array([len(sample.builds)])], levels[:3]
     counts, levels = _drop_single(counts, levels)
     means = sample.values
     variances: list[LevelVariance] = []

@@ -72,6 +72,9 @@ def _variance_of_mean(side: Summary) -> float:
 def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
     # scaled by the larger, so that squares of tiny variances do not vanish
     top = max(v1, v2)
+    if top == 0:
+        # head is all 0 without spread: at a ratio of 0 nothing of base's variance is left, its degrees are
+        return d1
     if not math.isfinite(top):
         return min(d1, d2)
     v1, v2 = v1 / top, v2 / top

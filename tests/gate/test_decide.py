@@ -300,3 +300,45 @@ def test_a_thousand_cases_at_three_builds_are_covered_and_quick() -> None:
     found = report(lines).findings
     inside = sum(f.ratio.low < 1.05 < f.ratio.high for f in found if f.ratio.low and f.ratio.high)
     assert 0.92 <= inside / 300 <= 0.995
+
+
+def test_a_head_of_zeros_is_an_improvement_and_hides_nothing() -> None:
+    zero = [*builds("base", [[[v]] for v in NOISE], benchmark="z"), *builds("head", [[[0.0]]] * 5, benchmark="z")]
+    result = report([*zero, *pair(1.5)])
+    assert {f.benchmark: f.verdict for f in result.findings} == {"z": "improvement", "bench": "regression"}
+    assert result.findings[0].ratio.df == 4
+    assert result.exit_code == 1
+
+
+def test_a_side_with_one_session_against_several_has_no_interval() -> None:
+    lines = [*side(1.0, side="base"), *side(1.0, side="base", session=1), *side(1.06, side="head")]
+    found = finding(lines)
+    assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
+    assert found.reason.startswith("one session of head")
+    assert [v.level for v in found.variance.base][-1] == "session"
+
+
+def test_sides_measured_in_different_sessions_are_not_compared() -> None:
+    found = finding([*side(1.0, side="base"), *side(1.5, side="head", session=1)])
+    assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
+    assert "different sessions" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "threshold"),
+    [(100, 107, "7%"), (100, 114, "14%"), (1000, 1029, "2.9%"), (5, 5, "0%"), (10, 11, "10%")],
+)
+def test_an_exact_change_of_just_the_threshold_is_unchanged(base: float, head: float, threshold: str) -> None:
+    found = finding(exact(base, head), EXACT + f'threshold = "{threshold}"\n')
+    assert (found.verdict, found.not_worse) == ("unchanged", True)
+
+
+def test_an_improvement_that_lacks_builds_says_so() -> None:
+    found = finding(pair(0.5, 4))
+    assert (found.verdict, found.not_worse) == ("inconclusive", True)
+    assert "needs 5 builds a side, this has 4" in found.reason
+
+
+def test_a_missing_shard_is_an_error_whatever_the_policy() -> None:
+    shard = {"type": "run", "shard": "1/2"}
+    assert report([shard, *pair(1.0)], '[gate]\nmissing = "pass"').exit_code == 4

@@ -1,7 +1,8 @@
 import pytest
 
 from gate.config.types import Benchmark, Config, MetricRules
-from gate.evidence import EvidenceError, gather, run_of
+from gate.evidence import gather
+from gate.runs import EvidenceError, run_of
 from tests.support.lines import builds, execution, located
 
 BOTH = [[[1.0, 2.0], [3.0]], [[4.0, 5.0]]]
@@ -162,3 +163,66 @@ def test_the_time_spent_is_that_of_builds_and_executions() -> None:
     build = {"type": "build", "side": "base", "build": 0, "seconds": 10}
     assert gather(located(build, *lines), Config()).seconds == 15
     assert gather(located(execution("base", [1]), execution("head", [1])), Config()).seconds is None
+
+
+def test_expected_benchmarks_and_warnings_of_all_runs_count() -> None:
+    first = run_line(benchmarks={"base": ["bench"], "head": ["bench"]}, warnings=["one"])
+    second = run_line(benchmarks={"base": ["c"], "head": ["c"]}, warnings=["two"])
+    evidence = gather(located(first, *builds("base", BOTH), *builds("head", BOTH), second), Config())
+    assert [(f.benchmark, f.status) for f in evidence.failures] == [("c", "gave no values")]
+    assert evidence.warnings == ["one", "two"]
+
+
+def test_the_same_commit_and_rules_may_be_written_in_two_ways() -> None:
+    first = run_line(base={"ref": "main", "sha": "a"}, config={"gate": {"threshold": "3%"}})
+    second = run_line(base={"ref": "origin/main", "sha": "a"}, config={"gate": {"threshold": 0.03}})
+    assert run_of(located(first, second)) is not None
+
+
+@pytest.mark.parametrize(
+    ("runs", "missing"),
+    [
+        ([{"shard": "1/3"}], ["shard 2 of 3 is missing", "shard 3 of 3 is missing"]),
+        ([{"shard": "1/3"}, {"shard": "3/3"}], ["shard 2 of 3 is missing"]),
+        ([{"shard": "2/2"}, {"shard": "1/2"}], []),
+        ([{"sessions": 2}], ["session 1 of 2 is missing", "session 1 of 2 is missing"]),
+    ],
+)
+def test_a_missing_shard_or_session_is_a_failure(runs: list[dict[str, object]], missing: list[str]) -> None:
+    values = [*builds("base", BOTH), *builds("head", BOTH)]
+    evidence = gather(located(*(run_line(**run) for run in runs), *values), Config())
+    assert [(f.kind, f.status) for f in evidence.failures] == [("missing", status) for status in missing]
+
+
+def test_an_execution_with_an_empty_decided_metric_is_a_failure() -> None:
+    line = execution("head", [1.0])
+    line["metrics"]["latency"] = {"values": []}
+    lines = [*builds("base", BOTH), line]
+    assert [f.status for f in gather(located(*lines), Config()).failures] == ["no values of latency"]
+    timed = Config(benchmark=[Benchmark(name="bench", command="x", instrument="spawn")])
+    assert gather(located(*lines), timed).failures == []
+
+
+def test_a_metric_that_only_head_has_is_new() -> None:
+    lines = [*builds("base", BOTH), *builds("head", BOTH), execution("head", [1], build=9, metric="latency")]
+    evidence = gather(located(*lines), Config())
+    assert (evidence.new, evidence.failures) == (["bench: metric latency"], [])
+
+
+def test_a_metric_that_changes_its_unit_is_an_error_whatever_the_policy_for_missing_ones() -> None:
+    lines = [execution("base", [1], unit="ms"), execution("head", [1], unit="B")]
+    (failure,) = gather(located(*lines), Config()).failures
+    assert (failure.kind, failure.status) == ("execution", "metric time has several units: B, s")
+
+
+def test_fewer_executions_than_the_plan_or_the_other_side_are_said() -> None:
+    lines = [*builds("base", [[[1.0], [2.0]], [[1.0], [2.0]]]), *builds("head", [[[1.0], [2.0]], [[1.0]]])]
+    said = "bench: base has 4 executions and head 3, of 4"
+    assert gather(located(*lines), Config()).warnings == [said]
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2, "executions": 3}})
+    assert gather(located(run, *lines), Config()).warnings == ["bench: base has 4 executions and head 3, of 6"]
+
+
+def test_factor_settings_are_the_same_as_whole_numbers_and_as_floats() -> None:
+    lines = [execution("base", [1], factors={"n": 1}), execution("head", [1], factors={"n": 1.0})]
+    assert len(gather(located(*lines), Config()).cases) == 1

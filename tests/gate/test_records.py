@@ -31,6 +31,9 @@ def test_every_type_of_line() -> None:
     [
         ("{}", 'no "type"'),
         ('{"type":"sample"}', 'unknown type "sample"'),
+        ('{"type":"run","schema":2,"base":[1]}', "schema 2 is newer than this perfgate reads (1)"),
+        ('{"type":"run","schema":0}', "schema: Expected int >= 1"),
+        ('{"type":"run","shard":"a"}', "shard: "),
         ('{"type":"run","schema":2}', "schema 2 is newer than this perfgate reads (1); use a newer perfgate"),
         ('{"type":"execution","benchmark":"b","side":"left","build":0,"execution":0,"metrics":{}}', "side: Invalid enum value 'left'"),
         ('{"type":"execution","benchmark":"b","side":"base","build":-1,"execution":0,"metrics":{}}', "build: Expected int >= 0"),

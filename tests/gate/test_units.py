@@ -62,7 +62,7 @@ def test_quantities(raw: object, value: float, unit: str) -> None:
 
 
 def test_what_is_no_quantity() -> None:
-    for raw in ("-1us", "us", True, None, [1]):
+    for raw in ("-1us", "us", True, None, [1], "1usec", "1US", "3 hours", "1 seconds"):
         with pytest.raises(ValueError, match=r".+"):
             Quantity.parse(raw)
 

@@ -116,7 +116,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
-            'perfgate.toml:3: gate.inconclusive: "fail" cannot go with threshold 0, where nothing is "unchanged"',
+            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" cannot go with threshold 0, where nothing is "unchanged"',
         ),
         ("x = [", "perfgate.toml: not valid TOML: Invalid value (at end of document)"),
     ],

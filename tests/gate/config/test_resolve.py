@@ -176,6 +176,18 @@ def test_a_floor_applies_to_its_dimension_only() -> None:
     assert floor_of(RULES, "suite/x", "rate", "mean", "ops/s") == 5
     # an override of 0 takes the floor away
     assert floor_of(RULES, "suite/x", "time", "mean", "s") is None
+    # one of another dimension does not
+    other = parse(source('[[override]]\nfloor = "10KiB"\n'))
+    assert floor_of(other, "x", "time", "mean", "s") == pytest.approx(1e-6)
+    assert floor_of(other, "x", "memory", "mean", "B") == 10240
+
+
+def test_a_plain_floor_of_a_metric_is_in_the_unit_it_declares() -> None:
+    text = BENCH.format("b", "x") + 'instrument = "values"\n[benchmark.metric.t]\nunit = "ms"\nfloor = 2\n'
+    assert floor_of(parse(source(text)), "b", "t", "mean", "s") == pytest.approx(0.002)
+    count = parse(source("[gate]\nfloor = 3\n"))
+    assert floor_of(count, "b", "t", "mean", "ops") == 3
+    assert floor_of(count, "b", "t", "mean", "s") is None
 
 
 def test_what_is_decided_by_default() -> None:

@@ -86,7 +86,7 @@ def test_sessions_are_a_level_only_where_there_are_several() -> None:
     values = np.arange(8.0)
     ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
     four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
-    found = summarize(four_levels)
+    found = summarize(four_levels, sessions=True)
     assert (found.top, found.n) == ("session", 2)
     # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
     assert [(v.level, v.s2) for v in found.variances] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]

@@ -1,0 +1,104 @@
+"""What was expected and what was measured: benchmarks that are missing or new, rounds and builds that fall short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gate.config.rules import matches
+from gate.model import SIDES, Build, Execution, Failure, Round, Run, Side
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """Benchmarks by where they were measured. both: on both sides; new: only head has them."""
+
+    both: set[str]
+    new: list[str]
+    missing: list[Failure]
+
+
+def presence(
+    executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None, select: Sequence[str]
+) -> Presence:
+    """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too."""
+    measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
+    expected = _expected(run, measured, select)
+    failed = {f.benchmark for f in failures}
+    build_failed = any(f.kind == "build" for f in failures)
+    missing: list[Failure] = []
+    for name in dict.fromkeys([*expected["base"], *expected["head"]]):
+        lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
+        if name in failed or name not in expected["base"]:
+            continue
+        if name not in expected["head"]:
+            missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
+        elif lacking and not build_failed:
+            missing.append(Failure(kind="missing", benchmark=name, side=lacking[0], status="gave no values"))
+    new = [name for name in expected["head"] if name not in expected["base"]]
+    return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
+
+
+def _expected(run: Run | None, measured: dict[Side, set[str]], select: Sequence[str]) -> dict[Side, list[str]]:
+    names = run.benchmarks if run and run.benchmarks else {}
+    expected = {
+        side: [n for n in names.get(side, []) if not select or any(matches(g, n) for g in select)] for side in SIDES
+    }
+    for side in SIDES:
+        # a suite's benchmarks are known only by what it measured
+        expected[side] += sorted(measured[side].difference(expected[side]))
+    return expected
+
+
+def rounds_of(executions: Sequence[Execution], run: Run | None) -> Round:
+    """Count the rounds that both sides have, and those that the plan wanted."""
+    done: dict[Side, set[tuple[int, int]]] = {
+        side: {(e.session, e.build) for e in executions if e.side == side} for side in SIDES
+    }
+    builds = _planned(run, "builds")
+    planned = builds * (run.sessions or 1) if run and builds is not None else None
+    return Round(done=len(done["base"] & done["head"]), planned=planned)
+
+
+def _planned(run: Run | None, key: str) -> int | None:
+    value = run.config.get("plan", {}).get(key) if run and run.config else None
+    return value if isinstance(value, int) else None
+
+
+def round_warnings(
+    rounds: Round, executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None
+) -> list[str]:
+    """Say what falls short of the plan, or of the other side, where no failure says why."""
+    if any(f.kind == "build" for f in failures):
+        return []
+    warnings = []
+    if rounds.planned is not None and rounds.done < rounds.planned:
+        warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
+    failed = {f.benchmark for f in failures}
+    counts: dict[str, dict[Side, int]] = {}
+    for e in executions:
+        if e.benchmark not in failed:
+            counts.setdefault(e.benchmark, dict.fromkeys(SIDES, 0))[e.side] += 1
+    per_build = _planned(run, "executions")
+    for name, count in counts.items():
+        wanted = max(*count.values(), per_build * rounds.done if per_build is not None else 0)
+        if min(count.values()) and min(count.values()) < wanted:
+            warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
+    return warnings
+
+
+def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
+    """Say where builds are byte-identical, and where there is no build command."""
+    warnings = []
+    hashes: dict[Side, set[tuple[tuple[str, str], ...]]] = {
+        side: {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side} for side in SIDES
+    }
+    for side in SIDES:
+        count = sum(b.side == side for b in builds)
+        if count > 1 and len(hashes[side]) == 1 and () not in hashes[side]:
+            warnings.append(f"build variance not sampled: all {count} builds of {side} are byte-identical")
+    if hashes["base"] and hashes["base"] == hashes["head"] and len(hashes["base"]) == 1 and () not in hashes["base"]:
+        warnings.append("base and head are byte-identical: what differs between them is noise")
+    if builds and run and run.config and not run.config.get("build", {}).get("command"):
+        warnings.append("no build command: the builds differ in path and environment only")
+    return warnings
