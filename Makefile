@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint promise tools lock venv help
+.PHONY: demo test lint promise tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -18,6 +18,9 @@ promise: venv ## The statistical promises, by simulation (slow)
 
 tools: venv ## Tests against the real external tools on this host
 	@$(PYTHON_ENV) -m pytest -m tools
+
+docs: venv ## Write docs/configuration.md and gate/perfgate.schema.json from the typed configuration
+	@$(PYTHON_ENV) -m scripts.docs
 
 lock: venv ## Write requirements.lock and requirements-dev.lock anew (UPGRADE=--upgrade: newest versions)
 	@scripts/lock $(UPGRADE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf, log
 
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
 from gate.stats.estimate import Estimate
@@ -140,12 +140,19 @@ def normality(tested: Tested, p: float | None, case: Case) -> list[str]:
     return [f"the p rests on normally distributed build effects: {base} + {head} builds alone cannot show one so small"]
 
 
+def _size(finding: Finding) -> float:
+    # how far from no change, whichever direction is better; from 0 it is without limit
+    ratio = finding.ratio.estimate
+    return abs(log(ratio)) if ratio else inf
+
+
 def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence) -> str:
     """Say the report's verdict in one sentence."""
     counts = Counter(f.verdict for f in findings)
     total = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
     if verdict == "regression":
-        worst = [f.benchmark for f in findings if f.verdict == "regression"]
+        regressed = [f for f in findings if f.verdict == "regression"]
+        worst = [f.benchmark for f in sorted(regressed, key=_size, reverse=True)]
         names = ", ".join(dict.fromkeys(worst[:3])) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
         return f"{counts['regression']} of {total} regressed: {names}"
     if verdict == "error":

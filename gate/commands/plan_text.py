@@ -11,7 +11,7 @@ from gate.commands.measuring import Job
 from gate.commands.runs import MEASUREMENTS
 from gate.model import SIDES, Build, Execution, Record, UserError
 from gate.records import read
-from gate.report.wording import commit
+from gate.report.wording import commit, plural
 from gate.units import format_duration
 from harness.schedule import Round
 
@@ -20,13 +20,15 @@ def announce(job: Job, folder: Path) -> str:
     """Say in one line what will be measured and how long it is expected to take."""
     plan = job.project.settings.rules.plan
     benchmarks = job.project.settings.benchmarks
-    both = [name for name in benchmarks["head"] if name in benchmarks["base"]]
-    count = f"{len(both)} benchmark{'s' if len(both) != 1 else ''}"
+    both = sum(name in benchmarks["base"] for name in benchmarks["head"])
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
-    return (
-        f"{sides}: {count} x {plan.builds} builds x {plan.executions} executions x {plan.iterations} iterations "
-        f"a side, {expected(job, folder)}"
+    counts = (
+        (both, "benchmark"),
+        (plan.builds, "build"),
+        (plan.executions, "execution"),
+        (plan.iterations, "iteration"),
     )
+    return f"{sides}: {' x '.join(plural(n, noun) for n, noun in counts)} a side, {expected(job, folder)}"
 
 
 def expected(job: Job, folder: Path) -> str:

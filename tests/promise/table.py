@@ -1,0 +1,152 @@
+"""Prints the figures of docs/method.md: `.venv/bin/python -m tests.promise.table [PART]`, Markdown on standard output.
+
+The parts are coverage, alarms, builds, methods and levels; without a name all of them, which takes ten minutes. What
+tests/promise holds a bound for is simulated by the test's own functions, with the same seeds and counts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from gate.config.rules import Policy
+from gate.config.types import Config, Gate
+from gate.decide import decide
+from gate.model import Sample
+from gate.stats.estimate import estimate
+from gate.stats.levels import summarize
+from gate.stats.ratio import Method, ratio_limits
+from gate.units import Quantity, Share
+from tests.promise.test_fieller import TODAY, coverage, false_alarms
+from tests.support import simulate
+
+TRIALS = 8000
+REPORTS = 4000
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:.1f}%"
+
+
+def table(head: list[str], rows: Iterator[list[str]]) -> None:
+    write(f"| {' | '.join(head)} |\n| {' | '.join('---' for _ in head)} |")
+    for row in rows:
+        write(f"| {' | '.join(row)} |")
+
+
+def write(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def print_coverage() -> None:
+    builds = [3, 5, 10, 20]
+
+    def rows() -> Iterator[list[str]]:
+        for benchmark, components in (("FFT", simulate.FFT), ("HTTP OPT", simulate.HTTP_OPT)):
+            for name in simulate.DISTRIBUTIONS:
+                covered = (percent(coverage(name, b, TRIALS, components, seed=1)) for b in builds)
+                yield [benchmark, name, *covered]
+
+    table(["components", "build effects", *(f"{b} builds" for b in builds)], rows())
+
+
+def print_alarms() -> None:
+    def rows() -> Iterator[list[str]]:
+        for name, threshold, promise in (
+            ("normal", 0.0, 0.03),
+            ("skewed", 0.0, 0.03),
+            ("bimodal 50:50", 0.0, 0.05),
+            ("normal", 0.02, 0.005),
+            ("bimodal 50:50", 0.02, 0.025),
+        ):
+            yield [name, percent(threshold), percent(promise), percent(false_alarms(name, REPORTS, threshold))]
+
+    table(["build effects", "threshold", "promise", "reports that fail"], rows())
+
+
+def print_builds() -> None:
+    """Show why min_builds is 5: A/A reports of 20 cases over two layouts that fail when any count of builds may."""
+
+    def rate(builds: int) -> float:
+        rng = np.random.default_rng([3, builds])
+        gate = Gate(threshold=Share(0.0), floor=Quantity.parse("0"), min_builds=2)
+        effects = simulate.DISTRIBUTIONS["bimodal 50:50"]
+
+        def side() -> Sample:
+            return simulate.sample(rng, effects, (0.041, 0.0, 0.01), (builds, 3, 3))
+
+        failed = 0
+        for _ in range(REPORTS // 2):
+            evidence = simulate.evidence([(side(), side()) for _ in range(20)])
+            failed += decide(evidence, Policy(Config(gate=gate), "table", TODAY)).verdict == "regression"
+        return failed / (REPORTS // 2)
+
+    counts = [3, 4, 5, 10]
+    table([f"{b} builds" for b in counts], iter([[percent(rate(b)) for b in counts]]))
+
+
+def print_methods() -> None:
+    """Compare fieller-kj and fieller on the same data: HTTP OPT, 3 x 10 x 10, a true change of 5%."""
+    methods: list[Method] = ["fieller-kj", "fieller"]
+
+    def row(method: Method) -> list[str]:
+        rng = np.random.default_rng(1)
+        inside, above, half = 0, 0, 0.0
+        for _ in range(TRIALS):
+            base, head = (
+                simulate.sample(rng, simulate.normal, simulate.HTTP_OPT, (3, 10, 10), mean=mean) for mean in (1, 1.05)
+            )
+            limits = ratio_limits(estimate(base, head, method, exact=False).pair, 0.05)
+            low, high = limits.low, limits.high
+            assert low is not None and high is not None
+            inside += low < 1.05 < high
+            above += low > 1
+            half += (high - low) / 2
+        return [f"`{method}`", percent(inside / TRIALS), percent(half / TRIALS), percent(above / TRIALS)]
+
+    table(["interval", "coverage", "mean half-width", "power at threshold 0"], (row(method) for method in methods))
+
+
+def print_levels() -> None:
+    """T2 of unbalanced data whose truth is 1, 2 and 0.5: a unit with one child takes its level's mean variance."""
+    shapes = {
+        "balanced, 4 x 3 x 3": [[3, 3, 3]] * 4,
+        "like units, one child here and there": [[1, 3], [3, 1], [1, 3], [3, 1]],
+        "unlike units": [[1], [2, 5], [1, 3, 2, 6], [4, 1, 2]],
+    }
+
+    def row(name: str, builds: list[list[int]]) -> list[str]:
+        rng = np.random.default_rng(1)
+        iterations = np.array([n for build in builds for n in build])
+        executions = np.array([len(build) for build in builds])
+        total = np.zeros(3)
+        trials = 25 * TRIALS
+        for _ in range(trials):
+            build = np.repeat(rng.normal(0, 0.5**0.5, len(builds)), executions)
+            execution = np.repeat(build + rng.normal(0, 2**0.5, len(iterations)), iterations)
+            values = 100 + execution + rng.normal(0, 1, len(execution))
+            counts = (iterations, executions, np.array([len(builds)]))
+            found = summarize(Sample(values, counts, tuple((0, k) for k in range(len(builds)))))
+            total += [level.t2 for level in found.variances]
+        return [name, *(f"{mean:.2f}" for mean in total / trials)]
+
+    head = ["counts", "iteration (truth 1)", "execution (truth 2)", "build (truth 0.5)"]
+    table(head, (row(name, builds) for name, builds in shapes.items()))
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "coverage": print_coverage,
+    "alarms": print_alarms,
+    "builds": print_builds,
+    "methods": print_methods,
+    "levels": print_levels,
+}
+
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()
+        write("")

@@ -1,0 +1,106 @@
+"""The commands that a page of documentation shows, run as a reader would run them.
+
+The convention of README.md and docs/:
+
+- A block fenced as ```console or ```sh holds commands: the lines that begin with `$ `. A backslash at the end of a line
+  continues on the next, and so do lines that begin with `> ` (a here-document, as a shell prompts for it).
+- All commands of a page run in order in one repository, that of examples/textstats: main is checked out, with the tag
+  base and the branches regression, improvement and no-change.
+- A command succeeds, unless its line ends in a comment that tells otherwise: `# exit 1`.
+- Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,
+  footnote marks and the amount of white space may be others: what is shown was printed on another machine. A command
+  without such lines may print what it wants.
+- `<!-- not run: reason -->` on the line before the fence leaves the block out, `<!-- exact -->` wants the very numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<mark>not run: \S.*|exact) -->\n)?```(?:console|sh)\n(?P<body>(?s:.*?))^```$", re.MULTILINE
+)
+COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n(?:> ?.*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+EXIT = re.compile(r"\s+# exit (\d+)$")
+# no number inside a word: a commit or a file's name is not one
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)|[¹²³⁴⁵⁶⁷⁸⁹⁰]+")
+
+
+class Shown(NamedTuple):
+    """A command of a page, the exit code it is shown with, and the output shown below it."""
+
+    command: str
+    code: int
+    output: str
+    exact: bool = False
+
+
+def shown_commands(text: str) -> Iterator[Shown]:
+    """Find the commands of a page that are to be run; a fenced block without any is a mistake."""
+    for block in BLOCK.finditer(text):
+        commands = list(COMMAND.finditer(block["body"]))
+        assert commands, f"no line begins with '$ ' in:\n{block['body']}"
+        mark = block["mark"] or ""
+        if mark.startswith("not run"):
+            continue
+        for match in commands:
+            first, *more = match["command"].rstrip("\n").split("\n")
+            command = "\n".join([first, *(re.sub("^> ?", "", line) for line in more)])
+            code = EXIT.search(command)
+            yield Shown(command, int(code[1]) if code else 0, match["output"].strip(), mark == "exact")
+
+
+def matches(output: str, shown: str, *, exact: bool = False) -> bool:
+    """Tell whether an output is the one that is shown, as far as the convention goes."""
+    pattern = ".*".join(re.escape(_plain(part, exact=exact).strip()) for part in shown.split("..."))
+    return not shown or re.fullmatch(pattern, _plain(output, exact=exact).strip()) is not None
+
+
+def _plain(text: str, *, exact: bool) -> str:
+    text = text if exact else NUMBER.sub(lambda number: "0" if number[0].isascii() else "", text)
+    return re.sub(r"\s+", " ", text)
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Give that of a newcomer: perfgate on PATH, nothing of CI, of Python or of somebody's git set."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "GITHUB_", "PYTHON"))}
+    kept.pop("CI", None)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return kept | {"PATH": path, "HOME": str(directory), "NO_COLOR": "1"}
+
+
+def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None:
+    """Run commands and compare each with what its page says."""
+    for shown in commands:
+        done = subprocess.run(
+            ["sh", "-c", shown.command],
+            cwd=directory,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        told = f"$ {shown.command}\n{done.stdout}"
+        # An uncaught exception exits with 1 too, the code of a regression.
+        assert "Traceback" not in done.stdout, f"the page leads to an exception:\n{told}"
+        assert done.returncode == shown.code, f"exit {done.returncode}, the page says {shown.code}:\n{told}"
+        assert matches(done.stdout, shown.output, exact=shown.exact), f"{told}\nthe page shows:\n{shown.output}"
+
+
+def run_page(page: Path, scratch: Path) -> int:
+    """Run the commands of a page in a fresh repository; returns how many there were."""
+    commands = list(shown_commands(page.read_text(encoding="utf-8")))
+    if commands:
+        repository = scratch / "textstats"
+        subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", "textstats", repository], check=True)
+        run_all(commands, repository, environment(scratch))
+    return len(commands)

@@ -1,0 +1,73 @@
+"""The pages of docs/: what is generated is current, what is shown is true, what is linked exists."""
+
+import io
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gate.cli import main
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.config.types import Config, Table
+from scripts import docs
+from tests.support.pages import ROOT, run_page
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
+TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
+WITH_COMMANDS = [page for page in (ROOT / "docs").glob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("file", docs.generated(), ids=lambda file: file.name)
+def test_generated_files_are_current(file: Path) -> None:
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    assert text == docs.generated()[file], f"{file.relative_to(ROOT)} is stale: run `make docs`"
+
+
+def test_the_command_prints_the_shipped_schema() -> None:
+    out = io.StringIO()
+    assert main(["config", "--schema"], out, io.StringIO()) == 0
+    assert out.getvalue() == docs.SCHEMA.read_text(encoding="utf-8")
+
+
+def test_the_reference_has_every_table() -> None:
+    described = {section.table for section in docs.SECTIONS} | {Config}
+    assert described == set(Table.__subclasses__())
+
+
+@pytest.mark.parametrize("section", docs.SECTIONS, ids=lambda section: section.heading)
+def test_examples_show_every_key_and_are_valid(section: docs.Section) -> None:
+    parse(read_source(section.example, "example"))
+    for field in msgspec.structs.fields(section.table):
+        key = re.escape(field.encode_name)
+        assert re.search(rf"^(\[.*\.)?{key}( = |\.)", section.example, re.MULTILINE), f"no {field.encode_name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_configurations_on_pages_are_valid(page: Path) -> None:
+    for text in TOML.findall(page.read_text(encoding="utf-8")):
+        parse(read_source(text, page.name))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, fragment in LINK.findall(page.read_text(encoding="utf-8")):
+        file = page.parent / target if target else page
+        assert file.exists(), f"{page.name} links to {target}"
+        if fragment:
+            assert fragment in anchors(file), f"{page.name} links to {target}#{fragment}"
+
+
+def anchors(page: Path) -> set[str]:
+    # as the forges make them of headings
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.xdist_group("measures")
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
+    run_page(page, tmp_path)
