@@ -13,7 +13,7 @@ _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _SCHEMAS: dict[type, dict[str, Any]] = {
     Share: {
         "type": ["string", "number"],
-        "pattern": rf"^\s*\+?({_NUMBER}\s*%|0*\.[0-9]*|0+\.?)\s*$",
+        "pattern": rf"^\s*\+?({_NUMBER}\s*%|0*\.[0-9]+|0+\.?)\s*$",
         "minimum": 0,
         "exclusiveMaximum": 1,
         "examples": ["3%"],

@@ -203,3 +203,33 @@ def test_globs() -> None:
     assert not matches("suite/*", "Suite/a")
     assert [a.reason for a in accepts_of(RULES, "suite/x", "time", "mean")] == ["r"]
     assert accepts_of(RULES, "plain", "time", "mean") == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["3%", " 3 %", "+3%", "1e-2%", "0.03", ".5", "150%", 0.03, 0, 1, 3, "3", "1", ".", "3.5.1%", "-3%", "x", True, [1]],
+)
+def test_the_schema_and_the_parser_agree_on_shares(value: object) -> None:
+    assert accepted("gate", "threshold", value) == valid("gate", "threshold", value)
+
+
+@pytest.mark.parametrize("value", ["15m", "1h30m", "90 s", "1.5h", 90, 0, -1, "15", "15M", "abc", "", "m", True])
+def test_the_schema_and_the_parser_agree_on_durations(value: object) -> None:
+    assert accepted("plan", "budget", value) == valid("plan", "budget", value)
+
+
+@pytest.mark.parametrize("value", ["1us", "4 KiB", "7", 7, 0.5, ".5s", "-1us", "us", "", True, -1])
+def test_the_schema_and_the_parser_agree_on_amounts(value: object) -> None:
+    assert accepted("gate", "floor", value) == valid("gate", "floor", value)
+
+
+def accepted(table: str, key: str, value: object) -> bool:
+    try:
+        parse(from_tables({table: {key: value}}, "test"))
+    except ConfigError:
+        return False
+    return True
+
+
+def valid(table: str, key: str, value: object) -> bool:
+    return jsonschema.Draft202012Validator(json_schema()).is_valid({table: {key: value}})
