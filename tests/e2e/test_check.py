@@ -365,3 +365,16 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     done = project.perfgate("check")
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
+
+
+def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
+    project.write("bench.py", "import time\n" + BENCH.replace("SPEED", "1.0") + "time.sleep(0.3)\n")
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.budget=2500ms")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = project.report()
+    rounds = found["run"]["rounds"]
+    assert 1 <= rounds["done"] < rounds["planned"] == 5
+    assert f"{rounds['done']} of 5 planned rounds were measured" in found["warnings"]
+    # whole rounds only
+    assert len(project.executions()) == rounds["done"] * 4
