@@ -1,5 +1,11 @@
 """`python -m gate` is `perfgate`."""
 
-from gate.cli import run
+import sys
+
+try:
+    from gate.cli import run
+except KeyboardInterrupt:
+    # while it loads; a traceback would end with 1, which means regression
+    sys.exit(130)
 
 run()

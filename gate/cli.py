@@ -88,15 +88,18 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def run() -> NoReturn:
     """Run the process's command line and exit."""
+    # a stream that the caller closed is none at all in Python
+    null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
+    out, err = sys.stdout or null, sys.stderr or null
     try:
-        code = main(sys.argv[1:], sys.stdout, sys.stderr)
-        sys.stdout.flush()
+        code = main(sys.argv[1:], out, err)
+        out.flush()
     except OSError as error:
-        # the reader (head, less) has gone: no more output, and no traceback at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # the reader (head, less) has gone, or a disk is full: no more output, and no traceback at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         code = 128 + signal.SIGPIPE
         if not isinstance(error, BrokenPipeError):
-            sys.stderr.write(f"perfgate: standard output: {error.strerror}\n")
+            err.write(f"perfgate: standard output: {error.strerror}\n")
             code = EXIT_ERROR
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
@@ -237,7 +240,7 @@ def _add_measuring(parser: _Parser) -> None:
     group = parser.add_argument_group("measuring")
     group.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
     group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
-    group.add_argument("--out", type=Path, default=Path(".perfgate"), metavar="DIR", help="default .perfgate")
+    group.add_argument("--out", type=Path, metavar="DIR", help="default: .perfgate of the project")
     group.add_argument("--seed", type=_seed, metavar="N", help="of the schedule; default: a new one, which is recorded")
     group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
     group.add_argument("--keep", action="store_true", help="leave the worktrees of base and head")

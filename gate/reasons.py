@@ -157,7 +157,8 @@ def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evide
         return f"{counts['regression']} of {total} regressed: {names}"
     if verdict == "error":
         if not findings and not evidence.failures:
-            return "nothing was measured"
+            measured = ", ".join(dict.fromkeys(case.metric for case in evidence.cases))
+            return f"nothing was decided: plan.metrics names none of {measured}" if measured else "nothing was measured"
         failed = len(evidence.failures)
         what = f"{failed} failure{'s' if failed != 1 else ''}"
         return f"{what}, and nothing was measured" if not findings else f"{what} beside {total}"

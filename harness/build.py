@@ -120,8 +120,9 @@ class TreeBuilder:
         outcome = self._run(side, build, arguments(setup, {}), by_hand(setup, {}), {})
         if isinstance(outcome, Failure):
             # all that follows on this side would fail of it
-            self._setup_failures[side] = outcome
-            return outcome
+            failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
+            self._setup_failures[side] = failure
+            return failure
         return None
 
     def _run(

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
+from harness.process import end_group, start_time
 
 STDERR_KEPT = 64 * 1024
 _STDERR_ON_DISK = 64 * 1024 * 1024
@@ -92,12 +93,17 @@ class FakeExecutor:
         return self.answer(command)
 
 
+@dataclass(frozen=True, slots=True)
 class ProcessExecutor:
     """Starts real processes, each in its own session, with nothing on standard input.
+
+    running: a file that names the process that runs, for whoever cleans up after a perfgate that was killed.
 
     The whole process group ends with the process: on a time-out, on any exception (which is raised again) and after a
     normal exit, when the process left children behind. A daemon that left the group is not waited for.
     """
+
+    running: Path | None = None
 
     def run(self, command: Command) -> Outcome:
         """Start a process and wait for it.
@@ -124,14 +130,20 @@ class ProcessExecutor:
             except (OSError, ValueError) as error:
                 status = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
                 return Outcome(status, started, time.perf_counter() - begin, "")
+            self._name(process.pid)
             try:
                 status = _watch(process, command, begin, output, tail)
                 seconds = time.perf_counter() - begin
             except BaseException:
-                _end_group(process, _GRACE)
+                end_group(process, _GRACE)
                 raise
-            _end_group(process, _GRACE if status else _LEFTOVER_GRACE)
+            end_group(process, _GRACE if status else _LEFTOVER_GRACE)
             return Outcome(status or exit_status(process.returncode), started, seconds, tail.text())
+
+    def _name(self, pid: int) -> None:
+        if self.running is not None:
+            with suppress(OSError):
+                self.running.write_text(f"{pid} {start_time(pid)}", encoding="ascii")
 
 
 def _output(path: Path | None) -> BinaryIO:
@@ -203,32 +215,6 @@ class _Tail:
 
     def text(self) -> str:
         return self._last().decode("utf-8", "replace")
-
-
-def _end_group(process: subprocess.Popen[bytes], grace: float) -> None:
-    deadline = time.monotonic() + grace
-    alive = True
-    try:
-        _signal_group(process.pid, signal.SIGTERM)
-        while time.monotonic() < deadline:
-            # reaped first: as a zombie the leader would count as a living member
-            alive = process.poll() is None or _signal_group(process.pid, 0)
-            if not alive:
-                return
-            time.sleep(0.01)
-    finally:
-        if alive:
-            _signal_group(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _signal_group(group: int, number: int) -> bool:
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        # macOS answers EPERM when only zombies are left
-        return False
-    return True
 
 
 def exit_status(code: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import SourceError
+from harness.process import end_group
 
 # What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
 # changes the meaning of pathspecs: perfgate started from a git hook inherits them, and they name another repository.
@@ -61,6 +62,10 @@ def without_userinfo(url: str) -> str:
     return _USERINFO.sub("", url)
 
 
+_GRACE = 5.0
+"""Seconds that git gets to remove its lock files when it is ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What git answered: exit status, standard output, standard error (user info taken out of its URLs)."""
@@ -103,13 +108,22 @@ class Git:
         environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
         environment |= {**_ADDED, **self.environment}
         argv = ["git", "-C", os.fspath(self.directory), *options, *arguments]
+        pipe = subprocess.PIPE
         try:
-            done = subprocess.run(argv, input=stdin, capture_output=True, env=environment, check=False)
+            process = subprocess.Popen(
+                argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+            )
         except FileNotFoundError:
             raise SourceError("git is not on PATH: install git, perfgate takes base and head from it") from None
         except (OSError, ValueError) as error:
             raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
-        return Answer(done.returncode, done.stdout, without_userinfo(done.stderr.decode(errors="replace")))
+        try:
+            stdout, stderr = process.communicate(stdin)
+        except BaseException:
+            # git's own children (a checkout) would go on writing into what is removed next
+            end_group(process, _GRACE)
+            raise
+        return Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
         """Run git and give its standard output.

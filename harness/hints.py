@@ -49,6 +49,8 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path) -> str | 
         return None
     directory, stderr = Path(failure.directory), failure.stderr
     words = _words(failure.command or "")
+    if not directory.is_dir():
+        return None
     looks_missing = bool(_STATUS.search(failure.status) or _MISSING.search(stderr))
     # a word such as "build" in `make build` is a path only if something says that a file is missing
     named = [word for word in words if looks_missing or "/" in word]
@@ -114,6 +116,6 @@ def _inside(candidates: Iterable[str], roots: list[Path]) -> list[str]:
         for root in roots:
             path = path.removeprefix(f"{root}/")
         path = posixpath.normpath(path)
-        if path != "." and not path.startswith(("/", "../")) and path != "..":
+        if not path.startswith(("/", "../", ".git/")) and path not in (".", "..", ".git"):
             paths[path] = None
     return list(paths)[:_MOST]

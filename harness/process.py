@@ -1,8 +1,11 @@
-"""Whether a process that wrote its id down is still the one that has it."""
+"""Processes: ending whole groups, and whether a process that wrote its id down is still the one that has it."""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 
@@ -30,4 +33,32 @@ def alive(pid: int, started: str | None) -> bool:
         return False
     except OSError:
         return True
+    return True
+
+
+def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
+    """End a process that leads its own group, and all of the group: SIGTERM, and SIGKILL after `grace` seconds."""
+    deadline = time.monotonic() + grace
+    alive = True
+    try:
+        signal_group(process.pid, signal.SIGTERM)
+        while time.monotonic() < deadline:
+            # reaped first: as a zombie the leader would count as a living member
+            alive = process.poll() is None or signal_group(process.pid, 0)
+            if not alive:
+                return
+            time.sleep(0.01)
+    finally:
+        if alive:
+            signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; tell whether it still has members."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        # macOS answers EPERM when only zombies are left
+        return False
     return True

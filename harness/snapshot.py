@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,8 +41,10 @@ class WorkingTree:
     warnings: tuple[str, ...]
 
 
-def working_tree(repository: Repository) -> WorkingTree:
+def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
     """Take the working tree as it is: tracked changes and untracked files that are not ignored.
+
+    leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
 
     Raises:
         SourceError: the tree has unmerged files, or git cannot read a file.
@@ -56,7 +58,7 @@ def working_tree(repository: Repository) -> WorkingTree:
         raise SourceError(f"the checkout has unmerged files ({_some(unmerged)}): {advice}")
     others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
     warnings = [*_dirty_submodules(status), *_embedded(others)]
-    untracked = [name for name in others if not name.endswith("/")]
+    untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
     if not status and not untracked:
         return WorkingTree(None, tuple(warnings))
     with _temporary_index(git) as index:
@@ -68,6 +70,10 @@ def working_tree(repository: Repository) -> WorkingTree:
     revision = _commit(git, tree, "HEAD", "perfgate: the working tree")
     changed = len(git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
     return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), tuple(warnings))
+
+
+def _below(name: str, paths: Collection[str]) -> bool:
+    return any(name == path or name.startswith(path + "/") for path in paths)
 
 
 def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[str]) -> str:

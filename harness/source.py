@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gate.model import Commit, Side
@@ -48,16 +48,24 @@ class _Choice:
     warnings: tuple[str, ...] = ()
 
 
-def resolve(repository: Repository, *, base: str | None, head: str | None, environment: Mapping[str, str]) -> Sources:
+def resolve(
+    repository: Repository,
+    *,
+    base: str | None,
+    head: str | None,
+    environment: Mapping[str, str],
+    leave_out: Collection[str] = (),
+) -> Sources:
     """Choose base and head.
 
     base: a ref; None: the merge base with the default branch, on that branch the commit before, in a pull request's
-    merge commit its first parent. head: a ref; None: the working tree as it is. environment: tells of CI.
+    merge commit its first parent. head: a ref; None: the working tree as it is. environment: tells of CI. leave_out:
+    untracked paths that are no part of head.
 
     Raises:
         SourceError: a ref is unknown, or there is nothing to compare with.
     """
-    chosen_head = _head(repository, head)
+    chosen_head = _head(repository, head, leave_out)
     if base is not None:
         chosen_base = _given_base(repository, base, chosen_head.source)
     else:
@@ -66,14 +74,14 @@ def resolve(repository: Repository, *, base: str | None, head: str | None, envir
     return Sources(chosen_base.source, chosen_head.source, explanation, chosen_head.warnings + chosen_base.warnings)
 
 
-def _head(repository: Repository, ref: str | None) -> _Choice:
+def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
     git = repository.git
     if ref is not None:
         found = _find(repository, ref, "--head")
         return _Choice(found, f"{found.commit.ref} as given")
     sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
-    tree = working_tree(repository)
+    tree = working_tree(repository, leave_out)
     where = f"on {branch}" if branch else f"at the detached {sha[:12]}"
     name = branch or "HEAD"
     if tree.snapshot is None:

@@ -8,8 +8,10 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,18 +19,21 @@ from typing import BinaryIO
 
 from harness.errors import SourceError
 from harness.git import Git
-from harness.process import alive, start_time
+from harness.process import alive, signal_group, start_time
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MARKER = ".perfgate-work"
+_MOMENTS = 60.0
+RUNNING = ".perfgate-running"
+"""In a work directory: the process that is being executed, and when it started."""
 
 
 @contextmanager
 def work_directory(git: Git, state: Path, *, keep: bool) -> Iterator[Path]:
     """Make an empty work directory in TMPDIR, removed with the worktrees in it whatever happens.
 
-    git: in the checkout. state: the project's .perfgate, where a file names the directory while the run lives; the
-    next run removes what a killed one left. keep: leave the directory, and forget it.
+    git: in the checkout. state: a directory of perfgate's own, where a file names the work directory while the run
+    lives; the next run removes what a killed one left. keep: leave the directory, and forget it.
 
     Raises:
         SourceError: the directory cannot be made, or TMPDIR lies inside the checkout.
@@ -59,8 +64,27 @@ def remove_leftovers(git: Git, state: Path) -> None:
             if not _is_free(file):
                 continue
             directory = _dead(file.read(65536))
+            if directory is not None:
+                _end_orphan(directory)
             if directory is not None and remove(git, directory):
                 path.unlink(missing_ok=True)
+
+    for unnamed in state.glob("work/*.new"):
+        # named and locked within moments, unless its run was killed between the two
+        with suppress(OSError):
+            if time.time() - unnamed.stat().st_mtime > _MOMENTS:
+                unnamed.unlink()
+
+
+def _end_orphan(directory: Path) -> None:
+    """End what a killed run was executing: it would go on beside the next measurements, in a tree that is removed."""
+    if _NAME.fullmatch(directory.name) is None or not directory.is_dir() or not _is_ours(directory):
+        return
+    with suppress(OSError, ValueError):
+        pid, _, started = (directory / RUNNING).read_text(encoding="ascii").partition(" ")
+        # ids are used again: without a start time to compare nobody is ended
+        if started == start_time(int(pid)):
+            signal_group(int(pid), signal.SIGKILL)
 
 
 def _is_free(file: BinaryIO) -> bool:
@@ -88,11 +112,8 @@ def _record(state: Path, directory: Path) -> Path:
     """Give the file that names a work directory while its run lives."""
     try:
         (state / "work").mkdir(parents=True, exist_ok=True)
-        ignore = state / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
-        raise SourceError(f"{state} cannot be written: {error.strerror}: choose another with --out") from None
+        raise SourceError(f"{state} cannot be written: {error.strerror}: git's own directory must be") from None
     return state / "work" / f"{directory.name}.json"
 
 
@@ -103,7 +124,7 @@ def _locked(path: Path, directory: Path) -> int:
     try:
         descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     except OSError as error:
-        raise SourceError(f"{path.parent} cannot be written: {error.strerror}: choose another with --out") from None
+        raise SourceError(f"{path.parent} cannot be written: {error.strerror}: git's own directory must be") from None
     try:
         with suppress(OSError):  # a file system without locks: the process id must do
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TextIO
 
 from gate.commands.deciding import decide_inputs
 from gate.commands.inputs import read_inputs
 from gate.commands.measure import measure_here
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
-from gate.commands.outputs import fill, show
+from gate.commands.outputs import fill, require_writable, show, targets, write_asked
+from gate.model import UserError
+
+EXIT_USAGE = 2
 
 
 def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     """Measure base and head, decide, fill the run's folder, print the report and return its exit code."""
-    ended = measure_here(options, rules, out, err, quiet=outputs.quiet)
-    if ended is not None:
-        return ended
-    # the run line holds the rules in force, options included
-    report = decide_inputs(read_inputs([str(options.out)]), RulesOptions(None, None, (), ()))
-    fill(options.out, report)
-    show(report, outputs, out)
-    if not outputs.quiet:
-        err.write(f"perfgate: report in {options.out / 'report.html'}\n")
-    return report.exit_code
+    # found out now, not after a quarter of an hour of measuring
+    require_writable(outputs)
+
+    def conclude(folder: Path) -> int:
+        # the run line holds the rules in force, options included
+        report = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
+        # first what cannot fail: a disk that is full by now must not cost the verdict
+        show(report, outputs, out)
+        out.flush()
+        try:
+            fill(folder, report)
+            write_asked(report, outputs)
+        except UserError as error:
+            err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")
+            return report.exit_code or EXIT_USAGE
+        if not outputs.quiet:
+            err.write(f"perfgate: report in {folder / 'report.html'}\n")
+        return report.exit_code
+
+    return measure_here(options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude)

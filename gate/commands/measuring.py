@@ -6,15 +6,16 @@ import datetime
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TextIO
 
 import msgspec
 
 from gate import __version__
 from gate.commands import runs
-from gate.commands.interrupt import interruptible
+from gate.commands.detect.found import PLACEHOLDER
 from gate.commands.options import MeasureOptions
 from gate.commands.progress import Progress
 from gate.commands.project import Project
@@ -28,10 +29,11 @@ from harness.hints import checkout_hint
 from harness.host import facts
 from harness.instruments.choose import Instruments, choose
 from harness.lock import host_lock
-from harness.measure import Measured, Tools, Work, measure
+from harness.measure import Tools, Work, measure
 from harness.schedule import Round, schedule
 from harness.snapshot import overlaid
 from harness.source import Source, Sources
+from harness.workdir import RUNNING
 from harness.worktrees import open_trees
 
 
@@ -41,12 +43,15 @@ class Job:
 
     project: Project
     run: Run
+    out: Path
     rounds: tuple[Round, ...]
     instruments: Instruments
 
 
-def prepare(project: Project, options: MeasureOptions) -> Job:
+def prepare(project: Project, options: MeasureOptions, out: Path) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted.
+
+    out: the folder of the run.
 
     Raises:
         UserError: nothing to measure, or a run that cannot be resumed.
@@ -54,7 +59,7 @@ def prepare(project: Project, options: MeasureOptions) -> Job:
     settings = project.settings
     if not any(settings.benchmarks.values()):
         raise UserError("perfgate.toml has no [[benchmark]]: add one, or let `perfgate init --force` propose some")
-    past = runs.interrupted(options.out) if options.resume else None
+    past = runs.interrupted(out) if options.resume else None
     seed = options.seed if options.seed is not None else past.seed if past else secrets.randbits(32)
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
     plan = settings.rules.plan
@@ -76,10 +81,10 @@ def prepare(project: Project, options: MeasureOptions) -> Job:
         warnings=[*settings.warnings, *instruments.warnings, *_plan_warnings(settings.rules)],
     )
     if past is not None:
-        runs.refuse_other(past, run, options.out)
+        runs.refuse_other(past, run, out)
         run = past
     rounds = schedule(settings.benchmarks, plan.builds, plan.executions, seed or 0)
-    return Job(project, run, rounds, instruments)
+    return Job(project, run, out, rounds, instruments)
 
 
 def _shell(command: list[str]) -> str:
@@ -87,37 +92,51 @@ def _shell(command: list[str]) -> str:
 
 
 def _plan_warnings(rules: Config) -> list[str]:
+    unedited = [
+        f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
+        for b in rules.benchmark
+        if b.name == PLACEHOLDER
+    ]
     if rules.plan.builds >= rules.gate.min_builds:
-        return []
+        return unedited
     return [
-        f"plan.builds = {rules.plan.builds} is below gate.min_builds = {rules.gate.min_builds}: no change can be called"
+        *unedited,
+        f"plan.builds = {rules.plan.builds} is below gate.min_builds = {rules.gate.min_builds}: no change is called",
     ]
 
 
-def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> Measured:
+def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool, then: Callable[[], int]) -> int:
     """Measure what is not yet recorded; every record is on disk before the next step begins.
+
+    then: what follows on the measurements, and gives the exit code. It is called while this run still holds the
+    machine, so that no other gate in this checkout can move its files away.
 
     Raises:
         UserError: sources or a shared path cannot be had.
         OSError: the measurements cannot be written; what was written stays.
         Interrupted: a signal ended it; what was measured stays.
     """
-    project, file = job.project, options.out / runs.MEASUREMENTS
-    settings, sources = project.settings, _overlaid(project)
-    records = runs.records_of(file) if options.resume else ()
-    if not options.resume:
-        runs.make_room(options.out)
-    environments = _environments(settings.sides)
-    progress = Progress(err, 2 * len(job.rounds), sum(len(r.executions) for r in job.rounds), quiet=quiet)
+    sources = _overlaid(job.project)
 
     def waiting(holder: str) -> None:
         if not quiet:
             err.write(f"perfgate: waiting for {holder}: two gates never measure at once on one machine\n")
             err.flush()
 
+    with host_lock(waiting, job.project.repository.project):
+        _measure(job, options, sources, err, quiet=quiet)
+        return then()
+
+
+def _measure(job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *, quiet: bool) -> None:
+    project, settings = job.project, job.project.settings
+    # only now, since another gate may have used the folder while this one waited
+    records = runs.resumed(job.out, job.run) if options.resume else ()
+    if not options.resume:
+        runs.make_room(job.out)
+    environments = _environments(settings.sides)
+    progress = Progress(err, 2 * len(job.rounds), sum(len(r.executions) for r in job.rounds), quiet=quiet)
     with (
-        interruptible(),
-        host_lock(waiting, project.repository.project),
         open_trees(
             project.repository,
             sources,
@@ -125,9 +144,9 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> M
             share_paths={side: settings.sides[side].build.share for side in SIDES},
             keep=options.keep,
         ) as trees,
-        Appender(file) as append,
+        Appender(job.out / runs.MEASUREMENTS) as append,
     ):
-        executor = ProcessExecutor()
+        executor = ProcessExecutor(trees.directory / RUNNING)
         # in the work directory, which the next run removes should this one be killed
         scratch = trees.directory / "outputs"
         scratch.mkdir()
@@ -136,7 +155,7 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> M
         if not records:
             append(_with_warnings(job.run, trees.warnings))
         try:
-            measured = measure(
+            measure(
                 Work(
                     rounds=job.rounds,
                     benchmarks={side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
@@ -155,7 +174,6 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool) -> M
             progress.close()
         if options.keep and not quiet:
             err.write(f"perfgate: the worktrees stay in {trees.directory}\n")
-        return measured
 
 
 def _with_warnings(run: Run, more: tuple[str, ...]) -> Run:

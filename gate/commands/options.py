@@ -32,7 +32,8 @@ class MeasureOptions:
 
     base: str | None
     head: str | None
-    out: Path
+    out: Path | None
+    """None: .perfgate in the project's directory."""
     seed: int | None
     dry_run: bool
     keep: bool

@@ -35,21 +35,56 @@ def rendered(report: Report, form: Format) -> str:
     return text.render(report)
 
 
-def show(report: Report, options: OutputOptions, out: TextIO, *, form: Format = "text", every: bool = False) -> None:
-    """Print a report and write the files that were asked for.
+def targets(options: OutputOptions) -> list[Path]:
+    """Name the files that were asked for."""
+    return [Path(target) for target in _asked(options).values() if target != "-"]
+
+
+def require_writable(options: OutputOptions) -> None:
+    """Refuse outputs that cannot be written, before anything is measured.
 
     Raises:
-        UserError: a file cannot be written, or two formats want standard output.
+        UserError: a target is a folder, its folder cannot be had, or two formats want standard output.
     """
-    asked: dict[Format, str | None] = {"json": options.json, "html": options.html, "markdown": options.markdown}
-    on_stdout = [name for name, target in asked.items() if target == "-"]
+    on_stdout = [name for name, target in _asked(options).items() if target == "-"]
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
-    for name, target in asked.items():
-        if target is not None and target != "-":
+    for name, target in _asked(options).items():
+        file = Path(target)
+        if target != "-" and (not target or file.is_dir()):
+            raise UserError(f"--{name} {target}: is a folder, not a file")
+        if target != "-" and not _can_be_made(file):
+            raise UserError(f"--{name} {target}: cannot be written there")
+
+
+def _asked(options: OutputOptions) -> dict[Format, str]:
+    every: dict[Format, str | None] = {"json": options.json, "html": options.html, "markdown": options.markdown}
+    return {name: target for name, target in every.items() if target is not None}
+
+
+def _can_be_made(file: Path) -> bool:
+    if file.exists():
+        return os.access(file, os.W_OK)
+    parent = next(parent for parent in file.absolute().parents if parent.exists())
+    return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
+
+
+def write_asked(report: Report, options: OutputOptions) -> None:
+    """Write the files that were asked for.
+
+    Raises:
+        UserError: one cannot be written.
+    """
+    for name, target in _asked(options).items():
+        if target != "-":
             write(Path(target), rendered(report, name))
-    if on_stdout:
-        out.write(rendered(report, on_stdout[0]))
+
+
+def show(report: Report, options: OutputOptions, out: TextIO, *, form: Format = "text", every: bool = False) -> None:
+    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
+    on_stdout = next((name for name, target in _asked(options).items() if target == "-"), None)
+    if on_stdout is not None:
+        out.write(rendered(report, on_stdout))
     elif options.quiet and form == "text":
         from gate.report import wording
 
@@ -81,20 +116,29 @@ def fill(folder: Path, report: Report) -> None:
     Raises:
         UserError: a file cannot be written.
     """
-    ignore(folder)
+    make_folder(folder)
     write(folder / REPORT, rendered(report, "json"))
     write(folder / "report.html", rendered(report, "html"))
     write(folder / "comment.md", rendered(report, "markdown"))
 
 
-def ignore(folder: Path) -> None:
-    """Make the folder of a run, out of git's sight; a folder that exists is the user's and stays as it is.
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run, out of git's sight; one that exists is the user's and gets no .gitignore.
 
     Raises:
-        UserError: it cannot be made.
+        UserError: it cannot be made or written.
     """
-    if not folder.exists():
-        write(folder / ".gitignore", "*\n")
+    try:
+        if folder.exists():
+            if not folder.is_dir():
+                raise UserError(f"--out {folder}: is a file, not a folder")
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise UserError(f"--out {folder}: cannot be written")
+            return
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--out {folder}: cannot be made: {error.strerror}") from None
 
 
 def write(file: Path, text: str) -> None:

@@ -16,7 +16,7 @@ from gate.units import format_duration
 from harness.schedule import Round
 
 
-def announce(job: Job, folder: Path) -> str:
+def announce(job: Job) -> str:
     """Say in one line what will be measured and how long it is expected to take."""
     plan = job.project.settings.rules.plan
     benchmarks = job.project.settings.benchmarks
@@ -28,13 +28,13 @@ def announce(job: Job, folder: Path) -> str:
         (plan.executions, "execution"),
         (plan.iterations, "iteration"),
     )
-    return f"{sides}: {' x '.join(plural(n, noun) for n, noun in counts)} a side, {expected(job, folder)}"
+    return f"{sides}: {' x '.join(plural(n, noun) for n, noun in counts)} a side, {expected(job)}"
 
 
-def expected(job: Job, folder: Path) -> str:
+def expected(job: Job) -> str:
     """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
     budget = format_duration(float(job.project.settings.rules.plan.budget))
-    seconds = _seconds(job.rounds, _last(folder))
+    seconds = _seconds(job.rounds, _last(job.out))
     if seconds is None:
         return f"at most about {budget} (the budget; no earlier run to tell better)"
     if seconds > float(job.project.settings.rules.plan.budget):
@@ -65,11 +65,9 @@ def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None
     return total + sum(fmean(executions[step.benchmark]) for each in rounds for step in each.executions)
 
 
-def write_schedule(job: Job, folder: Path, out: TextIO) -> None:
+def write_schedule(job: Job, out: TextIO) -> None:
     """Print the whole schedule, a line a step."""
-    out.write(
-        f"{announce(job, folder)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n"
-    )
+    out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
     out.writelines(f"warning: {warning}\n" for warning in job.run.warnings)
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")

@@ -34,7 +34,7 @@ class Progress:
             self._line(f"{self._round}: {event.executions} executions{self._remaining()}")
         elif isinstance(event, StepStarted):
             what = f"building {event.side}" if event.benchmark is None else f"{event.benchmark} on {event.side}"
-            self._now(f"{self._round}: {what}{self._remaining()}")
+            self._now(f"{self._round}{self._remaining()}: {what}")
         else:
             self._finished(event)
 
@@ -85,6 +85,6 @@ class Progress:
 
 def _columns() -> int:
     try:
-        return os.get_terminal_size(2).columns
+        return os.get_terminal_size(2).columns or 80
     except OSError:
         return 80

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,7 @@ import msgspec
 
 from gate.commands.deciding import read_rules
 from gate.commands.options import RulesOptions
+from gate.commands.own import remember_outputs
 from gate.config.errors import ConfigError
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
@@ -30,8 +32,11 @@ class Project:
     rules: str
 
 
-def open_project(base: str | None, head: str | None, options: RulesOptions) -> Project:
+def open_project(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
     """Find the repository around the working directory, its base and head, and read both sides' configs.
+
+    outputs: files and folders that perfgate will write; where git does not track them they are no part of head, and
+    neither are those of earlier runs.
 
     Raises:
         UserError: no repository, nothing to compare, or a config that is wrong.
@@ -39,7 +44,8 @@ def open_project(base: str | None, head: str | None, options: RulesOptions) -> P
     # a named file is meant from where the user stands; the project may be a folder above
     config = read_rules(options.config) if options.config else None
     repository = find_repository(Path.cwd())
-    sources = source.resolve(repository, base=base, head=head, environment=os.environ)
+    own = remember_outputs(repository, outputs)
+    sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
     texts = {side: _config_at(repository, sources.of(side).revision, side) for side in SIDES}
     rules = _rules(options)
     if texts["head"] is None and config is None:

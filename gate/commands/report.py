@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TextIO
 from gate.commands.deciding import decide_inputs
 from gate.commands.inputs import DEFAULT_FOLDER, REPORT, read_inputs
 from gate.commands.options import OutputOptions, RulesOptions
-from gate.commands.outputs import Format, fill, show
+from gate.commands.outputs import Format, fill, require_writable, show, write_asked
 from gate.model import Report, UserError
 
 
@@ -30,12 +31,21 @@ def run(options: ReportOptions, rules: RulesOptions, outputs: OutputOptions, out
     A report.json (of the folder, or named) is rendered as it was decided; measurements, and runs with other rules or
     a selection of benchmarks, are decided again.
     """
-    runs = options.runs or (DEFAULT_FOLDER,)
+    require_writable(outputs)
+    runs = options.runs or (str(_nearest_folder()),)
     report = _report(runs, rules)
     is_folder = len(runs) == 1 and Path(runs[0]).is_dir()
     fill(options.out or Path(runs[0] if is_folder else DEFAULT_FOLDER), report)
+    write_asked(report, outputs)
     show(report, outputs, out, form=options.form, every=options.every)
     return report.exit_code
+
+
+def _nearest_folder() -> Path:
+    # check puts it in the project's directory, which may be above this one
+    here = Path.cwd()
+    found = (directory / DEFAULT_FOLDER for directory in (here, *here.parents))
+    return next((Path(os.path.relpath(f)) for f in found if f.is_dir()), Path(DEFAULT_FOLDER))
 
 
 def _report(runs: Sequence[str], rules: RulesOptions) -> Report:

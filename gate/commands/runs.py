@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.commands.inputs import MEASUREMENTS
-from gate.commands.outputs import ignore
 from gate.model import Commit, Record, Run, UserError
 from gate.records import cut_torn, read
 
-__all__ = ["MEASUREMENTS", "interrupted", "make_room", "records_of", "refuse_other"]
+__all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
 _KEPT = 10
-_OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
+OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
+
+
+def outputs_in(folder: Path) -> list[Path]:
+    """Name what perfgate writes in the folder of a run."""
+    return [folder / name for name in (*OF_A_RUN, "runs")]
 
 
 def make_room(folder: Path) -> None:
@@ -24,8 +28,7 @@ def make_room(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    ignore(folder)
-    present = [folder / name for name in _OF_A_RUN if (folder / name).exists()]
+    present = [folder / name for name in OF_A_RUN if (folder / name).exists()]
     if not present:
         return
     past = folder / "runs" / _id_of(folder / MEASUREMENTS)
@@ -47,14 +50,27 @@ def _id_of(file: Path) -> str:
     return name if re.fullmatch(r"[\w.-]{1,100}", name) and not name.startswith(".") else "unknown"
 
 
-def records_of(file: Path) -> Sequence[Record]:
-    """Read what an interrupted run left, after cutting off a torn last line.
+def resumed(folder: Path, run: Run) -> Sequence[Record]:
+    """Read what the interrupted run left, after cutting off a torn last line; called by who holds the machine.
+
+    Raises:
+        UserError: another run has begun in the folder meanwhile, or a line is bad.
+        OSError: the file cannot be read or cut.
+    """
+    if interrupted(folder).id != run.id:
+        raise UserError(f"--resume: another run has begun in {folder} meanwhile")
+    cut_torn(folder / MEASUREMENTS)
+    return records_of(folder)
+
+
+def records_of(folder: Path) -> Sequence[Record]:
+    """Read the records of a run; a torn last line is left out.
 
     Raises:
         RecordError: a bad line.
-        OSError: the file cannot be read or cut.
+        OSError: the file cannot be read.
     """
-    cut_torn(file)
+    file = folder / MEASUREMENTS
     return [located.record for located in read(str(file), file.read_bytes()).records]
 
 
@@ -67,7 +83,7 @@ def interrupted(folder: Path) -> Run:
     file = folder / MEASUREMENTS
     if not file.exists():
         raise UserError(f"--resume: {file} does not exist; start without --resume")
-    records = records_of(file)
+    records = records_of(folder)
     if not records or not isinstance(records[0], Run):
         raise UserError(f"--resume: {file} does not begin with a run line; start without --resume")
     return records[0]
@@ -88,8 +104,12 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         differing.append("the rules, benchmarks or plan have changed")
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
-    if (past.host or {}).get("fingerprint") != (now.host or {}).get("fingerprint"):
+    before, after = past.host or {}, now.host or {}
+    if before.get("fingerprint") != after.get("fingerprint"):
         differing.append("the host is another one")
+    if before.get("hyperfine") != after.get("hyperfine"):
+        versions = (host.get("hyperfine", "not used") for host in (before, after))
+        differing.append("hyperfine was {}, is {}".format(*versions))
     if differing:
         raise UserError(f"--resume: cannot go on with the run in {folder}: {'; '.join(differing)}")
 

@@ -13,7 +13,7 @@ from gate.config.errors import ConfigError
 from gate.config.later import refuse_later
 from gate.config.source import Path, Source, dotted
 from gate.config.types import Benchmark, Config
-from gate.units import Duration, Quantity, Share
+from gate.units import DIMENSIONS, Duration, Quantity, Share, to_base
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Duration, Quantity)
 
@@ -118,6 +118,12 @@ def _error(source: Source, path: Path, why: str) -> ConfigError:
 def _check(config: Config, source: Source) -> None:
     if config.gate.inconclusive == "fail":
         _refuse_zero_thresholds(config, source)
+    _refuse_unknown_units(config, source)
+    if config.plan.metrics == []:
+        raise _error(source, ("plan", "metrics"), "names no metric, so nothing would be decided")
+    for name, value in config.env.set.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise _error(source, ("env", "set", name), "is no environment variable: an empty name, or = or NUL in it")
     seen: dict[str, int] = {}
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)
@@ -132,6 +138,19 @@ def _check(config: Config, source: Source) -> None:
         for item in getattr(config.build, key):
             if item.startswith("/") or ".." in item.split("/") or item.strip("./") == "":
                 raise _error(source, ("build", key), f'"{item}" is not a path inside the project')
+
+
+def _refuse_unknown_units(config: Config, source: Source) -> None:
+    # a floor in a unit that no metric has would apply to nothing, without a word
+    rules = {(i, name): r for i, b in enumerate(config.benchmark) for name, r in b.metric.items()}
+    declared = {to_base(r.unit)[0] for r in rules.values() if r.unit is not None}
+    places: list[tuple[Path, Quantity | None]] = [(("gate", "floor"), config.gate.floor)]
+    places += [(("override", i, "floor"), o.floor) for i, o in enumerate(config.override)]
+    places += [(("benchmark", i, "metric", name, "floor"), r.floor) for (i, name), r in rules.items()]
+    for path, floor in places:
+        if floor is not None and floor.unit not in ("", *DIMENSIONS, *declared):
+            why = f'"{floor.unit}" is a unit of no metric here: write a time, a size, a number, or the unit of a metric'
+            raise _error(source, path, why)
 
 
 def _refuse_zero_thresholds(config: Config, source: Source) -> None:
@@ -150,6 +169,8 @@ def _refuse_zero_thresholds(config: Config, source: Source) -> None:
 
 
 def _check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
+    if "\0" in "".join(benchmark.command):
+        raise _error(source, (*path, "command"), "holds a NUL, which no command can")
     if not benchmark.command or not "".join(benchmark.command).strip():
         raise _error(source, (*path, "command"), "is empty")
     if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):

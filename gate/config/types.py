@@ -86,9 +86,9 @@ class Accept(Table, frozen=True, kw_only=True):
 class Plan(Table, frozen=True, kw_only=True):
     """How much is measured."""
 
-    builds: Annotated[int, Meta(ge=1, description="Builds of each side, one a round.")] = 5
-    executions: Annotated[int, Meta(ge=1, description="Executions of each benchmark in each build.")] = 5
-    iterations: Annotated[int, Meta(ge=1, description="Measured iterations in each execution.")] = 10
+    builds: Annotated[int, Meta(ge=1, le=1000, description="Builds of each side, one a round.")] = 5
+    executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
+    iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
     budget: Annotated[
         Duration, Meta(description="Time for builds and executions, set-up excluded; checked before each round.")
     ] = _default(Duration(900))
@@ -96,7 +96,7 @@ class Plan(Table, frozen=True, kw_only=True):
         list[str] | None,
         Meta(
             description="Metrics that are decided; the rest is recorded and shown. "
-            'Default: "time" of hyperfine and spawn, all metrics of values.'
+            'Default: "time" of hyperfine and spawn, all metrics of values.',
         ),
     ] = None
 

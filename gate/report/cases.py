@@ -31,6 +31,11 @@ def factors(case: Finding | Recorded) -> str:
     return ", ".join(f"{visible(name)}={visible(str(value))}" for name, value in case.factors.items())
 
 
+def larger(case: Finding | Recorded) -> float:
+    """Give the value of the side that both are written like: the larger, since one may be 0."""
+    return max(case.base.value, case.head.value, key=abs)
+
+
 def value(side: SideSummary, unit: str, like: float) -> str:
     """Write a side's value in the unit that suits `like`: "101.5 ms", "1,048,576", "unknown"."""
     return amount(side.value, unit, like)

@@ -114,7 +114,7 @@ def _render(report: Report, rows: int, shown: int, lines: int) -> str:
 
 
 def _row(finding: Finding) -> dict[str, Any]:
-    like = finding.base.value
+    like = cases.larger(finding)
     return {
         "name": _name(finding),
         "statistic": finding.statistic,
@@ -129,7 +129,7 @@ def _row(finding: Finding) -> dict[str, Any]:
 
 
 def _recorded(case: Recorded) -> dict[str, Any]:
-    like = case.base.value
+    like = cases.larger(case)
     return {
         "name": _name(case),
         "base": cases.value(case.base, case.unit, like),

@@ -137,7 +137,7 @@ class _Text:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         texts = [] if finding.verdict == "unchanged" else cases.notes(finding)
         marks = self.notes.marks([*texts, *(visible(text) for text in finding.warnings)])
-        like = finding.base.value
+        like = cases.larger(finding)
         cells = {
             "benchmark": Cell(visible(finding.benchmark)),
             "metric": Cell(clip(cases.quantity(finding), 30) + arrow),
@@ -220,7 +220,7 @@ class _Text:
 
     def recorded_row(self, case: Recorded) -> list[Cell]:
         name = ", ".join(text for text in (visible(case.benchmark), cases.factors(case)) if text)
-        like = case.base.value
+        like = cases.larger(case)
         return [
             Cell(name),
             Cell(clip(cases.quantity(case), 30)),

@@ -74,6 +74,10 @@ def _replaced(text: str, values: Mapping[str, str]) -> str:
     return value.join(_replaced(piece, dict(rest)) for piece in text.split("{" + name + "}"))
 
 
+OUTPUT = "output"
+"""In the scratch directory: what {output} names."""
+
+
 def mentions(command: str | list[str], name: str) -> bool:
     """Tell whether a command holds {name}."""
     return any("{" + name + "}" in part for part in ([command] if isinstance(command, str) else command))
@@ -83,6 +87,11 @@ def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
     """Return a benchmark's command as one would type it into a shell."""
     argv = arguments(command, values)
     return argv[-1] if isinstance(command, str) else shlex.join(argv)
+
+
+def placeholders(context: Context) -> dict[str, str]:
+    """Return what {seed} and {output} stand for in an execution's command."""
+    return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT)}
 
 
 def environment(context: Context) -> dict[str, str]:

@@ -12,12 +12,14 @@ from gate.adapters.errors import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.execute import Command, Outcome, find_program, start_error
-from harness.instruments.common import Context, Unusable, arguments, environment, metrics, read_regular
+from harness.instruments.common import Context, Unusable, arguments, environment, metrics, placeholders, read_regular
 
 OLDEST = (1, 14)
 """The first with both -N and --output."""
 _MEMORY_BY_RUN = (1, 21)
 _MAX_EXPORT = 1 << 30
+# in the scratch directory, beside what {output} names
+_RESULT = "result.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,12 @@ class Hyperfine:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of hyperfine without a shell of its own."""
-        argv = arguments(benchmark.command, {"seed": str(context.seed)})
+        argv = arguments(benchmark.command, placeholders(context))
         runs = str(benchmark.warmup + context.iterations)
         # Warm-up runs are measured and dropped here, so that they are recorded. inherit: standard error reaches
         # perfgate, standard output is discarded by the executor; hyperfine would swallow both.
         options = ("-N", "--runs", runs, "--warmup", "0", "--style", "none", "--output", "inherit")
-        export = ("--export-json", str(context.scratch / "output"))
+        export = ("--export-json", str(context.scratch / _RESULT))
         return Command(
             argv=(self.path, *options, *export, "--", shlex.join(argv)),
             directory=context.directory,
@@ -47,7 +49,7 @@ class Hyperfine:
         if outcome.status:
             found = hyperfine.complaint(outcome.stderr) if outcome.status == "exit 1" else None
             if found and found.missing:
-                program = arguments(benchmark.command, {"seed": str(context.seed)})[0]
+                program = arguments(benchmark.command, placeholders(context))[0]
                 reason = start_error(FileNotFoundError(), program, context.directory)
                 return Unusable(f"cannot start: {reason}", found.stderr)
             if found:
@@ -56,7 +58,7 @@ class Hyperfine:
             by_tool = outcome.status.startswith("exit ")
             return Unusable(f"hyperfine: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
         try:
-            data = read_regular(context.scratch / "output", _MAX_EXPORT)
+            data = read_regular(context.scratch / _RESULT, _MAX_EXPORT)
             if data is None:
                 raise OutputError("hyperfine wrote no result")
             series = hyperfine.parse(data, memory_by_run=self.version >= _MEMORY_BY_RUN)

@@ -13,10 +13,12 @@ from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.execute import Command, Outcome, exit_status, start_error
-from harness.instruments.common import Context, Unusable, arguments, environment, metrics, read_regular
+from harness.instruments.common import Context, Unusable, arguments, environment, metrics, placeholders, read_regular
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
+# in the scratch directory, beside what {output} names
+_RESULT = "result.json"
 # KiB on Linux, bytes on macOS
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # Linux keeps a process's size only approximately while it runs
@@ -36,9 +38,9 @@ class Spawn:
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
         lc_ctype = context.environment.get("LC_CTYPE")
-        head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / "output"))
+        head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / _RESULT))
         runs = str(benchmark.warmup + context.iterations)
-        argv = arguments(benchmark.command, {"seed": str(context.seed)})
+        argv = arguments(benchmark.command, placeholders(context))
         return Command(
             argv=(*head, runs, "" if lc_ctype is None else f"={lc_ctype}", *argv),
             directory=context.directory,
@@ -52,11 +54,11 @@ class Spawn:
             by_tool = outcome.status.startswith("exit ")
             return Unusable(f"spawn: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
         try:
-            data = read_regular(context.scratch / "output", _MAX_RESULT)
+            data = read_regular(context.scratch / _RESULT, _MAX_RESULT)
             result = msgspec.json.decode(data or b"", type=_Result)
             if result.errno:
                 error = OSError(result.errno, os.strerror(result.errno))
-                program = arguments(benchmark.command, {"seed": str(context.seed)})[0]
+                program = arguments(benchmark.command, placeholders(context))[0]
                 return Unusable(f"cannot start: {start_error(error, program, context.directory)}", outcome.stderr)
             if result.code:
                 return Unusable(exit_status(result.code), outcome.stderr)

@@ -10,12 +10,14 @@ from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.execute import Command, Outcome
 from harness.instruments.common import (
+    OUTPUT,
     Context,
     Unusable,
     arguments,
     environment,
     mentions,
     metrics,
+    placeholders,
     read_regular,
 )
 
@@ -25,7 +27,7 @@ class Values:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the benchmark's command; standard output is kept only when the command does not name {output}."""
-        output = context.scratch / "output"
+        output = context.scratch / OUTPUT
         added = {
             "PERFGATE_ITERATIONS": str(context.iterations),
             "PERFGATE_WARMUP": str(benchmark.warmup),
@@ -33,7 +35,7 @@ class Values:
         }
         named = mentions(benchmark.command, "output")
         return Command(
-            argv=arguments(benchmark.command, {"seed": str(context.seed), "output": str(output)}),
+            argv=arguments(benchmark.command, placeholders(context)),
             directory=context.directory,
             environment=environment(context) | added,
             timeout=benchmark.timeout,

@@ -378,3 +378,59 @@ def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     assert f"{rounds['done']} of 5 planned rounds were measured" in found["warnings"]
     # whole rounds only
     assert len(project.executions()) == rounds["done"] * 4
+
+
+def test_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
+    quick = ("check", "--quiet", "--set", "plan.builds=1", "--set", "plan.executions=1")
+    (project.top / "mine").mkdir()
+    project.perfgate(*quick, "--json", "report.json", "--out", "mine")
+    base = project.git("rev-parse", "HEAD~1")
+    for arguments in ((), ("--json", "report.json", "--out", "mine")):
+        project.perfgate(*quick, *arguments)
+        folder = project.top / ("mine" if arguments else ".perfgate")
+        run = json.loads((folder / "report.json").read_text())["run"]
+        assert (run["base"]["sha"], run["head"]["dirty"]) == (base, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--json", "."), "--json .: is a folder, not a file"),
+        (("--json", "-", "--html", "-"), "--json - and --html - both want standard output"),
+        (("--markdown", "bench.py/x"), "--markdown bench.py/x: cannot be written there"),
+        (("--out", "bench.py"), "--out bench.py: is a file, not a folder"),
+        (("--out", "bench.py/x"), "--out bench.py/x: cannot be made: Not a directory"),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused_before_measuring(
+    project: Project, arguments: tuple[str, ...], message: str
+) -> None:
+    done = project.perfgate("check", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"perfgate: {message}\n"
+    assert not (project.top / ".perfgate").exists()
+
+
+def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
+    deep = project.top / "some/where"
+    deep.mkdir(parents=True)
+    project.write("some/where/file", "x")
+    assert project.perfgate("check", "--set", "plan.builds=1", cwd=deep).returncode == 0
+    assert (project.top / ".perfgate/report.html").exists()
+    assert project.perfgate("report", cwd=deep).stdout.startswith("Inconclusive")
+
+
+def test_a_placeholder_of_init_is_named_in_every_report(project: Project) -> None:
+    for file in ("bench.py", "perfgate.toml"):
+        (project.top / file).unlink()
+    assert project.perfgate("init").returncode == 0
+    done = project.perfgate(
+        "check", "--set", "plan.builds=1", "--set", "plan.executions=1", "--set", "plan.iterations=1"
+    )
+    assert 'benchmark "placeholder" is what `perfgate init` wrote' in " ".join(done.stdout.split())
+
+
+def test_metrics_that_nothing_has_are_named(project: Project) -> None:
+    done = project.perfgate("check", "--set", 'plan.metrics=["tme"]', "--set", "plan.builds=1")
+    assert done.returncode == 4
+    assert "nothing was decided: plan.metrics names none of time" in done.stdout

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -191,3 +192,85 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
     assert (first.wait(timeout=120), second.wait(timeout=120)) == (1, 1)
     for process in (first, second):
         process.communicate()
+
+
+def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(project: Project) -> None:
+    first = start(project)
+    wait_for(project, 3)
+    second, third = start(project), start(project, "--resume", "--set", "plan.builds=5")
+    codes = [running.wait(timeout=300) for running in (first, second)]
+    errors = [running.communicate()[1] for running in (first, second, third)]
+    assert codes == [1, 1], errors
+    # the last one goes on with the run it saw, or says that another has begun: it never mixes two
+    assert third.returncode in (1, 2), errors[2]
+    if third.returncode == 2:
+        assert "another run has begun" in errors[2]
+    folder = project.top / ".perfgate"
+    for file in [folder / "measurements.jsonl", *folder.glob("runs/*/measurements.jsonl")]:
+        text = file.read_text().splitlines()
+        assert sum('"type":"run"' in line for line in text) == 1
+        assert sum('"type":"execution"' in line for line in text) == 30
+
+
+def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, tmp_path: Path) -> None:
+    marker = tmp_path / "pid"
+    project.write("bench.py", f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
+    running = start(project)
+    deadline = time.monotonic() + 60
+    while not (marker.exists() and marker.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    orphan = int(marker.read_text())
+    running.kill()
+    running.communicate()
+    assert Path(f"/proc/{orphan}").exists()
+    project.bench(1.0)
+    assert project.perfgate("check", "--quiet", "--set", "plan.builds=1").returncode == 0
+    state = Path(f"/proc/{orphan}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path: Path) -> None:
+    for folder in range(40):
+        for name in range(50):
+            project.write(f"many/{folder}/{name}", "x" * 2000)
+    project.commit()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    for _ in range(4):
+        running = start(project, TMPDIR=str(scratch))
+        deadline = time.monotonic() + 60
+        while not any(scratch.glob("perfgate-*/**/many")) and running.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        running.terminate()
+        _, err = running.communicate(timeout=60)
+        assert (running.returncode, "Traceback" in err) == (128 + signal.SIGTERM, False)
+        assert list(scratch.iterdir()) == []
+        assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
+
+
+def test_resume_does_not_mix_hyperfine_with_its_stand_in(project: Project, tmp_path: Path) -> None:
+    config = SLOW.replace('instrument = "values"\n', "").replace("python3 bench.py {output}", "sleep 0.01")
+    project.write("perfgate.toml", config)
+    project.commit()
+    without = tmp_path / "bin"
+    without.mkdir()
+    for program in ("git", "sh", "sleep", "python3"):
+        found = shutil.which(program)
+        assert found
+        (without / program).symlink_to(found)
+    fake = tmp_path / "with"
+    fake.mkdir()
+    (fake / "hyperfine").write_text("#!/bin/sh\necho hyperfine 1.99.0\n")
+    (fake / "hyperfine").chmod(0o755)
+    running = start(project, "--base", "HEAD", PATH=str(without))
+    wait_for(project, 6)
+    running.kill()
+    running.communicate()
+    done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=f"{fake}:{without}")
+    assert done.returncode == 2
+    assert "hyperfine was not used, is 1.99.0" in done.stderr
+    done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=str(without))
+    assert done.returncode == 0, done.stderr
+    assert "hyperfine is not installed: measured with the built-in spawn" in " ".join(done.stdout.split())

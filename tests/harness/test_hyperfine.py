@@ -38,12 +38,12 @@ def benchmark(command: str | list[str], **options: Any) -> Benchmark:
 
 
 def test_the_call(context: Context) -> None:
-    each = benchmark(["./a b", "it's {seed} {output} {x}", "🐢\n"], warmup=2, timeout=Duration(9))
+    each = benchmark(["./a b", "it's {seed} {x}", "🐢\n"], warmup=2, timeout=Duration(9))
     command = hyperfine("1.15.0").prepare(each, context)
     assert command.argv == (
         *("/opt/hyperfine", "-N", "--runs", "5", "--warmup", "0", "--style", "none", "--output", "inherit"),
-        *("--export-json", str(context.scratch / "output"), "--"),
-        shlex.join(["./a b", "it's 17 {output} {x}", "🐢\n"]),
+        *("--export-json", str(context.scratch / "result.json"), "--"),
+        shlex.join(["./a b", "it's 17 {x}", "🐢\n"]),
     )
     assert command.environment == ENVIRONMENT | {
         "PERFGATE_SIDE": "head",
@@ -61,9 +61,9 @@ def answer(context: Context, version: str, case: str, **options: Any) -> dict[st
 
     def reply(command: Command) -> Outcome:
         if case.endswith("json"):
-            shutil.copy(DATA / f"{version}.{case}".replace("..", "."), context.scratch / "output")
+            shutil.copy(DATA / f"{version}.{case}".replace("..", "."), context.scratch / "result.json")
             return Outcome("", "", 1.0, "")
-        (context.scratch / "output").touch()
+        (context.scratch / "result.json").touch()
         return Outcome("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text())
 
     return tool.collect(each, context, FakeExecutor(reply).run(tool.prepare(each, context)))

@@ -409,12 +409,6 @@ def test_a_process_id_that_was_used_again_is_another_process() -> None:
     assert not alive(0, None)
 
 
-def test_the_state_directory_is_ignored_by_git(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    with trees_of(checkout, "HEAD", "HEAD"):
-        assert checkout.git("status", "--porcelain") == ""
-
-
 def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
     checkout.git("config", "filter.lfs.smudge", 'test -n "$GIT_LFS_SKIP_SMUDGE" && cat || echo downloaded')

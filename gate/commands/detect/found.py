@@ -74,6 +74,10 @@ def stand_in(
     return Measured(name, command, ["The tests, as a stand-in: they are not made to be measured.", advice], slow=True)
 
 
+PLACEHOLDER = "placeholder"
+"""The name of a benchmark that measures nothing of the project; a report warns of it."""
+
+
 def placeholder() -> tuple[Measured, list[str]]:
     """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
     comment = [
@@ -84,4 +88,4 @@ def placeholder() -> tuple[Measured, list[str]]:
     notes = [
         "the benchmark is a PLACEHOLDER that measures nothing of this project: edit [[benchmark]] in perfgate.toml"
     ]
-    return Measured("placeholder", command, comment), notes
+    return Measured(PLACEHOLDER, command, comment), notes
