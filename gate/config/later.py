@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gate.config.errors import ConfigError
-from gate.config.source import Path, Source, dotted
+from gate.config.source import Path, Source
 
 _INTERVALS = {"fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"}
 _INSTRUMENTS = {
@@ -68,4 +68,4 @@ def _not_yet(source: Source, path: Path) -> ConfigError:
     if path[-1] == "command":
         value = "{port}"
     shown = f'"{value}" is ' if isinstance(value, str) else ""
-    return ConfigError(f"{source.place(path)}: {dotted(path)}", f"{shown}not in this version of perfgate")
+    return source.error(path, f"{shown}not in this version of perfgate")

@@ -158,8 +158,8 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
     base = {b.name: b.instrument for b in sides["base"].benchmark}
     for i, head in enumerate(sides["head"].benchmark):
         if base.get(head.name, head.instrument) != head.instrument:
-            raise ConfigError(
-                f"{sources['head'].place(('benchmark', i, 'instrument'))}: benchmark[{i}].instrument",
+            raise sources["head"].error(
+                ("benchmark", i, "instrument"),
                 f'base measures "{head.name}" with {base[head.name]}, head with {head.instrument}: their values cannot '
                 "be compared; give the benchmark a new name",
             )

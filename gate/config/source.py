@@ -31,6 +31,10 @@ class Source:
         line = line_of(self.text, (*self.prefix, *path))
         return self.name if line is None else f"{self.name}:{line}"
 
+    def error(self, path: Path, why: str) -> ConfigError:
+        """Make the error of a key: its place, its name and why."""
+        return ConfigError(f"{self.place(path)}: {dotted(path)}" if path else self.name, why)
+
 
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = ()) -> Source:
     """Parse a config text.

@@ -1,0 +1,82 @@
+"""What no single value tells: contradictions in a Config, and values that cannot be meant."""
+
+from __future__ import annotations
+
+from gate.config.source import Path, Source, dotted
+from gate.config.types import Benchmark, BuildTable, Config
+from gate.units import DIMENSIONS, Quantity, to_base
+
+
+def check(config: Config, source: Source) -> None:
+    """Refuse a config whose values contradict each other or cannot be meant.
+
+    Raises:
+        ConfigError: naming the place in the source.
+    """
+    if config.gate.inconclusive == "fail":
+        _refuse_zero_thresholds(config, source)
+    _refuse_unknown_units(config, source)
+    if config.plan.metrics == []:
+        raise source.error(("plan", "metrics"), "names no metric, so nothing would be decided")
+    for name, value in config.env.set.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise source.error(("env", "set", name), "is no environment variable: an empty name, or = or NUL in it")
+    _check_build(config.build, source)
+    seen: dict[str, int] = {}
+    for index, benchmark in enumerate(config.benchmark):
+        path: Path = ("benchmark", index)
+        if benchmark.name in seen:
+            first = dotted(("benchmark", seen[benchmark.name]))
+            raise source.error((*path, "name"), f'"{benchmark.name}" is the name of {first} already')
+        seen[benchmark.name] = index
+        _check_benchmark(benchmark, path, source)
+
+
+def _check_build(build: BuildTable, source: Source) -> None:
+    if build.command in ("", []):
+        raise source.error(("build", "command"), "is empty; leave the key out to build by checkout alone")
+    for key in ("share", "overlay", "artifacts"):
+        for item in getattr(build, key):
+            if item.startswith("/") or ".." in item.split("/") or item.strip("./") == "":
+                raise source.error(("build", key), f'"{item}" is not a path inside the project')
+
+
+def _refuse_unknown_units(config: Config, source: Source) -> None:
+    # a floor in a unit that no metric has would apply to nothing, without a word
+    rules = {(i, name): r for i, b in enumerate(config.benchmark) for name, r in b.metric.items()}
+    declared = {to_base(r.unit)[0] for r in rules.values() if r.unit is not None}
+    places: list[tuple[Path, Quantity | None]] = [(("gate", "floor"), config.gate.floor)]
+    places += [(("override", i, "floor"), o.floor) for i, o in enumerate(config.override)]
+    places += [(("benchmark", i, "metric", name, "floor"), r.floor) for (i, name), r in rules.items()]
+    for path, floor in places:
+        if floor is not None and floor.unit not in ("", *DIMENSIONS, *declared):
+            why = f'"{floor.unit}" is a unit of no metric here: write a time, a size, a number, or the unit of a metric'
+            raise source.error(path, why)
+
+
+def _refuse_zero_thresholds(config: Config, source: Source) -> None:
+    # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail
+    places: list[tuple[Path, float | None]] = [(("gate", "inconclusive"), config.gate.threshold)]
+    places += [(("override", i, "threshold"), o.threshold) for i, o in enumerate(config.override)]
+    places += [
+        (("benchmark", i, "metric", name, "threshold"), rules.threshold)
+        for i, benchmark in enumerate(config.benchmark)
+        for name, rules in benchmark.metric.items()
+        if not rules.exact
+    ]
+    for path, threshold in places:
+        if threshold is not None and not threshold > 0:
+            raise source.error(path, 'inconclusive = "fail" cannot go with threshold 0, where nothing is "unchanged"')
+
+
+def _check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
+    if "\0" in "".join(benchmark.command):
+        raise source.error((*path, "command"), "holds a NUL, which no command can")
+    if not benchmark.command or not "".join(benchmark.command).strip():
+        raise source.error((*path, "command"), "is empty")
+    if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
+        raise source.error((*path, "name"), "holds a control character")
+    if benchmark.max_output.unit != "B":
+        raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is no size: write "256MB"')
+    if benchmark.instrument != "values" and any(rules.exact for rules in benchmark.metric.values()):
+        raise source.error((*path, "metric"), f"{benchmark.instrument} measures nothing exact; exact is for values")
