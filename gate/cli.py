@@ -20,7 +20,7 @@ EXIT_USAGE = 2
 EXIT_ERROR = 4
 
 _ENDING = """\
-exit codes of check, decide and report:
+exit codes of check, decide and report (measure: 0, 2 or 4; ended by a signal: 128 + its number):
   0  pass: nothing regressed
   1  regression
   2  bad command line, config or input file
@@ -189,7 +189,7 @@ def _add_decide(commands: _Commands[_Parser]) -> None:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="measurements.jsonl, a folder with one, or - for stdin"
     )
-    _add_rules(parser)
+    _add_rules(parser, measured=True)
     _add_outputs(parser)
 
 
@@ -214,7 +214,7 @@ def _add_report(commands: _Commands[_Parser]) -> None:
         "--out", type=Path, metavar="DIR", help="folder to fill; default: RUN if it is one, else .perfgate"
     )
     parser.add_argument("--all", action="store_true", help="every finding, also the unchanged ones of a long report")
-    _add_rules(parser)
+    _add_rules(parser, measured=True)
     _add_outputs(parser)
 
 
@@ -247,12 +247,16 @@ def _add_measuring(parser: _Parser) -> None:
     group.add_argument("--resume", action="store_true", help="go on with an interrupted run")
 
 
-def _add_rules(parser: _Parser) -> None:
+def _add_rules(parser: _Parser, *, measured: bool = False) -> None:
     group = parser.add_argument_group("rules")
-    group.add_argument("--config", type=Path, metavar="FILE", help="use this config for both sides and the rules")
-    group.add_argument(
-        "--rules", metavar="base|head|FILE", help="whose rules decide; default head, base where CI is set"
-    )
+    if measured:
+        both = "decide by this file instead of the rules that the run was measured under"
+        group.add_argument("--config", type=Path, metavar="FILE", help=both)
+        group.add_argument("--rules", metavar="FILE", help="the same")
+    else:
+        group.add_argument("--config", type=Path, metavar="FILE", help="use this config for both sides and the rules")
+        whose = "whose rules decide; default head, base where CI is set"
+        group.add_argument("--rules", metavar="base|head|FILE", help=whose)
     group.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="gate.threshold=5%%; repeatable"
     )

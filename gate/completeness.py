@@ -93,12 +93,19 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
     hashes: dict[Side, set[tuple[tuple[str, str], ...]]] = {
         side: {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side} for side in SIDES
     }
-    for side in SIDES:
-        count = sum(b.side == side for b in builds)
-        if count > 1 and len(hashes[side]) == 1 and () not in hashes[side]:
-            warnings.append(f"build variance not sampled: all {count} builds of {side} are byte-identical")
+    same = [
+        f"all {count} builds of {side}"
+        for side in SIDES
+        if (count := sum(b.side == side for b in builds)) > 1 and len(hashes[side]) == 1 and () not in hashes[side]
+    ]
+    if same:
+        advice = "the [build] command can use {seed} to vary the link order"
+        warnings.append(f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})")
     if hashes["base"] and hashes["base"] == hashes["head"] and len(hashes["base"]) == 1 and () not in hashes["base"]:
         warnings.append("base and head are byte-identical: what differs between them is noise")
-    if builds and run and run.config and not run.config.get("build", {}).get("command"):
+    build = run.config.get("build", {}) if builds and run and run.config else {"command": "unknown"}
+    if not build.get("command") and build.get("setup"):
+        warnings.append("set-up but no build command: all builds of a side are one tree, only the environment differs")
+    elif not build.get("command"):
         warnings.append("no build command: the builds differ in path and environment only")
     return warnings

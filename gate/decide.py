@@ -175,7 +175,9 @@ def _finding(judged: _Judged, regression: Tested, improvement: Tested, policy: P
         else "unchanged" if position.not_worse and position.not_better
         else "inconclusive"
     )  # fmt: skip
-    tested = improvement if verdict == "improvement" else regression
+    # "unchanged" is decided at the nominal level, without the family
+    unshared = Tested(1.0, alpha, rejected=False)
+    tested = {"improvement": improvement, "unchanged": unshared}.get(verdict, regression)
     decided = limits_of(found, tested.alpha)
     accepted = _accepted(judged, tested, policy) if verdict == "regression" else None
     warnings = [*case.warnings, *found.warnings]

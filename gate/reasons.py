@@ -44,9 +44,9 @@ def finding(facts: Facts) -> str:
     if facts.verdict in ("regression", "improvement"):
         if facts.estimate.exact:
             return f"an exact count that changed by more than the threshold of {threshold}"
-        side = "beyond" if facts.verdict == "regression" else "better than"
+        side = " on the good side" if facts.verdict == "improvement" else ""
         interval = f"the {_percent(facts.confidence)} interval {_limits(facts.decided)}"
-        return f"{interval} lies {side} the threshold of {threshold}"
+        return f"{interval} lies beyond the threshold of {threshold}{side}"
     if facts.verdict == "unchanged":
         return _unchanged(facts, threshold)
     return _inconclusive(facts, threshold)
@@ -80,7 +80,8 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
             f"beyond the threshold of {threshold} on its own, not at the {_percent(facts.confidence)} "
             "that the number of findings asks for"
         )
-    return f"the interval is too wide to tell a change beyond the threshold of {threshold} from none"
+    beyond = f"a change beyond the threshold of {threshold}"
+    return f"the interval is too wide to tell {beyond} from none; more builds narrow it"
 
 
 def _excludes(facts: Facts) -> bool:
@@ -152,7 +153,11 @@ def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evide
     total = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
     if verdict == "regression":
         regressed = [f for f in findings if f.verdict == "regression"]
-        worst = [f.benchmark for f in sorted(regressed, key=_size, reverse=True)]
+        several = Counter(f.benchmark for f in findings)
+        worst = [
+            f"{f.benchmark} {f.metric}" if several[f.benchmark] > 1 else f.benchmark
+            for f in sorted(regressed, key=_size, reverse=True)
+        ]
         names = ", ".join(dict.fromkeys(worst[:3])) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
         return f"{counts['regression']} of {total} regressed: {names}"
     if verdict == "error":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +15,9 @@ from gate.model import Build, Failure, Side
 from harness.artifacts import ArtifactError, hash_artifacts
 from harness.errors import SourceError
 from harness.execute import Command, Executor, Outcome, environment_difference
-from harness.instruments.common import arguments, by_hand
+from harness.instruments.common import TAIL, arguments, by_hand, tail
 from harness.worktrees import Trees
 
-_KEPT = 16 * 1024
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 
 
@@ -136,7 +134,7 @@ class TreeBuilder:
         if not outcome.status:
             return outcome
         # compilers' drivers and test runners often tell on standard output what went wrong
-        told = outcome.stderr.strip("\n")[-_KEPT:] if outcome.stderr.strip() else _tail(output)
+        told = outcome.stderr.strip("\n")[-TAIL:] if outcome.stderr.strip() else tail(output)
         return self._failure(side, build, outcome.status, stderr=told, command=shown, environment=environment)
 
     def _failure(
@@ -167,12 +165,3 @@ def layout_name(seed: int, build: int, side: Side) -> str:
     length = 1 + hashlib.sha256(f"{seed} {build}".encode()).digest()[0] % _LONGEST_NAME
     digest = hashlib.sha256(f"{seed} {build} {side}".encode()).digest() * 2
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:length])
-
-
-def _tail(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _KEPT))
-            return file.read().decode("utf-8", "replace").strip("\n")
-    except OSError:
-        return ""

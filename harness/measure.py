@@ -22,8 +22,8 @@ Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
 """Why measuring ended: every round was done, the next one does not fit the budget, a build failed, every benchmark
 failed, or those that did not fail need no more."""
 
-# What {output} is when a command is repeated by hand: the numbers are then seen.
-_BY_HAND_OUTPUT = "/dev/stdout"
+# What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
+_BY_HAND_OUTPUT = "perfgate-output"
 
 
 class Builder(Protocol):

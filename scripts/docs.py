@@ -169,10 +169,11 @@ reason = "new checksum, see #123"
         "[plan]",
         config.Plan,
         """\
-How much is measured. [quickstart.md](quickstart.md#how-many-builds) says how to choose. `perfgate check --dry-run`
-prints the schedule and how long it takes. Before a round begins, perfgate looks whether the slowest round so far
-still fits the budget. If not, measuring stops there and the report says how many rounds were made. The first round
-always runs.""",
+How much is measured. [quickstart.md](quickstart.md#how-many-builds) says how to choose. More
+builds narrow the interval more than anything else does. `perfgate check --dry-run` prints the schedule, and how long it
+takes once there was a run; before, the budget is the bound. Before a round begins, perfgate looks whether the slowest
+round so far still fits the budget. If not, measuring stops there and the report says how many rounds were made. The
+first round always runs.""",
         """\
 [plan]
 builds = 5
@@ -194,6 +195,9 @@ How one side is built. Each side has its own worktree outside your checkout, whi
 - Without `command` and `setup`, every build is a fresh checkout under a new path. The report says that nothing else
   differs.
 - With `setup` alone, the tree stays, and a build does nothing.
+
+Each side's own file counts, so a pull request that first adds a key here is tried with `--config perfgate.toml`, which
+takes head's file for both sides, or put on the default branch first.
 
 Use `{seed}` where a tool can lay out the program afresh, such as a random link order: every build has another seed.
 Setup and builds see `PERFGATE_SIDE`, builds also `PERFGATE_SEED` and `PERFGATE_BUILD`.
@@ -230,8 +234,18 @@ set = { LC_ALL = "C", OMP_NUM_THREADS = "1" }
 One benchmark. It runs in the project's folder of its side, with an environment that is padded to another size in
 every execution.
 
-`hyperfine` and `spawn` start the command as a process again and again and give the metrics `time`, `user`, `system`
-and `memory`, of which `time` is decided. One run never mixes the two.
+`hyperfine` and `spawn` start the command as a process again and again. Of their metrics `time` is decided; the others
+are decided where `plan.metrics` or a `[benchmark.metric.*]` names them. One run never mixes the two instruments.
+
+| instrument | metrics of each run |
+| --- | --- |
+| hyperfine 1.14 to 1.20 | `time` |
+| hyperfine from 1.21 | `time`, `memory` |
+| hyperfine from 2.0 | `time`, `user`, `system`, `memory` |
+| spawn | `time`, `user`, `system`; `memory` of a program that is larger than spawn's own launcher, about 9 MiB |
+
+An execution that does not give a metric of a `[benchmark.metric.*]` is a failure, which says what the instrument
+gives.
 
 `values` starts the command once an execution and reads the numbers that it writes to the file `{output}`. A command
 that does not name `{output}` may write to the file that `PERFGATE_OUTPUT` names, or to standard output. Write one

@@ -20,6 +20,7 @@ from harness.git import Git
 
 EXIT_USAGE = 2
 FILE = "perfgate.toml"
+_MOST_OFFERED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,15 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
 def render(tree: Tree, found: Found) -> str:
     """Return the text of perfgate.toml for a project."""
     share = list(dict.fromkeys([*found.share, *tree.needed]))
-    values = {"found": found, "share": share, "doubtful": [path for path in tree.doubtful if path not in share]}
+    made = [*found.artifacts, *found.products]
+    # what a build makes is never shared: one side would measure the other's
+    doubtful = [path for path in tree.doubtful if path not in share and not _holds(path, made)][:_MOST_OFFERED]
+    values = {"found": found, "share": share, "doubtful": doubtful}
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
+
+
+def _holds(path: str, made: list[str]) -> bool:
+    return any(product == path.rstrip("/") or (path.endswith("/") and product.startswith(path)) for product in made)
 
 
 def toml_value(value: str | list[str]) -> str:
@@ -105,7 +113,10 @@ def _summary(tree: Tree, every: list[Found]) -> str:
     lines += [f"also possible: {', '.join(also)}"] if also else []
     lines += [f"wrote {FILE}: benchmark {found.benchmark.name} ({what}), build {found.build or 'by checkout'}"]
     lines += [f"note: {note}" for note in [*found.notes, *_git_notes(tree)]]
-    lines += ["next:", "  perfgate check --dry-run   shows what will be measured and how long it takes"]
+    lines += [
+        "next:",
+        "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
+    ]
     lines += ["  perfgate check             measures, decides and reports"]
     # a hostile file name must not reach the terminal as it is
     return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)

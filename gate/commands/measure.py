@@ -12,7 +12,7 @@ from gate.commands.interrupt import Interrupted, interruptible
 from gate.commands.measuring import Job, execute, prepare
 from gate.commands.options import MeasureOptions, RulesOptions
 from gate.commands.outputs import make_folder
-from gate.commands.plan_text import announce, write_schedule
+from gate.commands.plan_text import announce, forecast, write_schedule
 from gate.commands.project import open_project
 from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
 from gate.model import Execution, Failure, UserError
@@ -78,7 +78,7 @@ def measure_here(
 
 def _introduce(job: Job, err: TextIO) -> None:
     err.write(f"perfgate: {announce(job)}\n")
-    err.writelines(f"perfgate: warning: {warning}\n" for warning in job.run.warnings)
+    err.writelines(f"perfgate: warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
     err.flush()
 
 

@@ -21,11 +21,11 @@ from gate.commands.progress import Progress
 from gate.commands.project import Project
 from gate.config.schema import to_tables
 from gate.config.types import Config
-from gate.model import SIDES, Run, Side, UserError
+from gate.model import SIDES, Failure, Run, Side, UserError
 from gate.records import Appender
 from harness.build import Recipe, TreeBuilder
 from harness.execute import ProcessExecutor, clean_environment
-from harness.hints import checkout_hint
+from harness.hints import Hint, checkout_hint
 from harness.host import facts
 from harness.instruments.choose import Instruments, choose
 from harness.lock import host_lock
@@ -58,7 +58,8 @@ def prepare(project: Project, options: MeasureOptions, out: Path) -> Job:
     """
     settings = project.settings
     if not any(settings.benchmarks.values()):
-        raise UserError("perfgate.toml has no [[benchmark]]: add one, or let `perfgate init --force` propose some")
+        name = settings.texts["head"].name
+        raise UserError(f"{name} has no [[benchmark]]: add one; `perfgate init --force` proposes some")
     past = runs.interrupted(out) if options.resume else None
     seed = options.seed if options.seed is not None else past.seed if past else secrets.randbits(32)
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
@@ -165,7 +166,7 @@ def _measure(job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *
                     caller=os.environ,
                     scratch=scratch,
                 ),
-                Tools(executor, builder, job.instruments.by_name, checkout_hint(project.repository)),
+                Tools(executor, builder, job.instruments.by_name, _hint(project)),
                 append,
                 records=records,
                 progress=progress,
@@ -174,6 +175,24 @@ def _measure(job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *
             progress.close()
         if options.keep and not quiet:
             err.write(f"perfgate: the worktrees stay in {trees.directory}\n")
+
+
+def _hint(project: Project) -> Hint:
+    """Return hints about missing files that know that each side shares what its own config says."""
+    missing = checkout_hint(project.repository)
+    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
+
+    def hint(failure: Failure) -> str | None:
+        found = missing(failure)
+        if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
+            return found
+        more = ", ".join(sorted(shares["head"] - shares["base"]))
+        return (
+            f"{found}. Head's perfgate.toml shares {more}, base's does not: use head's for both sides with "
+            "--config perfgate.toml, or put it on the default branch first"
+        )
+
+    return hint
 
 
 def _with_warnings(run: Run, more: tuple[str, ...]) -> Run:

@@ -86,9 +86,10 @@ def show(report: Report, options: OutputOptions, out: TextIO, *, form: Format = 
     if on_stdout is not None:
         out.write(rendered(report, on_stdout))
     elif options.quiet and form == "text":
-        from gate.report import wording
+        from gate.report import failures, wording
 
         out.write(f"{wording.headline(report)}\n")
+        out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
     elif form == "text":
         from gate.report import text
 

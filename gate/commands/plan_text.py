@@ -31,6 +31,20 @@ def announce(job: Job) -> str:
     return f"{sides}: {' x '.join(plural(n, noun) for n, noun in counts)} a side, {expected(job)}"
 
 
+def forecast(job: Job) -> list[str]:
+    """Say what the plan already shows: benchmarks that only one side has."""
+    benchmarks, missing = job.project.settings.benchmarks, job.project.settings.rules.gate.missing
+    end = "the report will be an error" if missing == "fail" else "missing ones are allowed"
+    return [
+        *(f"{name} is missing on head: {end}" for name in benchmarks["base"] if name not in benchmarks["head"]),
+        *(
+            f"{name} is new: tried once on head, not compared"
+            for name in benchmarks["head"]
+            if name not in benchmarks["base"]
+        ),
+    ]
+
+
 def expected(job: Job) -> str:
     """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
     budget = format_duration(float(job.project.settings.rules.plan.budget))
@@ -68,7 +82,7 @@ def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None
 def write_schedule(job: Job, out: TextIO) -> None:
     """Print the whole schedule, a line a step."""
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
-    out.writelines(f"warning: {warning}\n" for warning in job.run.warnings)
+    out.writelines(f"warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
         out.writelines(f"  build    {build.side}  seed {build.seed}\n" for build in each.builds)

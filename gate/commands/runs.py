@@ -96,7 +96,9 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         UserError: naming what differs.
     """
     differing = [
-        f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
+        f"the uncommitted changes of {name} are others now"
+        if _named(getattr(past, name)) == _named(getattr(now, name))
+        else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
         for name in ("base", "head")
         if _identity(getattr(past, name)) != _identity(getattr(now, name))
     ]

@@ -101,6 +101,8 @@ def _plain(message: str, bare: Any, raw: Any) -> str:
     choices = [c for member in members if typing.get_origin(member) is typing.Literal for c in typing.get_args(member)]
     if choices:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
+    if "RFC3339" in message:
+        return f"expected a date such as 2026-12-31 ({_shown(raw)})"
     text = message.replace("`", "").replace("Expected", "expected", 1)
     text = text.split(" - at ")[0]
     return text if repr(raw) in text else f"{text} ({_shown(raw)})"

@@ -83,7 +83,8 @@ def resolve(
     sides: dict[Side, Config] = {side: parse(over(sources[side], options)) for side in SIDES}
     origin = rules if isinstance(rules, Source) else sources[rules]
     decisive = parse(over(origin, options))
-    changed = _changed_rules(sides)
+    own, sides = sides, _measured_by_rules(sides, decisive)
+    changed = _changed_rules(own)
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(f"head changes the rules ({', '.join(changed)}); in force are those of {in_force}")
@@ -154,6 +155,24 @@ def _changed_measuring(sides: dict[Side, Config]) -> list[str]:
     ]
 
 
+def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, Config]:
+    """Give both sides the metrics as the rules have them, so that a unit or direction is never two.
+
+    A side keeps its own list of metrics, which must appear; head also gets base's, since losing one is an error.
+    """
+    decisive = {b.name: b.metric for b in rules.benchmark}
+    of_base = {b.name: b.metric for b in sides["base"].benchmark}
+    found: dict[Side, Config] = {}
+    for side in SIDES:
+        benchmarks = []
+        for b in sides[side].benchmark:
+            own = {**of_base.get(b.name, {}), **b.metric} if side == "head" else b.metric
+            metric = {name: decisive.get(b.name, {}).get(name, each) for name, each in own.items()}
+            benchmarks.append(msgspec.structs.replace(b, metric=metric))
+        found[side] = msgspec.structs.replace(sides[side], benchmark=benchmarks)
+    return found
+
+
 def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Config]) -> None:
     base = {b.name: b.instrument for b in sides["base"].benchmark}
     for i, head in enumerate(sides["head"].benchmark):
@@ -191,7 +210,7 @@ def _origin(settings: Settings, path: Path) -> str:
         return "option --set"
     if path[0] in _RULES:
         sources = [(settings.decisive, path)]
-    elif path[0] == "benchmark":
+    elif path[0] == "benchmark" and len(path) > 1:
         sources = _benchmark_sources(settings, path)
     else:
         sources = [(settings.texts["head"], path)]

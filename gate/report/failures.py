@@ -39,7 +39,12 @@ def places(group: FailureGroup, limit: int) -> str:
 
 def repeat(failure: Failure) -> list[str]:
     """Return the shell lines that repeat it by hand: directory, environment difference, command."""
-    lines = [f"cd {shlex.quote(visible(failure.directory))}"] if failure.directory else []
+    lines = []
+    if failure.directory:
+        lines = [
+            "# of a gate with --keep: otherwise the directory is gone",
+            f"cd {shlex.quote(visible(failure.directory))}",
+        ]
     environment = failure.environment or {}
     removed = [shlex.quote(visible(name)) for name, value in environment.items() if not value]
     added = [f"{visible(name)}={shlex.quote(visible(value))}" for name, value in environment.items() if value]

@@ -105,6 +105,7 @@ def _render(report: Report, rows: int, shown: int, lines: int) -> str:
         "recorded_left_out": max(0, len(report.recorded) - rows),
         "notes": [_notes(f) for f in first if f.verdict != "unchanged" or f.warnings],
         "groups": groups[:shown],
+        "told": [group for group in groups[:shown] if _output(group.first, lines)],
         "groups_left_out": max(0, len(groups) - shown),
         "output": lambda failure: _output(failure, lines),
         "new": Md(", ".join(code(name) for name in report.new[:20])),
@@ -148,9 +149,12 @@ def _name(case: Finding | Recorded) -> Md:
 
 def _notes(finding: Finding) -> dict[str, Any]:
     texts = [*cases.notes(finding), *finding.warnings[:5]]
+    sentence = cases.sentence(finding)
+    # of times the sentence does not name the metric, and a suite has many
+    named = finding.metric == "time" or visible(finding.metric) in sentence
     return {
-        "name": code(finding.benchmark),
-        "sentence": cases.sentence(finding),
+        "name": code(finding.benchmark) if named else Md(f"{code(finding.benchmark)} {escape(finding.metric)}"),
+        "sentence": sentence,
         "notes": [clip(visible(text), _TEXT) for text in texts],
     }
 

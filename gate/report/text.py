@@ -18,7 +18,7 @@ _UNCHANGED = 20
 _NOTES = 40
 _FAILURES = 10
 _RECORDED = 20
-_STDERR = 10
+_STDERR = 20
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

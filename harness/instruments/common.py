@@ -84,9 +84,11 @@ def mentions(command: str | list[str], name: str) -> bool:
 
 
 def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
-    """Return a benchmark's command as one would type it into a shell."""
+    """Return a command as one would type it into a shell; a script in brackets, lest its `set -e` end the session."""
     argv = arguments(command, values)
-    return argv[-1] if isinstance(command, str) else shlex.join(argv)
+    if not isinstance(command, str):
+        return shlex.join(argv)
+    return f"(\n{argv[-1]}\n)" if "\n" in argv[-1].strip() else argv[-1]
 
 
 def placeholders(context: Context) -> dict[str, str]:
@@ -155,3 +157,17 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     if data is None or len(data) > limit:
         raise OutputError(f"the output is longer than max_output ({limit:.0f} bytes)")
     return data
+
+
+TAIL = 16 * 1024
+"""Bytes of standard output that are kept of what failed."""
+
+
+def tail(path: Path) -> str:
+    """Return the end of what a program wrote into a file, "" where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            return file.read().decode("utf-8", "replace").strip("\n")
+    except OSError:
+        return ""

@@ -19,14 +19,19 @@ from harness.instruments.common import (
     metrics,
     placeholders,
     read_regular,
+    tail,
 )
+
+_STDOUT = "stdout"
+_MAX_CHATTER = 1 << 30
+"""Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
 
 class Values:
     """Reads the numbers that a program writes."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
-        """Return the benchmark's command; standard output is kept only when the command does not name {output}."""
+        """Return the benchmark's command; standard output is kept: it has the numbers, or the reason of a failure."""
         output = context.scratch / OUTPUT
         added = {
             "PERFGATE_ITERATIONS": str(context.iterations),
@@ -39,19 +44,27 @@ class Values:
             directory=context.directory,
             environment=environment(context) | added,
             timeout=benchmark.timeout,
-            stdout=None if named else context.scratch / "stdout",
-            max_stdout=None if named else benchmark.max_output.value,
+            stdout=context.scratch / _STDOUT,
+            max_stdout=max(_MAX_CHATTER, benchmark.max_output.value) if named else benchmark.max_output.value,
         )
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read {output}, else PERFGATE_OUTPUT, else standard output."""
+        told = outcome.stderr + self._said(benchmark, context.scratch)
         if outcome.status:
-            return Unusable(outcome.status, outcome.stderr)
+            return Unusable(outcome.status, told)
         units = {name: rules.unit for name, rules in benchmark.metric.items()}
         try:
             return metrics(benchmark, values.parse(self._output(benchmark, context.scratch), units), "")
         except OutputError as error:
-            return Unusable(str(error), outcome.stderr)
+            return Unusable(str(error), told)
+
+    def _said(self, benchmark: Benchmark, scratch: Path) -> str:
+        """Return the end of standard output where it is no numbers: many test runners tell there what went wrong."""
+        if not mentions(benchmark.command, "output"):
+            return ""
+        said = tail(scratch / _STDOUT)
+        return f"\n--- standard output ---\n{said}" if said else ""
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value
@@ -60,5 +73,5 @@ class Values:
             if data is None:
                 raise OutputError("no values: the program did not write {output}")
         elif not data:
-            data = read_regular(scratch / "stdout", limit)
+            data = read_regular(scratch / _STDOUT, limit)
         return data or b""

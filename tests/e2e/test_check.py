@@ -118,6 +118,9 @@ def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None
 
 def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project) -> None:
     project.write("perfgate.toml", CONFIG.replace('"bench"', '"renamed"'))
+    planned = project.perfgate("check", "--dry-run").stdout
+    assert "bench is missing on head: the report will be an error" in planned
+    assert "renamed is new" in planned
     assert project.perfgate("check").returncode == 4
     found = project.report()
     assert [(f["kind"], f["benchmark"]) for f in found["failures"]] == [("missing", "bench")]
@@ -136,6 +139,9 @@ def test_a_file_that_git_ignores_is_named_with_the_remedy(project: Project) -> N
     assert failure["command"].startswith("cat data/large.txt")
     assert failure["directory"]
     project.write("perfgate.toml", (project.top / "perfgate.toml").read_text() + '[build]\nshare = ["data"]\n')
+    again = project.perfgate("check", "--base", "HEAD", "--quiet")
+    assert again.stdout.splitlines()[1].startswith("bench failed on base: exit 1")
+    assert "use head's for both sides with --config perfgate.toml" in project.report()["failures"][0]["hint"]
     done = project.perfgate("check", "--base", "HEAD", "--config", "perfgate.toml")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -58,6 +58,7 @@ MAKE_BENCH = {
     "Makefile": "bench: app\n\t./app >/dev/null\napp: main.c\n\t$(CC) -O2 -o $@ $<\n.PHONY: bench\n",
     "main.c": MAIN,
 }
+# run without arguments, it would only complain
 WANTING = {
     "Makefile": "all: app\napp: main.c\n\t$(CC) -o $@ $<\n",
     "main.c": "#include <stdio.h>\nint main(int argc, char **argv) { fputs(argv[0], stderr); return argc < 2 ? 2 : 0; }\n",
@@ -139,11 +140,11 @@ def tracked(directory: Path) -> str:
         (("cmake", "ctest", "cc"), CTEST, "cmake", "ctest"),
         (("make", "cc"), MAKE, "make", "app"),
         (("make", "cc"), MAKE_BENCH, "make", "bench"),
-        (("make", "cc"), WANTING, "make", "app"),
+        (("make", "cc"), WANTING, "make", "placeholder"),
         ((), GENERIC, "generic", "bench"),
         ((), NOTHING, "generic", "placeholder"),
     ],
-    ids=["cargo", "cargo-library", "cmake", "ctest", "make", "make-bench", "usage", "generic", "nothing"],
+    ids=["cargo", "cargo-library", "cmake", "ctest", "make", "make-bench", "make-arguments", "generic", "nothing"],
 )
 def test_the_file_runs_as_it_is(
     tmp_path: Path, programs: Sequence[str], files: dict[str, str], kind: str, benchmark: str

@@ -342,3 +342,16 @@ def test_an_improvement_that_lacks_builds_says_so() -> None:
 def test_a_missing_shard_is_an_error_whatever_the_policy() -> None:
     shard = {"type": "run", "shard": "1/2"}
     assert report([shard, *pair(1.0)], '[gate]\nmissing = "pass"').exit_code == 4
+
+
+def test_unchanged_is_decided_at_the_nominal_level() -> None:
+    lines = [line for k in range(4) for line in pair(1.0, benchmark=f"b{k}")]
+    for found in report(lines).findings:
+        assert found.verdict == "unchanged"
+        assert found.decided_at.confidence == pytest.approx(0.95)
+        assert (found.decided_at.low, found.decided_at.high) == (found.ratio.low, found.ratio.high)
+
+
+def test_the_headline_names_the_metric_where_a_benchmark_has_several() -> None:
+    lines = [line for m, r in (("a", 1.2), ("b", 1.5), ("c", 1.0)) for line in pair(r, metric=m)]
+    assert report(lines).summary == "2 of 3 findings regressed: bench b, bench a"

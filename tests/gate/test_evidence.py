@@ -142,10 +142,15 @@ def test_identical_builds_are_said_to_be_identical() -> None:
     run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2}})
     same = [build_line(side, b, "sha256:1") for side in ("base", "head") for b in (0, 1)]
     values = [*builds("base", BOTH), *builds("head", BOTH)]
+    identical = "all 2 builds of base and all 2 builds of head are byte-identical"
     assert gather(located(run, *same, *values), Config()).warnings == [
-        "build variance not sampled: all 2 builds of base are byte-identical",
-        "build variance not sampled: all 2 builds of head are byte-identical",
+        f"build variance not sampled: {identical} (the [build] command can use {{seed}} to vary the link order)",
         "base and head are byte-identical: what differs between them is noise",
+    ]
+    setup = run_line(config={"build": {"command": None, "setup": "npm ci"}})
+    one = [build_line("base", 0, "sha256:1"), build_line("head", 0, "sha256:2")]
+    assert gather(located(setup, *one, *values), Config()).warnings == [
+        "set-up but no build command: all builds of a side are one tree, only the environment differs"
     ]
     differ = [build_line(side, b, f"sha256:{side}{b}") for side in ("base", "head") for b in (0, 1)]
     assert gather(located(run, *differ, *values), Config()).warnings == []

@@ -182,9 +182,9 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
         execution=failure.execution,
         status="exit 3",
         stderr="said",
-        command=f"run b {seed} /dev/stdout",
+        command=f"run b {seed} perfgate-output",
         directory="/trees/head/1",
-        environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "/dev/stdout"},
+        environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "perfgate-output"},
         hint="hint execution",
     )
 

@@ -78,7 +78,7 @@ def test_what_the_program_is_told(context: Context) -> None:
         "PERFGATE_SEED": "17",
         "PERFGATE_PADDING": "xxxxx",
     }
-    assert (command.timeout, command.stdout, command.directory) == (9, None, context.directory)
+    assert (command.timeout, command.stdout, command.directory) == (9, context.scratch / "stdout", context.directory)
 
 
 @pytest.mark.parametrize(
@@ -188,3 +188,13 @@ def test_any_executor_will_do(context: Context) -> None:
     assert values.collect(each, context, FakeExecutor(lambda command: OK).run(values.prepare(each, context))) == (
         time_metric(3)
     )
+
+
+def test_a_reason_on_standard_output_is_kept(context: Context) -> None:
+    found = measured(context, "echo 'why it failed'; echo noise >&2; exit 3; : {output}")
+    assert found == Unusable("exit 3", "noise\n\n--- standard output ---\nwhy it failed")
+
+
+def test_a_script_is_repeated_in_brackets() -> None:
+    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n\n)"
+    assert by_hand(["a b", "c"], {}) == "'a b' c"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from gate.commands.detect.found import Found, placeholder, program, stand_in
@@ -59,6 +59,11 @@ def look(tree: Tree) -> Found | None:
     binary = "build" if not any(tree.ending("", under="build")) else "build-perfgate"
     project = _Project(tree, binary)
     _walk(project, "", {"CMAKE_SOURCE_DIR": ".", "CMAKE_BINARY_DIR": binary}, 0)
+    return replace(_found(tree, project), products=[binary, *(built.path for built in project.programs)])
+
+
+def _found(tree: Tree, project: _Project) -> Found:
+    binary = project.binary
     build = f"cmake -S . -B {binary} -DCMAKE_BUILD_TYPE=Release && cmake --build {binary} --parallel 2 --clean-first"
     comment = ["From scratch each time (--clean-first), so that the rebuilds of a side differ as two builds do."]
     if project.fetches:

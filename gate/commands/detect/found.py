@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
 
 KINDS = ("pytest-benchmark", "cargo", "cmake", "make", "generic")
 """In the order in which they are looked for: the surest sign of benchmarks first."""
@@ -29,7 +29,8 @@ class Found:
     """A project that can be measured.
 
     evidence: where it was seen, in words. build: the command; None for a fresh checkout. build_comment: lines above
-    it. setup, artifacts, share: as in [build]. environment: as in [env] set. notes: what the user must know or do.
+    it. setup, artifacts, share: as in [build]. products: what else the build makes, as far as that is known.
+    environment: as in [env] set. notes: what the user must know or do.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Found:
     build_comment: list[str] = field(default_factory=list)
     setup: str | None = None
     artifacts: list[str] = field(default_factory=list)
+    products: list[str] = field(default_factory=list)
     share: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     environment_comment: list[str] = field(default_factory=list)
@@ -48,23 +50,28 @@ class Found:
 def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
     """Return the benchmark that starts a built program, and the notes that go with it.
 
-    unsure: whether it may want arguments that are not known.
+    unsure: whether it may want arguments that are not known; then it is not started at all, as a program that only
+    complains about its usage cannot be told from a broken one.
     """
-    work = "the work that matters to your users, such as a large input that takes a second."
     if unsure:
-        comment = [
-            "The program reads its arguments, and they are not known here: this measures its start, up to a message",
-            "about usage (exit 1 or 2). Put in what does " + work,
-        ]
-        notes = [
-            f"{path} reads its arguments and is run without any, which measures its start: put real work in its place"
-        ]
-        return Measured(name, f"{shlex.quote(f'./{path}')} || [ $? -le 2 ]", comment), notes
+        return _unknown_arguments(path)
+    work = "the work that matters to your users, such as a large input that takes a second."
     command = [f"./{path}", argument] if argument else [f"./{path}"]
     what = "This measures the start of the program only" if argument else "This runs the program without arguments"
     comment = [f"{what}. Put in what does", work]
     notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
     return Measured(name, command, comment), notes
+
+
+def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:
+    measured, notes = placeholder()
+    comment = [
+        *measured.comment,
+        f"{path} is built, but reads arguments or its standard input, and what it wants is not known here. Name the",
+        "benchmark after the work that matters to your users, such as a large input that takes a second:",
+        f'command = [{json.dumps(f"./{path}", ensure_ascii=False)}, "its", "arguments"]',
+    ]
+    return replace(measured, comment=comment), [*notes, f"{path} wants arguments that are not known here: put them in"]
 
 
 def stand_in(
@@ -82,7 +89,7 @@ def placeholder() -> tuple[Measured, list[str]]:
     """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
     comment = [
         "PLACEHOLDER: this times a loop of the shell and nothing of this project. Put your own command here.",
-        "A list is executed as it is, a string goes to sh -c; it runs in the root of each side's checkout.",
+        "A list is executed as it is, a string goes to sh -c; it runs in each side's checkout.",
     ]
     command = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
     notes = [

@@ -72,23 +72,25 @@ def look(tree: Tree) -> Found | None:
     programs = [path for path in dict.fromkeys(_programs(makefile, goal)) if path not in tree.names]
     native = any(path.split("/", 1)[0] not in _ASIDE for path in tree.ending(*_SOURCES))
     build, comment = _build(makefile, goal, native)
+    made = [*programs, *(path for target in (goal, bench, test) for path in _reached(makefile, target))]
     if bench:
         text = ["The whole of this target, make's own start included. A program that it runs can be named instead."]
         measured = Measured(bench, ["make", "--silent", bench], text, slow=True)
-        return Found("make", f"{name}, target {bench}", measured, build, comment)
+        return Found("make", f"{name}, target {bench}", measured, build, comment, products=made)
     argument, unsure = _argument(tree)
     if programs and (not unsure or not test):
         path = min(programs, key=lambda path: ("bench" not in path, "test" in path))
         benchmark, notes = program(path.rsplit("/", 1)[-1], path, argument, unsure=unsure)
-        return Found("make", f"{name}, program {path}", benchmark, build, comment, artifacts=[path], notes=notes)
+        evidence = f"{name}, program {path}"
+        return Found("make", evidence, benchmark, build, comment, artifacts=[path], products=made, notes=notes)
     if test and native:
         notes = [f"the benchmark is `make {test}`: put a program that does real work in its place"]
         measured = stand_in(test, ["make", "--silent", test])
-        return Found("make", f"{name}, target {test}", measured, build, comment, notes=notes)
+        return Found("make", f"{name}, target {test}", measured, build, comment, products=made, notes=notes)
     benchmark, notes = placeholder()
     # a wrapper around the tools of another language has nothing of its own to measure
     evidence = f"{name}, without a target or program to measure"
-    return Found("make", evidence, benchmark, build, comment, notes=notes) if native else None
+    return Found("make", evidence, benchmark, build, comment, products=made, notes=notes) if native else None
 
 
 def _runnable(tree: Tree, makefile: _Makefile) -> dict[str, _Rule]:
@@ -160,21 +162,30 @@ def _expand(text: str, variables: dict[str, str]) -> str | None:
 
 def _programs(makefile: _Makefile, goal: str | None) -> Iterator[str]:
     """Yield the programs that a goal links, from itself downwards."""
-    waiting, seen = [goal] if goal else [], set[str]()
-    while waiting:
-        target = waiting.pop(0)
-        if target in seen or target not in makefile.rules:
-            continue
-        seen.add(target)
+    for target in _reached(makefile, goal):
         rule = makefile.rules[target]
         for command in rule.recipe.splitlines():
             yield from _linked(command, target, makefile.variables)
-        inner = [_expand(word, makefile.variables) for word in rule.prerequisites.split()]
-        names = [name for words in inner if words for name in words.split()]
         # make's own rule links a target without a recipe from the object or source of its name
+        names = _needs(makefile, target)
         if not rule.recipe and any(name.rsplit(".", 1)[0] == target and name != target for name in names):
             yield target
-        waiting += names
+
+
+def _reached(makefile: _Makefile, goal: str | None) -> list[str]:
+    """Return the targets that a goal makes, itself first."""
+    waiting, seen = [goal] if goal else [], dict[str, None]()
+    while waiting:
+        target = waiting.pop(0)
+        if target not in seen and target in makefile.rules:
+            seen[target] = None
+            waiting += _needs(makefile, target)
+    return list(seen)
+
+
+def _needs(makefile: _Makefile, target: str) -> list[str]:
+    inner = [_expand(word, makefile.variables) for word in makefile.rules[target].prerequisites.split()]
+    return [name for words in inner if words for name in words.split()]
 
 
 def _linked(command: str, target: str, variables: dict[str, str]) -> Iterator[str]:

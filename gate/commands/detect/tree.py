@@ -80,8 +80,7 @@ class Tree:
     @property
     def doubtful(self) -> tuple[str, ...]:
         """Ignored paths that builds or benchmarks may need."""
-        left = (path for path in self.ignored if path not in self.needed and not _noise(path))
-        return tuple(left)[:8]
+        return tuple(path for path in self.ignored if path not in self.needed and not _noise(path))
 
     @property
     def environment(self) -> str | None:

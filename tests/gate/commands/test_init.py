@@ -173,10 +173,26 @@ def test_cmake_program(project: Project, text: str, path: str | None) -> None:
     assert found.benchmark.command == [f"./{path}"] if path else found.benchmark.name == "placeholder"
 
 
-def test_a_program_that_wants_arguments_is_measured_up_to_its_usage_message(project: Project) -> None:
-    found = detected(project({"CMakeLists.txt": "add_executable(app main.c)", "main.c": WANTING}))
-    assert found.benchmark.command == "./build/app || [ $? -le 2 ]"
-    assert "is run without any, which measures its start" in found.notes[0]
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        ({"CMakeLists.txt": "add_executable(app main.c)", "main.c": WANTING}, "build/app"),
+        ({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "app"),
+        ({"Cargo.toml": PACKAGE, "src/main.rs": "fn main() { std::env::args().nth(1); }"}, "target/release/app"),
+    ],
+    ids=["cmake", "make", "cargo"],
+)
+def test_a_program_that_wants_arguments_is_built_and_not_guessed_at(
+    project: Project, files: dict[str, str], path: str
+) -> None:
+    directory = project(files)
+    config = written(directory)
+    assert config.benchmark[0].name == "placeholder"
+    assert config.build.artifacts == [path]
+    # what a broken program answers must never count as a value
+    assert "||" not in str(config.benchmark[0].command)
+    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
+    assert f'\n# command = ["./{path}", "its", "arguments"]\n[[benchmark]]\n' in text
 
 
 def test_cmake_program_of_a_subdirectory(project: Project) -> None:
@@ -265,6 +281,8 @@ def test_pytest_benchmark(project: Project) -> None:
     assert "import os, my_pkg as it" in script
     assert "--benchmark-max-time=0.1 \\\n    tests\n" in script
     assert config.gate.floor.text == "1ns"
+    # a fresh checkout costs nothing, and builds narrow the interval most
+    assert (config.plan.builds, config.plan.executions, config.plan.iterations) == (10, 2, 5)
 
 
 @pytest.mark.parametrize(
@@ -369,6 +387,23 @@ def test_ignored_paths_are_shared_or_offered(project: Project) -> None:
     assert written(directory).build.share == ["data/", "node_modules/", "bench/corpus/"]
     text = (directory / "perfgate.toml").read_text(encoding="utf-8")
     assert '#share = ["data/", "node_modules/", "bench/corpus/", "local.conf"]' in text
+
+
+@pytest.mark.parametrize(
+    ("files", "offered"),
+    [
+        ({"Makefile": "all: wf\nwf: main.c\n\tcc -o wf main.c\n"}, ["words.txt", "gen/"]),
+        # only a part of the build, and in a folder of its own
+        ({"Makefile": "bench: wf\n\t./wf\nwf: gen/t.h\n\tcc -o wf main.c\ngen/t.h:\n\tmake-table\n"}, ["words.txt"]),
+        ({"Makefile": "all: x\nx: main.c\n\tcc -o x main.c\nwf:\n\tfetch\n"}, ["wf", "words.txt", "gen/"]),
+        ({"CMakeLists.txt": "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY gen)\nadd_executable(wf main.c)"}, ["wf", "words.txt"]),
+    ],
+)  # fmt: skip
+def test_what_a_build_makes_is_not_offered(project: Project, files: dict[str, str], offered: list[str]) -> None:
+    ignored = {".gitignore": "wf\nwords.txt\ngen\n", "wf": "", "words.txt": "", "gen/t.h": ""}
+    text = render(tree := read_tree(project({**files, **ignored, "main.c": MAIN})), choose(tree, None)[0])
+    offers = [line for line in text.splitlines() if line.startswith("#share")]
+    assert offers == [f"#share = {toml_value(offered)}"]
 
 
 def test_outside_of_a_repository(project: Project) -> None:

@@ -233,3 +233,24 @@ def accepted(table: str, key: str, value: object) -> bool:
 
 def valid(table: str, key: str, value: object) -> bool:
     return jsonschema.Draft202012Validator(json_schema()).is_valid({table: {key: value}})
+
+
+def test_metrics_are_as_the_rules_have_them_on_both_sides() -> None:
+    bench = BENCH.format("b", "x") + 'instrument = "values"\n'
+    base = source(bench + '[benchmark.metric.rate]\nunit = "req/s"\nbetter = "higher"\n')
+    head = source(bench + "[benchmark.metric.extra]\n")
+    for rules, unit in (("base", "req/s"), ("head", "req/s")):
+        settings = resolve(base, head, rules="base" if rules == "base" else "head")
+        sides = {side: settings.sides[side].benchmark[0].metric for side in ("base", "head")}
+        # head must give what base gives; base need not give what only head declares
+        assert (list(sides["base"]), list(sides["head"])) == (["rate"], ["rate", "extra"])
+        assert {metrics["rate"].unit for metrics in sides.values()} == {unit}
+    other = source(bench + '[benchmark.metric.rate]\nunit = "op/s"\n')
+    for rules, unit in (("base", "req/s"), ("head", "op/s")):
+        settings = resolve(base, other, rules="base" if rules == "base" else "head")
+        assert {settings.sides[side].benchmark[0].metric["rate"].unit for side in ("base", "head")} == {unit}
+
+
+def test_a_config_without_benchmarks_has_origins_too() -> None:
+    only = source('[gate]\nthreshold = "4%"\n')
+    assert {s.key: s.origin for s in effective(resolve(only, only, rules="head"))}["benchmark"] == "default"

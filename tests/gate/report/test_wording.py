@@ -145,7 +145,12 @@ def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
 
 def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
-    assert failures.repeat(failure) == ["cd '/a dir/x'", "export A='it'\"'\"'s'", "make"]
+    assert failures.repeat(failure) == [
+        "# of a gate with --keep: otherwise the directory is gone",
+        "cd '/a dir/x'",
+        "export A='it'\"'\"'s'",
+        "make",
+    ]
     assert failures.repeat(examples.build_failure(command=None)) == []
 
 
