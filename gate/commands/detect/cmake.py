@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from gate.commands.detect.found import Found, placeholder, program, stand_in
+from gate.commands.detect.found import Found, c_wants_arguments, placeholder, program, stand_in
 from gate.commands.detect.tree import Tree
 
 _FILE = "CMakeLists.txt"
@@ -103,7 +103,7 @@ def _argument(tree: Tree, built: _Program) -> tuple[str | None, bool]:
     texts = [tree.text(path) for path in built.sources]
     if any('"--help"' in text for text in texts):
         return "--help", False
-    return None, not texts or any(re.search(r"\bargv\b|\bstdin\b|\bcin\b", text) for text in texts)
+    return None, not texts or any(c_wants_arguments(text) for text in texts)
 
 
 def _walk(project: _Project, directory: str, variables: dict[str, str], depth: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 
 KINDS = ("pytest-benchmark", "cargo", "cmake", "make", "generic")
@@ -61,6 +62,19 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
     comment = [f"{what}. Put in what does", work]
     notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
     return Measured(name, command, comment), notes
+
+
+def c_wants_arguments(text: str) -> bool:
+    """Tell whether a C or C++ source reads arguments that it does not do without, or its standard input.
+
+    It does without where it reads one only if there are more (`argc > 1 ? ... : ...`) and complains of none.
+    """
+    if re.search(r"\bstdin\b|\bcin\b|\bgetchar\b", text):
+        return True
+    if re.search(r"\bargc\s*(<|!=|==)|\busage\b", text, re.IGNORECASE):
+        return True
+    reads = re.search(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv", text)
+    return reads is not None and re.search(r"\bargc\s*>", text) is None
 
 
 def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.commands.detect.found import Found, Measured, placeholder, program, stand_in
+from gate.commands.detect.found import Found, Measured, c_wants_arguments, placeholder, program, stand_in
 from gate.commands.detect.tree import Tree
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")  # in make's own order
@@ -121,7 +121,7 @@ def _argument(tree: Tree) -> tuple[str | None, bool]:
     texts = [tree.text(path) for path in tree.ending(*_SOURCES)]
     if any('"--help"' in text for text in texts):
         return "--help", False
-    return None, any(re.search(r"\bargv\b|\bstdin\b|\bcin\b", text) for text in texts)
+    return None, any(c_wants_arguments(text) for text in texts)
 
 
 def _parse(text: str) -> _Makefile:

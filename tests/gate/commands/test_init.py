@@ -11,7 +11,7 @@ import pytest
 
 from gate.commands.detect.choose import choose
 from gate.commands.detect.cmake import look as look_cmake
-from gate.commands.detect.found import KINDS, Found, Measured
+from gate.commands.detect.found import KINDS, Found, Measured, c_wants_arguments
 from gate.commands.detect.tree import Tree, read_tree
 from gate.commands.init import InitOptions, render, run, toml_value
 from gate.config.parse import parse
@@ -508,3 +508,21 @@ def test_a_dangling_link_is_not_written_through(project: Project, tmp_path: Path
     (directory / "perfgate.toml").symlink_to(tmp_path / "elsewhere")
     assert init(directory)[0] == 2
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "wants"),
+    [
+        ("int main(void) { return 0; }", False),
+        ("int main(int argc, char **argv) { (void)argc; (void)argv; return work(); }", False),
+        ("int main(int argc, char **argv) { int n = argc > 1 ? atoi(argv[1]) : 1000; }", False),
+        ("int main(int argc, char **argv) { puts(argv[0]); }", False),
+        ("int main(int argc, char **argv) { if (argc < 2) return 2; open(argv[1]); }", True),
+        ("int main(int argc, char **argv) { if (argc > 1) run(argv[1]); else usage(); }", True),
+        ("int main(int argc, char **argv) { return run(argv[1]); }", True),
+        ('int main(int argc, char **argv) { while (getopt(argc, argv, "x") != -1); }', True),
+        ("int main(void) { fread(buffer, 1, 10, stdin); }", True),
+    ],
+)
+def test_which_c_programs_want_arguments(source: str, wants: bool) -> None:
+    assert c_wants_arguments(source) is wants
