@@ -8,6 +8,8 @@ REAL_COMPONENTS = {
     "hyperfine": "tests ran with the stand-in",
     "make": "the C example was not built",
     "cc": "the C example was not built",
+    "cargo": "what `perfgate init` writes for it was not run",
+    "cmake": "what `perfgate init` writes for it was not run",
 }
 
 
