@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint promise tools docs lock venv help
+.PHONY: demo test lint promise evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -15,6 +15,12 @@ lint: venv ## Linters and types
 
 promise: venv ## The statistical promises, by simulation (slow)
 	@$(PYTHON_ENV) -m pytest -n 2 -m promise
+
+evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
+	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
+
+bench: venv ## How fast perfgate itself is, against its peers, as ratios in one run
+	@$(PYTHON_ENV) -m benchmarks.bootstrap
 
 tools: venv ## Tests against the real external tools on this host
 	@$(PYTHON_ENV) -m pytest -m tools

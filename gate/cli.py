@@ -10,13 +10,24 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import IO, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
-from gate import __version__
-from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
+from gate import __version__, arguments
+from gate.arguments import (
+    EXIT_USAGE,
+    Parser,
+    UsageError,
+    add_history,
+    add_measuring,
+    add_outputs,
+    add_rules,
+    add_sides,
+    measuring_of,
+    outputs_of,
+    rules_of,
+)
 from gate.model import UserError
 
-EXIT_USAGE = 2
 EXIT_ERROR = 4
 
 _ENDING = """\
@@ -31,43 +42,17 @@ exit codes of check, decide and report (measure: 0, 2 or 4; ended by a signal: 1
 Command = Callable[[argparse.Namespace, TextIO, TextIO], int]
 
 
-class _UsageError(Exception):
-    """Ends parsing with an exit code; the message has been written."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
-class _Parser(argparse.ArgumentParser):
-    """Writes where main says and ends by an exception, so that a command line can be tried in process."""
-
-    out: TextIO = sys.stdout
-    err: TextIO = sys.stderr
-
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        (self.err if file is sys.stderr else self.out).write(message)
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        if message:
-            self.err.write(message)
-        raise _UsageError(status)
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Run one command line and return its exit code; nothing is raised but KeyboardInterrupt and SystemExit.
 
     argv: without the program's name. out takes the report, err everything else.
     """
-    _Parser.out, _Parser.err = out, err
+    Parser.out, Parser.err = out, err
     try:
-        arguments = _parser().parse_args(list(argv))
-        command: Command = arguments.command
-        return command(arguments, out, err)
-    except _UsageError as usage:
+        parsed = _parser().parse_args(list(argv))
+        command: Command = parsed.command
+        return command(parsed, out, err)
+    except UsageError as usage:
         return usage.code
     except UserError as error:
         err.write(f"perfgate: {error}\n")
@@ -107,7 +92,7 @@ def run() -> NoReturn:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="perfgate",
         description="A performance regression gate: fails only when the interval of head/base lies beyond a threshold.",
         epilog=_ENDING,
@@ -121,6 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_measure(commands)
     _add_decide(commands)
     _add_report(commands)
+    _add_plan(commands)
+    _add_calibrate(commands)
     _add_config(commands)
     return parser
 
@@ -128,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
 _Commands = argparse._SubParsersAction  # argparse has no public name for what add_subparsers returns
 
 
-def _command(commands: _Commands[_Parser], name: str, what: str, example: str, function: Command) -> _Parser:
+def _command(commands: _Commands[Parser], name: str, what: str, example: str, function: Command) -> Parser:
     parser = commands.add_parser(
         name,
         help=what,
@@ -142,7 +129,7 @@ def _command(commands: _Commands[_Parser], name: str, what: str, example: str, f
     return parser
 
 
-def _add_init(commands: _Commands[_Parser]) -> None:
+def _add_init(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands, "init", "write a commented perfgate.toml for the project here", "perfgate init", _run_init
     )
@@ -152,7 +139,7 @@ def _add_init(commands: _Commands[_Parser]) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite a perfgate.toml that exists")
 
 
-def _add_check(commands: _Commands[_Parser]) -> None:
+def _add_check(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "check",
@@ -160,12 +147,12 @@ def _add_check(commands: _Commands[_Parser]) -> None:
         "perfgate check --base main --set gate.threshold=5%",
         _run_check,
     )
-    _add_measuring(parser)
-    _add_rules(parser)
-    _add_outputs(parser)
+    add_measuring(parser)
+    add_rules(parser)
+    add_outputs(parser)
 
 
-def _add_measure(commands: _Commands[_Parser]) -> None:
+def _add_measure(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "measure",
@@ -173,12 +160,12 @@ def _add_measure(commands: _Commands[_Parser]) -> None:
         "perfgate measure --base main --out results && perfgate decide results",
         _run_measure,
     )
-    _add_measuring(parser)
-    _add_rules(parser)
+    add_measuring(parser)
+    add_rules(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
-def _add_decide(commands: _Commands[_Parser]) -> None:
+def _add_decide(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "decide",
@@ -189,11 +176,11 @@ def _add_decide(commands: _Commands[_Parser]) -> None:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="measurements.jsonl, a folder with one, or - for stdin"
     )
-    _add_rules(parser, measured=True)
-    _add_outputs(parser)
+    add_rules(parser, measured=True)
+    add_outputs(parser)
 
 
-def _add_report(commands: _Commands[_Parser]) -> None:
+def _add_report(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "report",
@@ -214,11 +201,78 @@ def _add_report(commands: _Commands[_Parser]) -> None:
         "--out", type=Path, metavar="DIR", help="folder to fill; default: RUN if it is one, else .perfgate"
     )
     parser.add_argument("--all", action="store_true", help="every finding, also the unchanged ones of a long report")
-    _add_rules(parser, measured=True)
-    _add_outputs(parser)
+    add_rules(parser, measured=True)
+    add_outputs(parser)
 
 
-def _add_config(commands: _Commands[_Parser]) -> None:
+def _add_plan(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "plan",
+        "counts for the next runs, by what was measured or is remembered of this host",
+        "perfgate plan .perfgate --budget 10m --target 1%",
+        _run_plan,
+    )
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN", help="a folder or measurement files; default: what is remembered of this host"
+    )
+    parser.add_argument(
+        "--budget", type=arguments.duration, metavar="TIME", help="of builds and executions; default: plan.budget"
+    )
+    wanted = parser.add_mutually_exclusive_group()
+    wanted.add_argument(
+        "--target", type=arguments.share, metavar="SHARE", help="half-width of the intervals; default: half the thresholds"
+    )
+    wanted.add_argument(
+        "--detect", type=arguments.share, metavar="SHARE", help="a change to be found in 80%% of the runs"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the plan as JSON; - for stdout instead of text")
+    add_history(parser)
+    add_rules(parser)
+
+
+def _add_calibrate(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "calibrate",
+        "measure this checkout against itself, and remember how noisy this host is",
+        "perfgate calibrate --builds 20 --budget 1h\n  perfgate calibrate --simulate .perfgate --effect 2%,5%",
+        _run_calibrate,
+    )
+    group = parser.add_argument_group("measuring")
+    group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
+    group.add_argument("--builds", type=arguments.counts, metavar="N", help="rounds, default 20; to simulate: a list")
+    group.add_argument("--budget", type=arguments.duration, metavar="TIME", help="default: four times plan.budget")
+    group.add_argument("--out", type=Path, metavar="DIR", help="default: calibration in .perfgate of the project")
+    group.add_argument("--seed", type=arguments.seed, metavar="N", help="default: a new one; to simulate: 1")
+    group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
+    group.add_argument("--resume", action="store_true", help="go on with an interrupted calibration")
+    group.add_argument(
+        "--inject", type=arguments.shares, metavar="SHARES", help="changes to look for; default 1%%,2%%,5%%,10%%"
+    )
+    add_history(group)
+    add_rules(parser)
+    group = parser.add_argument_group("simulation")
+    group.add_argument(
+        "--simulate",
+        nargs="?",
+        const="table-vii",
+        metavar="SOURCE",
+        help="measure nothing: simulate with the variances of a RUN, of the history (history), or of K&J's Table VII",
+    )
+    group.add_argument("runs", nargs="*", metavar="RUN", help="more folders or measurement files to simulate from")
+    group.add_argument("--threshold", type=arguments.shares, metavar="SHARES", help="default 0%%,1%%,2%%,5%%")
+    group.add_argument("--effect", type=arguments.shares, metavar="SHARES", help="true changes; default 5%%,10%%")
+    group.add_argument("--reports", type=arguments.count, metavar="N", help="drawn for each number; default 2000")
+    group.add_argument("--cases", type=arguments.count, metavar="N", help="findings of a report; default 20")
+    group.add_argument("--cores", type=arguments.count, metavar="N", help="default: all")
+    group.add_argument("--markdown", type=Path, metavar="FILE", help="write a document, with its figures beside it")
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write what was learned as JSON; - for stdout instead of text")
+    group.add_argument("--quiet", action="store_true", help="only one line, and errors")
+
+
+def _add_config(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "config",
@@ -227,98 +281,25 @@ def _add_config(commands: _Commands[_Parser]) -> None:
         _run_config,
     )
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of perfgate.toml instead")
-    _add_sides(parser)
-    _add_rules(parser)
+    add_sides(parser)
+    add_rules(parser)
 
 
-def _add_sides(parser: _Parser) -> None:
-    parser.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
-    parser.add_argument("--head", metavar="REF", help="default: the working tree as it is")
-
-
-def _add_measuring(parser: _Parser) -> None:
-    group = parser.add_argument_group("measuring")
-    group.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
-    group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
-    group.add_argument("--out", type=Path, metavar="DIR", help="default: .perfgate of the project")
-    group.add_argument("--seed", type=_seed, metavar="N", help="of the schedule; default: a new one, which is recorded")
-    group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
-    group.add_argument("--keep", action="store_true", help="leave the worktrees of base and head")
-    group.add_argument("--resume", action="store_true", help="go on with an interrupted run")
-
-
-def _add_rules(parser: _Parser, *, measured: bool = False) -> None:
-    group = parser.add_argument_group("rules")
-    if measured:
-        both = "decide by this file instead of the rules that the run was measured under"
-        group.add_argument("--config", type=Path, metavar="FILE", help=both)
-        group.add_argument("--rules", metavar="FILE", help="the same")
-    else:
-        group.add_argument("--config", type=Path, metavar="FILE", help="use this config for both sides and the rules")
-        whose = "whose rules decide; default head, base where CI is set"
-        group.add_argument("--rules", metavar="base|head|FILE", help=whose)
-    group.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="gate.threshold=5%%; repeatable"
-    )
-    group.add_argument(
-        "--benchmark", action="append", default=[], metavar="GLOB", dest="benchmarks", help="only these; repeatable"
-    )
-
-
-def _add_outputs(parser: _Parser) -> None:
-    group = parser.add_argument_group("output")
-    for name in ("json", "html", "markdown"):
-        group.add_argument(
-            f"--{name}", metavar="FILE", help=f"write the report as {name}; - for stdout instead of text"
-        )
-    group.add_argument("--quiet", action="store_true", help="only the verdict and errors")
-
-
-def _seed(text: str) -> int:
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = -1
-    if not 0 <= seed < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to 2^63 - 1")
-    return seed
-
-
-def _rules(arguments: argparse.Namespace) -> RulesOptions:
-    return RulesOptions(arguments.config, arguments.rules, tuple(arguments.sets), tuple(arguments.benchmarks))
-
-
-def _outputs(arguments: argparse.Namespace) -> OutputOptions:
-    return OutputOptions(arguments.json, arguments.html, arguments.markdown, arguments.quiet)
-
-
-def _measuring(arguments: argparse.Namespace) -> MeasureOptions:
-    return MeasureOptions(
-        base=arguments.base,
-        head=arguments.head,
-        out=arguments.out,
-        seed=arguments.seed,
-        dry_run=arguments.dry_run,
-        keep=arguments.keep,
-        resume=arguments.resume,
-    )
-
-
-def _run_init(arguments: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _run_init(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     init = import_module("gate.commands.init")
-    code: int = init.run(init.InitOptions(Path.cwd(), arguments.kind, arguments.force), out, err)
+    code: int = init.run(init.InitOptions(Path.cwd(), parsed.kind, parsed.force), out, err)
     return code
 
 
-def _run_check(arguments: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _run_check(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check = _measuring_command("gate.commands.check")
-    code: int = check.run(_measuring(arguments), _rules(arguments), _outputs(arguments), out, err)
+    code: int = check.run(measuring_of(parsed), rules_of(parsed), outputs_of(parsed), out, err)
     return code
 
 
-def _run_measure(arguments: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _run_measure(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     measure = _measuring_command("gate.commands.measure")
-    code: int = measure.run(_measuring(arguments), _rules(arguments), out, err, quiet=arguments.quiet)
+    code: int = measure.run(measuring_of(parsed), rules_of(parsed), out, err, quiet=parsed.quiet)
     return code
 
 
@@ -328,21 +309,89 @@ def _measuring_command(name: str) -> ModuleType:
     return import_module(name)
 
 
-def _run_decide(arguments: argparse.Namespace, out: TextIO, _: TextIO) -> int:
+def _run_decide(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
     decide = import_module("gate.commands.decide")
-    code: int = decide.run(arguments.files, _rules(arguments), _outputs(arguments), out)
+    code: int = decide.run(parsed.files, rules_of(parsed), outputs_of(parsed), out)
     return code
 
 
-def _run_report(arguments: argparse.Namespace, out: TextIO, _: TextIO) -> int:
+def _run_report(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
     report = import_module("gate.commands.report")
-    options = report.ReportOptions(tuple(arguments.runs), arguments.format, arguments.out, arguments.all)
-    code: int = report.run(options, _rules(arguments), _outputs(arguments), out)
+    options = report.ReportOptions(tuple(parsed.runs), parsed.format, parsed.out, parsed.all)
+    code: int = report.run(options, rules_of(parsed), outputs_of(parsed), out)
     return code
 
 
-def _run_config(arguments: argparse.Namespace, out: TextIO, _: TextIO) -> int:
+def _run_plan(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    plan = import_module("gate.commands.plan")
+    options = plan.PlanOptions(
+        tuple(parsed.runs), parsed.history, parsed.budget, parsed.target, parsed.detect, parsed.json
+    )
+    code: int = plan.run(options, rules_of(parsed), out, err)
+    return code
+
+
+def _run_calibrate(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    _refuse_other_options(parsed)
+    if parsed.simulate is not None:
+        return _run_simulation(parsed, out, err)
+    calibrate = _measuring_command("gate.commands.calibrate")
+    builds = parsed.builds or (calibrate.BUILDS,)
+    if len(builds) > 1:
+        raise UserError(f"--builds {','.join(map(str, builds))}: a calibration has one number of builds")
+    options = calibrate.CalibrateOptions(
+        head=parsed.head,
+        builds=builds[0],
+        budget=None if parsed.budget is None else float(parsed.budget),
+        out=parsed.out,
+        seed=parsed.seed,
+        dry_run=parsed.dry_run,
+        resume=parsed.resume,
+        quiet=parsed.quiet,
+        history=parsed.history,
+        inject=parsed.inject or calibrate.INJECT,
+        json=parsed.json,
+    )
+    code: int = calibrate.run(options, rules_of(parsed), out, err)
+    return code
+
+
+_SIMULATING = ("runs", "threshold", "effect", "reports", "cases", "cores", "markdown")
+_CALIBRATING = ("head", "budget", "out", "dry_run", "resume", "inject", "json")
+
+
+def _refuse_other_options(parsed: argparse.Namespace) -> None:
+    others = _SIMULATING if parsed.simulate is None else _CALIBRATING
+    for name in others:
+        if getattr(parsed, name) not in (None, False, []):
+            option = "RUN" if name == "runs" else f"--{name.replace('_', '-')}"
+            why = "belongs to --simulate" if parsed.simulate is None else "does not go with --simulate"
+            raise UserError(f"{option}: {why}; see perfgate calibrate --help")
+
+
+def _run_simulation(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    simulate = import_module("gate.commands.simulate")
+    named = [] if parsed.simulate in ("table-vii", "history") else [parsed.simulate]
+    options = simulate.SimulateOptions(
+        runs=(*named, *parsed.runs),
+        builds=parsed.builds or simulate.BUILDS,
+        thresholds=parsed.threshold or simulate.THRESHOLDS,
+        effects=parsed.effect or simulate.EFFECTS,
+        reports=parsed.reports or simulate.REPORTS,
+        cases=parsed.cases or simulate.CASES,
+        seed=1 if parsed.seed is None else parsed.seed,
+        cores=parsed.cores,
+        markdown=parsed.markdown,
+    )
+    if parsed.simulate == "history":
+        code: int = simulate.run_history(parsed.history, rules_of(parsed), options, out, err)
+    else:
+        code = simulate.run(options, out, err)
+    return code
+
+
+def _run_config(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
     config = import_module("gate.commands.config")
-    options = config.ConfigOptions(arguments.base, arguments.head, arguments.schema)
-    code: int = config.run(options, _rules(arguments), out)
+    options = config.ConfigOptions(parsed.base, parsed.head, parsed.schema)
+    code: int = config.run(options, rules_of(parsed), out)
     return code

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from gate.config.rules import matches
-from gate.model import SIDES, Build, Execution, Failure, Round, Run, Side
+from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,38 +51,66 @@ def _expected(run: Run | None, measured: dict[Side, set[str]], select: Sequence[
     return expected
 
 
-def rounds_of(executions: Sequence[Execution], run: Run | None) -> Round:
-    """Count the rounds that both sides have, and those that the plan wanted."""
+def rounds_of(
+    executions: Sequence[Execution], run: Run | None, looks: Sequence[int], records: Sequence[Record]
+) -> Round:
+    """Count the rounds that both sides have, and those that the plan wanted.
+
+    looks: rounds of the looks planned; where there are looks a round is complete when it was looked at.
+    """
+    if looks:
+        return Round(done=max(r.look for r in records if isinstance(r, Look)), planned=looks[-1])
     done: dict[Side, set[tuple[int, int]]] = {
         side: {(e.session, e.build) for e in executions if e.side == side} for side in SIDES
     }
-    builds = _planned(run, "builds")
+    builds = _planned_builds(run)
     planned = builds * (run.sessions or 1) if run and builds is not None else None
     return Round(done=len(done["base"] & done["head"]), planned=planned)
 
 
-def _planned(run: Run | None, key: str) -> int | None:
-    value = run.config.get("plan", {}).get(key) if run and run.config else None
-    return value if isinstance(value, int) else None
+def settled_of(records: Sequence[Record]) -> dict[str, int]:
+    """Give the round after which each benchmark needed no more, where a look said so."""
+    settled: dict[str, int] = {}
+    for record in records:
+        if isinstance(record, Look):
+            for name in record.settled:
+                settled[name] = min(settled.get(name, record.look), record.look)
+    return settled
+
+
+def _planned(run: Run | None, key: str) -> Any:
+    return run.config.get("plan", {}).get(key) if run and run.config else None
+
+
+def _planned_builds(run: Run | None) -> int | None:
+    builds = _planned(run, "builds")
+    most = builds.get("max") if isinstance(builds, dict) else builds
+    return most if isinstance(most, int) else None
 
 
 def round_warnings(
-    rounds: Round, executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None
+    rounds: Round,
+    executions: Sequence[Execution],
+    failures: Sequence[Failure],
+    run: Run | None,
+    settled: Mapping[str, int],
 ) -> list[str]:
-    """Say what falls short of the plan, or of the other side, where no failure says why."""
+    """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
     if any(f.kind == "build" for f in failures):
         return []
     warnings = []
-    if rounds.planned is not None and rounds.done < rounds.planned:
-        warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
     failed = {f.benchmark for f in failures}
     counts: dict[str, dict[Side, int]] = {}
     for e in executions:
         if e.benchmark not in failed:
             counts.setdefault(e.benchmark, dict.fromkeys(SIDES, 0))[e.side] += 1
+    stopped_early = bool(settled) and settled.keys() >= counts.keys()
+    if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
+        warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
     per_build = _planned(run, "executions")
     for name, count in counts.items():
-        wanted = max(*count.values(), per_build * rounds.done if per_build is not None else 0)
+        wanted_rounds = settled.get(name, rounds.done)
+        wanted = max(*count.values(), per_build * wanted_rounds if isinstance(per_build, int) else 0)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
     return warnings

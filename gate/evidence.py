@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gate.completeness import build_warnings, presence, round_warnings, rounds_of
+from gate.completeness import build_warnings, presence, round_warnings, rounds_of, settled_of
 from gate.config.rules import is_decided, matches, metric_rules
 from gate.config.types import Config
+from gate.looks import looks_of
 from gate.model import Build, Case, Evidence, Execution, Failure, Sample, Side
 from gate.records import Located
 from gate.runs import EvidenceError, missing_parts, run_of
@@ -42,17 +43,20 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     failed = {f.benchmark for f in failures}
     pairs = _pairs([e for e in executions if e.benchmark in found.both and e.benchmark not in failed], config)
     seconds = [s for s in (*(b.seconds for b in builds), *(e.seconds for e in executions)) if s is not None]
-    rounds = rounds_of(executions, run)
+    everything = [r.record for r in records]
+    looks = looks_of(run, everything)
+    rounds = rounds_of(executions, run, looks, everything)
     return Evidence(
         run=run,
         cases=pairs.cases,
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,
+        looks=looks,
         seconds=sum(seconds) if seconds else None,
         warnings=[
             *(run.warnings if run else []),
-            *round_warnings(rounds, executions, failures, run),
+            *round_warnings(rounds, executions, failures, run, settled_of(everything)),
             *build_warnings(builds, run),
         ],
     )
@@ -177,5 +181,7 @@ def _sample(executions: list[Execution], metric: str) -> Sample:
         if (e.session, e.build) not in per_build:
             per_session[e.session] += 1
         per_build[e.session, e.build] += 1
+    orders = [e.order for e in ordered]
+    known = None if None in orders else np.array(orders, dtype=np.int64)
     counts = (np.array(iterations), np.array(list(per_build.values())), np.array(list(per_session.values())))
-    return Sample(np.array(values, dtype=np.float64), counts, tuple(per_build))
+    return Sample(np.array(values, dtype=np.float64), counts, tuple(per_build), known)

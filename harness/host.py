@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 UNKNOWN = "unknown"
@@ -45,12 +47,43 @@ def facts() -> Facts:
 
 
 def fingerprint(known: Facts) -> str:
-    """Hash what makes two machines comparable: CPU model, cores, memory in whole GiB, architecture, system."""
-    memory = known["memory"]
-    # the kernel keeps a little more or less for itself with each version
-    gib = round(memory / 2**30) if isinstance(memory, int) else UNKNOWN
-    parts = [known["cpu"], known["cores"], gib, known["machine"], known["os"]]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    """Hash what makes two machines comparable: CPU model, cores, memory as it is sold, architecture, system."""
+    return hashlib.sha256(json.dumps(list(_comparable(known).values())).encode()).hexdigest()
+
+
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """Name in words what makes two machines not comparable: "cpu was X, is Y"; empty where their fingerprints agree.
+
+    before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
+    "unknown".
+    """
+    was, is_ = _comparable(before), _comparable(now)
+    return [
+        f"{name} was {_worded(name, was[name])}, is {_worded(name, is_[name])}"
+        for name in was
+        if was[name] != is_[name]
+    ]
+
+
+def _comparable(known: Mapping[str, object]) -> dict[str, object]:
+    memory = known.get("memory", UNKNOWN)
+    gib = _nominal_gib(memory) if isinstance(memory, int) and memory > 0 else UNKNOWN
+    named = {"cpu": "cpu", "cores": "cores", "memory": "", "architecture": "machine", "system": "os"}
+    return {name: known.get(key, UNKNOWN) if key else gib for name, key in named.items()}
+
+
+def _nominal_gib(memory: int) -> float:
+    """Return the next size up of 1, 1.25, 1.5, 1.75 times a power of two.
+
+    The kernel keeps some percent of the memory for itself, more or less with each boot and version: a size rounded to
+    the nearest GiB could change sides.
+    """
+    step = 2.0 ** (math.floor(math.log2(memory / 2**30)) - 2)
+    return math.ceil(memory / 2**30 / step) * step
+
+
+def _worded(name: str, value: object) -> str:
+    return f"{value:g} GiB" if name == "memory" and isinstance(value, float) else str(value)
 
 
 def cpu_model(cpuinfo: str | None = None) -> str:

@@ -103,7 +103,15 @@ class StepFinished:
     failure: Failure | None
 
 
-Event = RoundStarted | StepStarted | StepFinished
+@dataclass(frozen=True, slots=True)
+class LookTaken:
+    """A round was looked at. settled: benchmarks that newly need no more; wanted: those that do."""
+
+    settled: int
+    wanted: int
+
+
+Event = RoundStarted | StepStarted | StepFinished | LookTaken
 Progress = Callable[[Event], None]
 
 
@@ -276,8 +284,11 @@ class _Loop:
             ledger.settled |= set(ledger.looks[number].settled)
         elif self._after_round is not None:
             settled = self._after_round(ledger.records)
+            new = settled - ledger.settled - ledger.failed
             ledger.settled |= settled
             self._add(Look(look=number + 1, settled=sorted(settled)))
+            measured = {step.benchmark for step in self._work.rounds[number].executions}
+            self._progress(LookTaken(len(new & measured), len(measured - ledger.settled - ledger.failed)))
 
     def _add(self, record: Record) -> None:
         self._append(record)

@@ -131,6 +131,8 @@ family = "holm"
 inconclusive = "fail"
 missing = "fail"
 min_builds = 5
+resampling = "RRR"
+history = "/var/lib/perfgate/history.sqlite"
 """,
     ),
     Section(
@@ -138,7 +140,7 @@ min_builds = 5
         config.Override,
         """\
 Other rules for some cases. All three globs must match. A later entry wins over an earlier one; `[benchmark.metric.*]`
-wins over both. The only statistic of this version is `mean`.""",
+wins over both.""",
         """\
 [[override]]
 benchmark = "suite/parse-*"
@@ -173,10 +175,15 @@ How much is measured. [quickstart.md](quickstart.md#how-many-builds) says how to
 builds narrow the interval more than anything else does. `perfgate check --dry-run` prints the schedule, and how long it
 takes once there was a run; before, the budget is the bound. Before a round begins, perfgate looks whether the slowest
 round so far still fits the budget. If not, measuring stops there and the report says how many rounds were made. The
-first round always runs.""",
+first round always runs.
+
+With a range of builds there are up to four looks, from `min` to `max` rounds, and a benchmark that is settled at one
+is executed no more ([method.md](method.md#stopping-early)). With `auto = true`, builds, executions and iterations are
+those that `perfgate plan` finds in what is remembered of this host; the written ones count where nothing is.""",
         """\
 [plan]
-builds = 5
+builds = {min = 4, max = 12}
+auto = false
 executions = 5
 iterations = 10
 budget = "15m"
@@ -272,7 +279,11 @@ threshold = "5%"
         config.MetricRules,
         """\
 What one metric of a benchmark is and how it is judged. A metric that has such a table is decided, whatever the
-instrument, unless `plan.metrics` leaves it out.""",
+instrument, unless `plan.metrics` leaves it out.
+
+`statistics` names what is compared: `mean`, and quantiles such as `p50`, `p99` or `p99.9`, each with a verdict of its
+own. A quantile needs values in every build: 20 for p50, 200 for p95, 1000 for p99. `perfgate check` says before it
+measures which quantiles the plan is too small for.""",
         """\
 [[benchmark]]
 name = "request"
@@ -282,7 +293,7 @@ instrument = "values"
 [benchmark.metric.latency]
 unit = "ms"
 better = "lower"
-statistics = ["mean"]
+statistics = ["mean", "p50", "p99"]
 threshold = "5%"
 floor = "100us"
 exact = false
@@ -324,12 +335,14 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
         return "none"
     if isinstance(value, (Share, Duration, Quantity)):
         value = str(value)
+    if isinstance(value, config.Builds):
+        return f"`{{min = {value.min}, max = {value.max}}}`"
     return f"`{json.dumps(value)}`"
 
 
 _NAMES: Mapping[Any, str] = {
     Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
-    bool: "`true` or `false`", date: "date", config.MetricRules: "table",
+    bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Builds: "a range of such numbers, `{min, max}`",
 }  # fmt: skip
 
 
@@ -346,6 +359,8 @@ def _type(hint: Any) -> str:
 
 def _name(hint: Any) -> str:
     kind, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if kind is Annotated:
+        return _type(hint)
     if kind in (typing.Union, types.UnionType):
         rest = tuple(argument for argument in arguments if argument is not types.NoneType)
         return "command" if set(rest) == {str, list[str]} else " or ".join(map(_name, rest))

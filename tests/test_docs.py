@@ -10,7 +10,7 @@ import pytest
 from gate.cli import main
 from gate.config.parse import parse
 from gate.config.source import read_source
-from gate.config.types import Config, Table
+from gate.config.types import Builds, Config, Table
 from scripts import docs
 from tests.support.pages import ROOT, run_page
 
@@ -34,7 +34,8 @@ def test_the_command_prints_the_shipped_schema() -> None:
 
 
 def test_the_reference_has_every_table() -> None:
-    described = {section.table for section in docs.SECTIONS} | {Config}
+    # Builds is an inline table, described where it stands
+    described = {section.table for section in docs.SECTIONS} | {Config, Builds}
     assert described == set(Table.__subclasses__())
 
 

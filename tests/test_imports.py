@@ -22,13 +22,13 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "runs", "completeness", "evidence", "frame", "reasons", "summaries"),
+    ("stats", "runs", "completeness", "looks", "evidence", "frame"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),
     ("harness",),
     ("commands",),
-    ("cli",),
+    ("arguments", "cli"),
     ("__main__",),
 )
 RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}
@@ -36,7 +36,7 @@ RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part 
 # Parts that may import these and no others.
 ONLY = {
     "stats": {"model"},
-    "evidence": {"model", "units", "records", "config", "runs", "completeness"},
+    "evidence": {"model", "units", "records", "config", "runs", "completeness", "looks"},
     "harness": {"model", "units", "records", "config", "adapters"},
 }
 # Parts that nobody but these may import.

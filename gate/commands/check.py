@@ -7,9 +7,13 @@ from typing import TextIO
 
 from gate.commands.deciding import decide_inputs
 from gate.commands.inputs import read_inputs
+from gate.commands.looking import looking
 from gate.commands.measure import measure_here
+from gate.commands.measuring import Job
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.outputs import fill, require_writable, show, targets, write_asked
+from gate.commands.remembering import append_check
+from gate.commands.runs import records_of
 from gate.model import UserError
 
 EXIT_USAGE = 2
@@ -20,7 +24,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
     # found out now, not after a quarter of an hour of measuring
     require_writable(outputs)
 
-    def conclude(folder: Path) -> int:
+    def conclude(folder: Path, job: Job) -> int:
         # the run line holds the rules in force, options included
         report = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
         # first what cannot fail: a disk that is full by now must not cost the verdict
@@ -32,8 +36,14 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         except UserError as error:
             err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")
             return report.exit_code or EXIT_USAGE
+        err.writelines(
+            f"perfgate: warning: {warning}\n"
+            for warning in append_check(options.history, job.project, job.run, records_of(folder))
+        )
         if not outputs.quiet:
             err.write(f"perfgate: report in {folder / 'report.html'}\n")
         return report.exit_code
 
-    return measure_here(options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude)
+    return measure_here(
+        options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude, looks=looking
+    )

@@ -27,7 +27,7 @@ def decide_inputs(inputs: Inputs, options: RulesOptions) -> Report:
         UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
-    policy = _policy(run, options)
+    policy = policy_of(run, options)
     evidence = gather(inputs.records, policy.config, options.benchmarks)
     if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
@@ -35,7 +35,12 @@ def decide_inputs(inputs: Inputs, options: RulesOptions) -> Report:
     return decide(msgspec.structs.replace(evidence, warnings=[*evidence.warnings, *inputs.warnings]), policy)
 
 
-def _policy(run: Run | None, options: RulesOptions) -> Policy:
+def policy_of(run: Run | None, options: RulesOptions) -> Policy:
+    """Settle the rules for measurements: those that the options name, else those of the run.
+
+    Raises:
+        UserError: rules that cannot be read, or a side that measurements do not hold.
+    """
     if options.rules in ("base", "head"):
         raise UserError(f"--rules {options.rules}: measurements hold one set of rules; give --rules FILE instead")
     file = options.config or (Path(options.rules) if options.rules else None)

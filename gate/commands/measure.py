@@ -15,7 +15,7 @@ from gate.commands.outputs import make_folder
 from gate.commands.plan_text import announce, forecast, write_schedule
 from gate.commands.project import open_project
 from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
-from gate.model import Execution, Failure, UserError
+from gate.model import AfterRound, Execution, Failure, Run, UserError
 
 EXIT_ERROR = 4
 
@@ -23,7 +23,7 @@ EXIT_ERROR = 4
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
 
-    def conclude(folder: Path) -> int:
+    def conclude(folder: Path, _: Job) -> int:
         records = records_of(folder)
         failures = [r for r in records if isinstance(r, Failure)]
         executions = sum(isinstance(r, Execution) for r in records)
@@ -37,6 +37,10 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
     return measure_here(options, rules, (), out, err, quiet=quiet, conclude=conclude)
 
 
+def _no_looks(_: Run) -> AfterRound | None:
+    return None
+
+
 def measure_here(
     options: MeasureOptions,
     rules: RulesOptions,
@@ -45,12 +49,13 @@ def measure_here(
     err: TextIO,
     *,
     quiet: bool,
-    conclude: Callable[[Path], int],
+    conclude: Callable[[Path, Job], int],
+    looks: Callable[[Run], AfterRound | None] = _no_looks,
 ) -> int:
     """Measure the project around the working directory, and conclude on the folder of the run.
 
-    outputs: files that will be written beside the folder. Returns what conclude does; 0 after --dry-run, 4 when the
-    measurements could not be written, 128 + signal after an interruption.
+    outputs: files that will be written beside the folder. looks: gives what is asked between rounds. Returns what
+    conclude does; 0 after --dry-run, 4 when the measurements could not be written, 128 + signal after an interruption.
     """
     folder: Path | None = options.out
     try:
@@ -66,7 +71,9 @@ def measure_here(
             if not quiet:
                 _introduce(job, err)
             place = folder
-            return execute(job, options, err, quiet=quiet, then=lambda: conclude(place))
+            return execute(
+                job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=looks(job.run)
+            )
     except Interrupted as interrupted:
         err.write(f"perfgate: {interrupted}: {_kept(folder)}\n")
         return interrupted.exit_code

@@ -15,14 +15,17 @@ import msgspec
 
 from gate import __version__
 from gate.commands import runs
+from gate.commands.auto import with_plan
 from gate.commands.detect.found import PLACEHOLDER
 from gate.commands.options import MeasureOptions
 from gate.commands.progress import Progress
 from gate.commands.project import Project
+from gate.commands.remembering import Recalled, recall_memory
 from gate.config.schema import to_tables
-from gate.config.types import Config
-from gate.model import SIDES, Failure, Run, Side, UserError
+from gate.config.types import Builds, Config, Plan
+from gate.model import SIDES, AfterRound, Failure, Memory, Run, Side, UserError
 from gate.records import Appender
+from gate.stats.quantile import needed_values
 from harness.build import Recipe, TreeBuilder
 from harness.execute import ProcessExecutor, clean_environment
 from harness.hints import Hint, checkout_hint
@@ -48,10 +51,10 @@ class Job:
     instruments: Instruments
 
 
-def prepare(project: Project, options: MeasureOptions, out: Path) -> Job:
+def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted.
 
-    out: the folder of the run.
+    out: the folder of the run. remembers: whether what is remembered of this host counts.
 
     Raises:
         UserError: nothing to measure, or a run that cannot be resumed.
@@ -63,15 +66,20 @@ def prepare(project: Project, options: MeasureOptions, out: Path) -> Job:
     past = runs.interrupted(out) if options.resume else None
     seed = options.seed if options.seed is not None else past.seed if past else secrets.randbits(32)
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
+    host = {**facts(), **instruments.versions}
+    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
+    planned = with_plan(project, recalled.memory, past, options.history, host)
+    settings = planned.project.settings
     plan = settings.rules.plan
     run = Run(
         id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
         created=datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         perfgate=__version__,
         seed=seed,
+        looks=most_builds(plan) if isinstance(plan.builds, Builds) else None,
         base=project.sources.base.commit,
         head=project.sources.head.commit,
-        host={**facts(), **instruments.versions},
+        host=host,
         config=to_tables(settings.rules),
         chosen=project.sources.explanation,
         rules=project.rules,
@@ -79,36 +87,80 @@ def prepare(project: Project, options: MeasureOptions, out: Path) -> Job:
         commands={
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
-        warnings=[*settings.warnings, *instruments.warnings, *_plan_warnings(settings.rules)],
+        warnings=[
+            *settings.warnings,
+            *instruments.warnings,
+            *recalled.warnings,
+            *planned.sentences,
+            *_plan_warnings(settings.rules, recalled.memory),
+        ],
+        memory=recalled.memory,
     )
     if past is not None:
         runs.refuse_other(past, run, out)
         run = past
-    rounds = schedule(settings.benchmarks, plan.builds, plan.executions, seed or 0)
-    return Job(project, run, out, rounds, instruments)
+    rounds = schedule(settings.benchmarks, most_builds(plan), plan.executions, seed or 0)
+    return Job(planned.project, run, out, rounds, instruments)
 
 
 def _shell(command: list[str]) -> str:
     return shlex.join(command)
 
 
-def _plan_warnings(rules: Config) -> list[str]:
+def _plan_warnings(rules: Config, memory: Memory | None) -> list[str]:
     unedited = [
         f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
         for b in rules.benchmark
         if b.name == PLACEHOLDER
     ]
-    if rules.plan.builds >= rules.gate.min_builds:
-        return unedited
-    return [
-        *unedited,
-        f"plan.builds = {rules.plan.builds} is below gate.min_builds = {rules.gate.min_builds}: no change is called",
-    ]
+    return [*unedited, *_builds_warnings(rules, memory), *_quantile_warnings(rules)]
 
 
-def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool, then: Callable[[], int]) -> int:
+def _builds_warnings(rules: Config, memory: Memory | None) -> list[str]:
+    builds, needed = most_builds(rules.plan), rules.gate.min_builds
+    texts = []
+    if builds < needed:
+        moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
+        of = " of what is not remembered of this host" if moderates else ""
+        texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of} is called")
+    if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
+        texts.append(f"bootstrap intervals have no looks: all {builds} rounds are measured")
+    return texts
+
+
+def _quantile_warnings(rules: Config) -> list[str]:
+    """Name the quantiles that the plan cannot judge, before a quarter of an hour is spent on them."""
+    per_build = rules.plan.executions * rules.plan.iterations
+    texts = []
+    for b in rules.benchmark:
+        for name, metric in b.metric.items():
+            for statistic in metric.statistics:
+                needs = needed_values(float(statistic[1:]) / 100) if statistic != "mean" else 0
+                if needs > per_build:
+                    texts.append(
+                        f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "
+                        f"({rules.plan.executions} executions x {rules.plan.iterations} iterations)"
+                    )
+    return texts
+
+
+def most_builds(plan: Plan) -> int:
+    """Count the rounds that a plan has at most."""
+    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
+
+
+def execute(
+    job: Job,
+    options: MeasureOptions,
+    err: TextIO,
+    *,
+    quiet: bool,
+    then: Callable[[], int],
+    after_round: AfterRound | None = None,
+) -> int:
     """Measure what is not yet recorded; every record is on disk before the next step begins.
 
+    after_round: asked between rounds which benchmarks need no more; None: the design is fixed.
     then: what follows on the measurements, and gives the exit code. It is called while this run still holds the
     machine, so that no other gate in this checkout can move its files away.
 
@@ -125,18 +177,20 @@ def execute(job: Job, options: MeasureOptions, err: TextIO, *, quiet: bool, then
             err.flush()
 
     with host_lock(waiting, job.project.repository.project):
-        _measure(job, options, sources, err, quiet=quiet)
+        _measure(job, options, sources, err, quiet=quiet, after_round=after_round)
         return then()
 
 
-def _measure(job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *, quiet: bool) -> None:
+def _measure(
+    job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *, quiet: bool, after_round: AfterRound | None
+) -> None:
     project, settings = job.project, job.project.settings
     # only now, since another gate may have used the folder while this one waited
     records = runs.resumed(job.out, job.run) if options.resume else ()
     if not options.resume:
         runs.make_room(job.out)
     environments = _environments(settings.sides)
-    progress = Progress(err, 2 * len(job.rounds), sum(len(r.executions) for r in job.rounds), quiet=quiet)
+    progress = Progress(err, quiet=quiet)
     with (
         open_trees(
             project.repository,
@@ -169,6 +223,7 @@ def _measure(job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *
                 Tools(executor, builder, job.instruments.by_name, _hint(project)),
                 append,
                 records=records,
+                after_round=after_round,
                 progress=progress,
             )
         finally:

@@ -38,3 +38,5 @@ class MeasureOptions:
     dry_run: bool
     keep: bool
     resume: bool
+    history: Path | None
+    """None: as configured."""

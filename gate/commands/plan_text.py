@@ -7,8 +7,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TextIO
 
-from gate.commands.measuring import Job
+from gate.commands.measuring import Job, most_builds
 from gate.commands.runs import MEASUREMENTS
+from gate.config.types import Builds
 from gate.model import SIDES, Build, Execution, Record, UserError
 from gate.records import read
 from gate.report.wording import commit, plural
@@ -22,13 +23,16 @@ def announce(job: Job) -> str:
     benchmarks = job.project.settings.benchmarks
     both = sum(name in benchmarks["base"] for name in benchmarks["head"])
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
+    builds = plural(most_builds(plan), "build")
+    if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
+        builds = f"{plan.builds.min} to {builds}"
     counts = (
-        (both, "benchmark"),
-        (plan.builds, "build"),
-        (plan.executions, "execution"),
-        (plan.iterations, "iteration"),
+        plural(both, "benchmark"),
+        builds,
+        plural(plan.executions, "execution"),
+        plural(plan.iterations, "iteration"),
     )
-    return f"{sides}: {' x '.join(plural(n, noun) for n, noun in counts)} a side, {expected(job)}"
+    return f"{sides}: {' x '.join(counts)} a side, {expected(job)}"
 
 
 def forecast(job: Job) -> list[str]:

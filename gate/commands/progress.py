@@ -8,21 +8,21 @@ from typing import TextIO
 
 from gate.commands.outputs import is_terminal
 from gate.units import format_duration
-from harness.measure import Event, RoundStarted, StepFinished, StepStarted
+from harness.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
 
 _CALM = 30.0
 """Seconds between two lines of a log within a round."""
 
 
 class Progress:
-    """Shows the events of the measuring loop. builds, executions: how many steps the whole run has."""
+    """Shows the events of the measuring loop."""
 
-    def __init__(self, stream: TextIO, builds: int, executions: int, *, quiet: bool = False) -> None:
+    def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
         """Write to a stream; quiet writes nothing."""
         self._stream = stream
         self._live = is_terminal(stream) and not os.environ.get("CI")
         self._quiet = quiet
-        self._left = {"build": builds, "execution": executions}
+        self._left = {"build": 0, "execution": 0}
         self._seconds: dict[str, list[float]] = {"build": [], "execution": []}
         self._round = ""
         self._last = 0.0
@@ -30,13 +30,25 @@ class Progress:
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, RoundStarted):
+            # of what is still wanted: settled benchmarks take no more time
+            rounds = event.rounds - event.number
+            self._left = {"build": 2 * rounds, "execution": event.executions * rounds}
             self._round = f"round {event.number + 1} of {event.rounds}"
             self._line(f"{self._round}: {event.executions} executions{self._remaining()}")
         elif isinstance(event, StepStarted):
             what = f"building {event.side}" if event.benchmark is None else f"{event.benchmark} on {event.side}"
             self._now(f"{self._round}{self._remaining()}: {what}")
+        elif isinstance(event, LookTaken):
+            self._looked(event)
         else:
             self._finished(event)
+
+    def _looked(self, event: LookTaken) -> None:
+        if event.settled and event.wanted:
+            settled = f"{event.settled} benchmark{'s need' if event.settled > 1 else ' needs'} no more"
+            self._line(f"{self._round}: {settled}, {event.wanted} still open")
+        elif event.settled:
+            self._line(f"{self._round}: nothing more to measure")
 
     def _finished(self, event: StepFinished) -> None:
         kind = "build" if event.benchmark is None else "execution"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.config.source import Path, Source, dotted
-from gate.config.types import Benchmark, BuildTable, Config
+from gate.config.types import Benchmark, Builds, BuildTable, Config
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
@@ -22,6 +22,7 @@ def check(config: Config, source: Source) -> None:
         if not name or "=" in name or "\0" in name + value:
             raise source.error(("env", "set", name), "is no environment variable: an empty name, or = or NUL in it")
     _check_build(config.build, source)
+    _check_plan(config, source)
     seen: dict[str, int] = {}
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)
@@ -39,6 +40,12 @@ def _check_build(build: BuildTable, source: Source) -> None:
         for item in getattr(build, key):
             if item.startswith("/") or ".." in item.split("/") or item.strip("./") == "":
                 raise source.error(("build", key), f'"{item}" is not a path inside the project')
+
+
+def _check_plan(config: Config, source: Source) -> None:
+    builds = config.plan.builds
+    if isinstance(builds, Builds) and builds.min > builds.max:
+        raise source.error(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
 
 
 def _refuse_unknown_units(config: Config, source: Source) -> None:
@@ -76,6 +83,12 @@ def _check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
         raise source.error((*path, "command"), "is empty")
     if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
         raise source.error((*path, "name"), "holds a control character")
+    for name, rules in benchmark.metric.items():
+        for statistic in rules.statistics:
+            if statistic != "mean" and not 0 < float(statistic[1:]) < 100:
+                raise source.error(
+                    (*path, "metric", name, "statistics"), f'"{statistic}" is no quantile: write p50, p99 or p99.9'
+                )
     if benchmark.max_output.unit != "B":
         raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is no size: write "256MB"')
     if benchmark.instrument != "values" and any(rules.exact for rules in benchmark.metric.values()):

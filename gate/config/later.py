@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gate.config.errors import ConfigError
 from gate.config.source import Path, Source
 
-_INTERVALS = {"fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"}
 _INSTRUMENTS = {
     "perf_stat", "callgrind", "pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh",
 }  # fmt: skip
@@ -19,10 +18,6 @@ def _always(_: Any) -> bool:
 
 
 _LATER: dict[tuple[str, str], Callable[[Any], bool]] = {
-    ("gate", "interval"): lambda value: value in _INTERVALS,
-    ("gate", "family"): lambda value: value == "bh",
-    ("plan", "builds"): lambda value: isinstance(value, Mapping),
-    ("plan", "auto"): _always,
     ("build", "perturb"): _always,
     ("benchmark", "instrument"): lambda value: value in _INSTRUMENTS,
     ("benchmark", "command"): lambda value: "{port}" in (value if isinstance(value, str) else str(value)),
@@ -43,13 +38,6 @@ def refuse_later(source: Source) -> None:
         for path, values in _tables(source.tables, table):
             if key in values and is_later(values[key]):
                 raise _not_yet(source, (*path, key))
-    for path, benchmark in _tables(source.tables, "benchmark"):
-        metrics = benchmark.get("metric")
-        for name, rules in metrics.items() if isinstance(metrics, dict) else ():
-            statistics = rules.get("statistics") if isinstance(rules, dict) else None
-            for statistic in statistics if isinstance(statistics, list) else ():
-                if isinstance(statistic, str) and statistic[:1] == "p" and statistic[1:].replace(".", "").isdigit():
-                    raise _not_yet(source, (*path, "metric", name, "statistics"))
 
 
 def _tables(tables: dict[str, Any], name: str) -> list[tuple[Path, dict[str, Any]]]:

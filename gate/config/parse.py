@@ -59,8 +59,10 @@ def _value(hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> An
     kind, arguments = typing.get_origin(bare), typing.get_args(bare)
     if raw is None and type(None) in arguments:
         return None
-    if _is_struct(bare):
-        return _struct(bare, raw, path, source, lenient)
+    members = (bare, *arguments) if kind in (None, typing.Union, types.UnionType) else ()
+    struct = next((member for member in members if _is_struct(member)), None)
+    if struct is not None and (struct is bare or isinstance(raw, dict)):
+        return _struct(struct, raw, path, source, lenient)
     if kind in (list, dict):
         return _items(kind, arguments[-1], hint, raw, path, source, lenient)
     try:
@@ -103,6 +105,10 @@ def _plain(message: str, bare: Any, raw: Any) -> str:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
     if "RFC3339" in message:
         return f"expected a date such as 2026-12-31 ({_shown(raw)})"
+    if any(_is_struct(member) for member in members) and "object" in message:
+        return f"expected a whole number or a table, got {_shown(raw)}"
+    if "regex" in message or "pattern" in message:
+        return f"{_shown(raw)} is no statistic: write mean, p50, p99 or p99.9"
     text = message.replace("`", "").replace("Expected", "expected", 1)
     text = text.split(" - at ")[0]
     return text if repr(raw) in text else f"{text} ({_shown(raw)})"

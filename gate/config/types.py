@@ -18,7 +18,10 @@ from gate.units import Duration, Quantity, Share
 T = TypeVar("T")
 
 Command = str | list[str]
-Statistic = Literal["mean"]
+Statistic = Annotated[str, Meta(pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$")]
+Interval = Literal[
+    "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"
+]
 Instrument = Literal["hyperfine", "spawn", "values"]
 
 
@@ -42,11 +45,25 @@ class Gate(Table, frozen=True, kw_only=True):
         float, Meta(gt=0.5, lt=1, description="Confidence of the intervals; the report's error is 1 - confidence.")
     ] = 0.95
     interval: Annotated[
-        Literal["auto", "fieller", "fieller-kj"],
-        Meta(description='How the interval of the ratio is made; "auto" is "fieller" in this version.'),
+        Interval,
+        Meta(
+            description='How the interval of the ratio is made (docs/method.md). "auto", before measuring: '
+            '"fieller-moderated" where this host is calibrated, else "fieller-paired" or "fieller".'
+        ),
     ] = "auto"
+    resampling: Annotated[
+        Literal["RRR", "RRN", "RNN", "FLAT"],
+        Meta(
+            description="What the bootstrap intervals draw again: R with replacement, N not, from the highest level "
+            'down; "FLAT" ignores the levels.'
+        ),
+    ] = "RRR"
     family: Annotated[
-        Literal["holm", "none"], Meta(description="How the error is shared over all findings of the report.")
+        Literal["holm", "bh", "none"],
+        Meta(
+            description='How the error is shared over all findings of the report. "holm": over the chance of any false '
+            'alarm; "bh": over the share of false alarms among the alarms; "none": not at all.'
+        ),
     ] = "holm"
     inconclusive: Annotated[
         Literal["pass", "fail"], Meta(description="Whether an inconclusive report fails (exit 3) or passes (exit 0).")
@@ -56,8 +73,20 @@ class Gate(Table, frozen=True, kw_only=True):
         Meta(description="Whether a benchmark that base has and head lacks, or that gave no values, is an error."),
     ] = "fail"
     min_builds: Annotated[
-        int, Meta(ge=2, description="Builds a side below which neither a regression nor an improvement is called.")
+        int,
+        Meta(
+            ge=2,
+            description="Builds a side below which neither a regression nor an improvement is called, unless the "
+            "interval is moderated by calibration.",
+        ),
     ] = 5
+    history: Annotated[
+        str | None,
+        Meta(
+            description="File of what is remembered between runs. Default: $PERFGATE_HISTORY, else "
+            "perfgate/history.sqlite in $XDG_STATE_HOME or ~/.local/state."
+        ),
+    ] = None
 
 
 class Override(Table, frozen=True, kw_only=True):
@@ -83,10 +112,33 @@ class Accept(Table, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(min_length=1, description="Why; shown in the report.")]
 
 
+BuildCount = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class Builds(Table, frozen=True, kw_only=True):
+    """A range of builds: the first look for a verdict comes after `min` rounds, the last after `max`."""
+
+    min: Annotated[int, Meta(ge=2, le=1000, description="Rounds before the first look.")]
+    max: Annotated[int, Meta(ge=2, le=1000, description="Rounds at most.")]
+
+
 class Plan(Table, frozen=True, kw_only=True):
     """How much is measured."""
 
-    builds: Annotated[int, Meta(ge=1, le=1000, description="Builds of each side, one a round.")] = 5
+    builds: Annotated[
+        BuildCount | Builds,
+        Meta(
+            description="Builds of each side, one a round. A number is a fixed design; {min = 4, max = 12} stops early "
+            "what is settled, at up to four looks fixed beforehand."
+        ),
+    ] = msgspec.field(default_factory=lambda: Builds(min=4, max=12))
+    auto: Annotated[
+        bool,
+        Meta(
+            description="Take builds, executions and iterations from what is remembered of this host: the cheapest "
+            "that `perfgate plan` finds within the budget."
+        ),
+    ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
     iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
     budget: Annotated[

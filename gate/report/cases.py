@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate.model import Better, Finding, Level, RatioInterval, Recorded, SideSummary
+from gate.model import Better, Finding, Level, QuantileCurve, RatioInterval, Recorded, SideSummary
 from gate.report.plain import clip, visible
 from gate.report.view import known
 from gate.report.wording import format_percent, format_ratio, plural
@@ -16,6 +16,10 @@ from gate.units import format_number, format_share, format_value, shown_unit
 _METHODS = {
     "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
     "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
+    "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
+    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from calibration",
+    "bootstrap": "percentile interval of the hierarchical bootstrap",
+    "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
     "exact": "compared as numbers: neither side has any spread",
 }
 
@@ -26,7 +30,12 @@ def quantity(case: Finding | Recorded) -> str:
     return visible(f"{case.metric} {statistic}".rstrip())
 
 
-def factors(case: Finding | Recorded) -> str:
+def effect(ratio: float | None) -> str:
+    """Write one point of a curve as a change: "+5.1%"; "none" where there is no band."""
+    return format_share(ratio - 1, sign=True) if known(ratio) else "none"
+
+
+def factors(case: Finding | Recorded | QuantileCurve) -> str:
     """Write the settings of the factors: "size=10, kind=a"."""
     return ", ".join(f"{visible(name)}={visible(str(value))}" for name, value in case.factors.items())
 
@@ -153,6 +162,23 @@ def _over(case: Finding | Recorded) -> str:
 def method(name: str) -> str:
     """Name the method of an interval in words."""
     return _METHODS.get(name, visible(name))
+
+
+def finding_method(finding: Finding) -> str:
+    """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
+    if finding.statistic == "mean" or finding.ratio.method == "exact":
+        return method(finding.ratio.method)
+    extra = {
+        "fieller-paired": ", base and head of each round as a pair",
+        "fieller-moderated": ", with the variance remembered from calibration",
+    }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
+    return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
+
+
+def without_memory(finding: Finding) -> str:
+    """Write the interval as it would be without what is remembered; nothing where nothing is."""
+    memory = finding.memory
+    return interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
 def notes(finding: Finding) -> list[str]:

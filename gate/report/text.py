@@ -91,6 +91,8 @@ class _Text:
             ("head", wording.commit(report.run.head)),
             ("chosen", visible(report.run.chosen or "")),
             ("measured", wording.measured(report)),
+            ("looks", wording.looks(report)),
+            ("memory", wording.memory(report)),
         ]
         lines = [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
         return [*headline, *self.wrap(wording.counts(report)), "", *lines]

@@ -12,7 +12,7 @@ from typing import Any
 from gate.model import Commit, Counts, Finding, Recorded, Report
 from gate.report.plain import clip, visible
 from gate.report.view import Tally, known, tallies
-from gate.units import Share, format_duration
+from gate.units import Share, format_duration, format_number
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
 MEANINGS = {
@@ -83,6 +83,29 @@ def measured(report: Report) -> str:
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
+
+
+def looks(report: Report) -> str:
+    """How many looks there were: "1 of 4, planned after rounds 4, 6, 8 and 12"; nothing for a fixed design."""
+    found = report.run.looks
+    if found is None:
+        return ""
+    return f"{found.used} of {len(found.rounds)}, planned after {_rounds(found.rounds)}"
+
+
+def _rounds(rounds: list[int]) -> str:
+    *most, last = [str(number) for number in rounds]
+    return f"rounds {', '.join(most)} and {last}" if most else f"round {last}"
+
+
+def memory(report: Report) -> str:
+    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; else nothing."""
+    found = report.run.memory
+    if found is None:
+        return ""
+    days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
+    text = f"{plural(found.sessions, 'session')}, {days}, used for {found.findings} of {report.family.size} findings"
+    return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
 
 
 def _design(sides: list[Counts]) -> str:

@@ -1,62 +1,150 @@
-"""One case: both sides summarized, and whether their ratio can be estimated at all."""
+"""One case and one statistic: both sides reduced to their top units, and whether they have a ratio at all."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from gate.model import Sample
-from gate.stats.levels import Summary, summarize
-from gate.stats.ratio import MeanPair, Method, mean_pair
+from gate.stats.levels import LevelVariance, Tops, summarize
+from gate.stats.quantile import needed_values, quantile_pair, type8
+from gate.stats.ratio import LogPair, MeanPair, Ratio, paired, unpaired
 
-Trouble = Literal["", "negative", "one-unit", "no-spread", "zero-base", "overflow", "apart"]
+Method = Literal["fieller", "fieller-kj", "fieller-paired"]
+Trouble = Literal[
+    "",
+    "negative",
+    "overflow",
+    "zero-base",
+    "zero-quantile",
+    "apart",
+    "one-unit",
+    "few-values",
+    "no-spread",
+    "no-rounds",
+]
+
+_FEWEST_EXECUTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What is known of a case.
+class Shortage:
+    """Values per build: how many a quantile has, and how many it needs."""
 
-    exact: compared as numbers, without variance. trouble: why there is no ratio with an interval, "" when there is.
+    has: int
+    needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """Both sides of one case for one statistic, before a method makes an interval of them.
+
+    base, head: the top units. x, y: the value of each side, in the metric's unit. levels: variance of each side's mean
+    by level (of a quantile only the top level, relative to the quantile). exact: compared as numbers. trouble: why
+    there is no ratio with an interval, "" when there is. shortage: of a quantile's values, else None.
     """
 
-    base: Summary
-    head: Summary
-    pair: MeanPair
+    base: Tops
+    head: Tops
+    x: float
+    y: float
+    base_levels: tuple[LevelVariance, ...]
+    head_levels: tuple[LevelVariance, ...]
     exact: bool
     trouble: Trouble
-    warnings: list[str]
+    shortage: Shortage | None
+    warnings: tuple[str, ...]
 
 
-def estimate(base: Sample, head: Sample, method: Method, *, exact: bool) -> Estimate:
-    """Estimate both means and say what stands in the way of a ratio (docs/method.md, degenerate data).
+def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool) -> Reduced:
+    """Reduce both sides to one number for each top unit, and say what stands in the way of a ratio.
 
-    exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
+    tau: of the quantile; None for the mean. exact: the metric is declared exact; one that shows spread is treated as
+    measured, with a warning. Source: docs/method.md, degenerate data and tails.
     """
     sessions = max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = summarize(base, sessions=sessions), summarize(head, sessions=sessions)
-    pair = mean_pair(x, y, method)
-    spread = x.gap > 0 or y.gap > 0
-    warnings = ["declared exact, but it shows spread: treated as measured"] if exact and spread else []
+    spread = x.tops.gap > 0 or y.tops.gap > 0
+    warnings = ("declared exact, but it shows spread: treated as measured",) if exact and spread else ()
+    if tau is not None and not (exact and not spread):
+        return _quantile(base, head, tau, warnings, sessions=sessions)
     is_exact = exact and not spread
-    return Estimate(x, y, pair, is_exact, _trouble(base, head, pair, x, y, is_exact), warnings)
+    trouble = _trouble(base, head, x.tops, y.tops, exact=is_exact)
+    return Reduced(
+        x.tops, y.tops, x.tops.mean, y.tops.mean, x.variances, y.variances, is_exact, trouble, None, warnings
+    )
 
 
-def _trouble(base: Sample, head: Sample, pair: MeanPair, x: Summary, y: Summary, exact: bool) -> Trouble:
+def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
     if base.values.min() < 0 or head.values.min() < 0:
         return "negative"
-    if not (_squares(pair.x) and _squares(pair.y)):
+    if not (_squares(x.mean) and _squares(y.mean)):
         return "overflow"
-    if pair.x == 0:
+    if x.mean == 0:
         return "zero-base"
     if exact:
         return ""
+    return _too_little(base, head, x, y)
+
+
+def _too_little(base: Sample, head: Sample, x: Tops, y: Tops) -> Trouble:
     if not {session for session, _ in base.builds} & {session for session, _ in head.builds}:
         return "apart"
     if x.n < 2 or y.n < 2:
         return "one-unit"
-    return "no-spread" if pair.df is None else ""
+    return "no-spread" if x.gap == 0 and y.gap == 0 and not (_spread(x) or _spread(y)) else ""
+
+
+def _spread(tops: Tops) -> bool:
+    return bool(tops.values.min() < tops.values.max())
 
 
 def _squares(value: float) -> bool:
     # Fieller's quadratic squares the means twice: beyond this range it would be inf or 0
     return value == 0 or 1e-70 < abs(value) < 1e70
+
+
+def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...], *, sessions: bool) -> Reduced:
+    pair = quantile_pair(base, head, tau, sessions=sessions)
+    if pair is None:
+        trouble: Trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else "zero-quantile"
+        x, y = (summarize(side, sessions=sessions).tops for side in (base, head))
+        values = [type8(side.values, tau) for side in (base, head)]
+        return Reduced(x, y, values[0], values[1], (), (), False, trouble, None, warnings)
+    has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
+    trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
+    trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
+    if pair.cut:
+        warnings = (*warnings, "builds differ in their number of values: cut to the smallest by whole executions")
+    executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
+    if executions < _FEWEST_EXECUTIONS and not trouble:
+        count = f"{executions} execution{'s' if executions > 1 else ''}"
+        warnings = (*warnings, f"the quantile of a build rests on {count}: what differs between them is hardly seen")
+    tops = (pair.base.tops, pair.head.tops)
+    levels = [_top_level(side) for side in tops]
+    x_value, y_value = (math.exp(side.mean) for side in tops)
+    shortage = Shortage(has, needs)
+    return Reduced(*tops, x_value, y_value, levels[0], levels[1], False, trouble, shortage, warnings)
+
+
+def _top_level(tops: Tops) -> tuple[LevelVariance, ...]:
+    if tops.n < 2:
+        return ()
+    # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
+    s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
+    level: Literal["build", "session"] = "build" if isinstance(tops.units[0], tuple) else "session"
+    return (LevelVariance(level, s2, math.nan),)
+
+
+def ratio_of(reduced: Reduced, method: Method) -> Ratio:
+    """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md)."""
+    base, head = reduced.base, reduced.head
+    if reduced.trouble in ("negative", "overflow", "zero-quantile"):
+        return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
+    if method == "fieller-paired":
+        pair = paired(base, head)
+    else:
+        pair = unpaired(base, head, kalibera_jones=method == "fieller-kj")
+    return LogPair(pair) if base.log else pair
+

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+Unit = tuple[int, int] | int
+"""A unit of the top level: (session, build), or the session alone where session is a level."""
+
+
 @dataclass(frozen=True, slots=True)
 class LevelVariance:
     """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
@@ -26,24 +30,40 @@ class LevelVariance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Summary:
-    """What intervals need to know of one side.
+class Tops:
+    """One number for each unit of the top level, which is what every interval rests on.
 
-    mean: the unweighted mean of the top level's means. tops: those means, shape (n,), by build (or session).
-    variances: lowest level first, only levels that were repeated somewhere. gap: the smallest distance between two
-    distinct values, 0 when all are equal.
+    values: float64, shape (n,): means of builds (or of sessions), or logarithms. units: which build or session each is
+    of. gap: the smallest distance that the instrument can tell, on the same scale; 0 when all values are equal.
+    log: whether values are logarithms.
     """
 
-    mean: float
-    tops: npt.NDArray[np.float64]
-    top: Level
-    variances: tuple[LevelVariance, ...]
+    values: npt.NDArray[np.float64]
+    units: tuple[Unit, ...]
     gap: float
+    log: bool
 
     @property
     def n(self) -> int:
         """Units at the top level."""
-        return len(self.tops)
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The unweighted mean of the units."""
+        return float(self.values.mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """One side, reduced: what the interval rests on, and the variance by level for the reader.
+
+    tops: in the order of the sample. variances: lowest level first, only levels that were repeated somewhere.
+    """
+
+    tops: Tops
+    top: Level
+    variances: tuple[LevelVariance, ...]
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -81,7 +101,8 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
         errors = np.where(repeated, s2_of, s2) / children
     distinct = np.unique(sample.values)
     gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
-    return Summary(float(tops.mean()), tops, levels[-1], tuple(variances), gap)
+    units: tuple[Unit, ...] = tuple(dict.fromkeys(s for s, _ in sample.builds)) if sessions else sample.builds
+    return Summary(Tops(tops, units, gap, log=False), levels[-1], tuple(variances))
 
 
 def _by_parent(values: npt.NDArray[np.float64], children: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Intervals of the ratio of means head/base: Fieller sets and the tests that agree with them.
+"""Intervals of a ratio head/base: Fieller sets of means, t intervals of logarithms, and the tests that agree with them.
 
 Fieller 1954 as in Kalibera and Jones 2012, 6.2 (eq. 12) and Lemma 7.7; x is base and y is head, theta = y/x.
 """
@@ -7,21 +7,67 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from gate.model import IntervalKind
-from gate.stats.levels import Summary
+from gate.stats.levels import Tops
 
-Method = Literal["fieller", "fieller-kj"]
 Tail = Literal["above", "below"]
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """A set of ratios (or differences): kind says how to read low and high; unbounded ends are None."""
+
+    kind: IntervalKind
+    low: float | None
+    high: float | None
+
+
+WITHHELD = Limits("withheld", None, None)
+
+
+class Ratio(Protocol):
+    """What is known of a ratio head/base. Every alpha is two-sided; p is min(1, 2 P) of the one tail asked for."""
+
+    @property
+    def x(self) -> float:
+        """Base's value, in the metric's unit."""
+        ...
+
+    @property
+    def y(self) -> float:
+        """Head's value, in the metric's unit."""
+        ...
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom; None when nothing is known of the variance, or the method has none."""
+        ...
+
+    def limits(self, alpha: float) -> Limits:
+        """Return the set of the ratio at confidence 1 - alpha; withheld when nothing is known of the variance."""
+        ...
+
+    def p(self, theta: float, tail: Tail) -> float | None:
+        """Return the p of "the ratio is above (below) theta": below alpha exactly when limits(alpha) lie beyond."""
+        ...
+
+    def difference_limits(self, alpha: float) -> Limits:
+        """Return the interval of the difference head - base, in the metric's unit."""
+        ...
+
+    def p_difference(self, floor: float, tail: Tail) -> float | None:
+        """Return the p of "head - base is above (below) floor"."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class MeanPair:
-    """The means of base (x) and head (y) and what is known of their variance.
+    """The means of base (x) and head (y) and what is known of their variance: the ratio of means, by Fieller.
 
     v_xx, v_yy, v_xy: variances and covariance of the means (not of the values). df: degrees of freedom of those;
     None when nothing is known of the variance (one unit at the top level, or no spread on either side).
@@ -34,39 +80,189 @@ class MeanPair:
     v_xy: float
     df: float | None
 
+    def limits(self, alpha: float) -> Limits:
+        """Return the Fieller set of the ratio at confidence 1 - alpha.
+
+        Source: K&J Lemma 7.7. It is bounded when base's mean differs from 0 at this level; otherwise it is the
+        complement of an interval, a half-line or the whole line, and its ends are None.
+        """
+        if self.df is None:
+            return WITHHELD
+        t2 = t_quantile(self.df, alpha / 2) ** 2
+        # theta belongs to the set when a theta^2 - 2 b theta + c <= 0
+        a = self.x**2 - t2 * self.v_xx
+        b = self.x * self.y - t2 * self.v_xy
+        c = self.y**2 - t2 * self.v_yy
+        discriminant = b * b - a * c
+        if a > 0:
+            # theta = y/x itself belongs to the set, so roots exist; rounding may leave a hair below 0
+            root = math.sqrt(max(discriminant, 0.0))
+            far = b + math.copysign(root, b)  # the root without cancellation; the other one follows from c/a
+            if far == 0:
+                return Limits("bounded", 0.0, 0.0)
+            low, high = sorted((far / a, c / far))
+            return Limits("bounded", low, high)
+        if a < 0:
+            return Limits("complement" if discriminant > 0 else "line", None, None)
+        if b > 0:
+            return Limits("half-line", c / (2 * b), None)
+        if b < 0:
+            return Limits("half-line", None, c / (2 * b))
+        return Limits("line", None, None)
+
+    def p(self, theta: float, tail: Tail) -> float | None:
+        """Return min(1, 2 P(t > T)) for "the ratio is above (below) theta"; None when no variance is known.
+
+        It agrees with the Fieller set: p < alpha exactly when the set at confidence 1 - alpha is bounded and lies
+        wholly above (below) theta. So base's mean must differ from 0 at that level too, an intersection of two tests.
+        """
+        if self.df is None:
+            return None
+        variance = self.v_yy + theta**2 * self.v_xx - 2 * theta * self.v_xy
+        beyond = _p(self.y - theta * self.x, variance, self.df, tail)
+        return max(beyond, _p(self.x, self.v_xx, self.df, "above"))
+
+    def difference_limits(self, alpha: float) -> Limits:
+        """Return the interval of the difference head - base, in the metric's unit, with the same t as the ratio."""
+        if self.df is None:
+            return WITHHELD
+        half = t_quantile(self.df, alpha / 2) * math.sqrt(max(self.v_xx + self.v_yy - 2 * self.v_xy, 0.0))
+        difference = self.y - self.x
+        return Limits("bounded", difference - half, difference + half)
+
+    def p_difference(self, floor: float, tail: Tail) -> float | None:
+        """Return the p, as of the ratio, of "head - base is above (below) floor"."""
+        if self.df is None:
+            return None
+        return _p(self.y - self.x - floor, self.v_xx + self.v_yy - 2 * self.v_xy, self.df, tail)
+
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """A set of ratios (or differences): kind says how to read low and high; unbounded ends are None."""
+class LogPair:
+    """The same on a logarithmic scale: exp(mean of head's logarithms - mean of base's), by t.
 
-    kind: IntervalKind
-    low: float | None
-    high: float | None
+    logs: means, variances and covariance of the logarithms.
+    """
+
+    logs: MeanPair
+
+    @property
+    def x(self) -> float:
+        """Base's value."""
+        return math.exp(self.logs.x)
+
+    @property
+    def y(self) -> float:
+        """Head's value."""
+        return math.exp(self.logs.y)
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom."""
+        return self.logs.df
+
+    def limits(self, alpha: float) -> Limits:
+        """Return the t interval of the ratio at confidence 1 - alpha; always bounded or withheld."""
+        found = self.logs.difference_limits(alpha)
+        if found.low is None or found.high is None:
+            return found
+        # beyond a float there is no ratio to show: only a handful of units with absurd spread gets there
+        low, high = math.exp(max(found.low, -700.0)), math.exp(min(found.high, 700.0))
+        return Limits("bounded", low, high)
+
+    def p(self, theta: float, tail: Tail) -> float | None:
+        """Return the p of "the ratio is above (below) theta"; theta > 0."""
+        return self.logs.p_difference(math.log(theta), tail)
+
+    def difference_limits(self, alpha: float) -> Limits:
+        """Return the interval of head - base in the metric's unit, by the delta method."""
+        return self._natural().difference_limits(alpha)
+
+    def p_difference(self, floor: float, tail: Tail) -> float | None:
+        """Return the p of "head - base is above (below) floor", by the delta method."""
+        return self._natural().p_difference(floor, tail)
+
+    def _natural(self) -> MeanPair:
+        x, y, logs = self.x, self.y, self.logs
+        return MeanPair(x, y, x * x * logs.v_xx, y * y * logs.v_yy, x * y * logs.v_xy, logs.df)
 
 
-def mean_pair(base: Summary, head: Summary, method: Method) -> MeanPair:
-    """Estimate both means and their variances from the top level's means.
+def paired_units(base: Tops, head: Tops) -> bool:
+    """Tell whether every top unit of either side has its partner on the other: rounds are complete."""
+    return base.units == head.units
 
-    "fieller-kj": df = n - 1 of the smaller side (K&J eq. 12 has equal counts). "fieller": Satterthwaite's degrees at
-    the estimated ratio, unequal variances and counts. The smallest gap g between distinct values floors the variance
-    of a side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md, degenerate data).
+
+def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPair:
+    """Estimate both means and their variances, each side by itself (v_xy = 0).
+
+    Satterthwaite's (1946) degrees at the estimated ratio, for unequal variances and counts; kalibera_jones: n - 1 of
+    the smaller side (K&J eq. 12 has equal counts). The smallest gap g between distinct values floors the variance of a
+    side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md, degenerate data).
     """
     x, y = base.mean, head.mean
     if base.n < 2 or head.n < 2:
         return MeanPair(x, y, 0.0, 0.0, 0.0, None)
-    v_xx, v_yy = _variance_of_mean(base), _variance_of_mean(head)
+    v_xx, v_yy = variance_of_mean(base), variance_of_mean(head)
     if v_xx == 0 and v_yy == 0:
         return MeanPair(x, y, 0.0, 0.0, 0.0, None)
-    if method == "fieller-kj":
+    if kalibera_jones:
         df = float(min(base.n, head.n) - 1)
     else:
-        df = _satterthwaite(v_xx * (y / x) ** 2 if x != 0 else v_xx, base.n - 1, v_yy, head.n - 1)
+        scale = 1.0 if base.log or x == 0 else (y / x) ** 2
+        df = _satterthwaite(v_xx * scale, base.n - 1, v_yy, head.n - 1)
     return MeanPair(x, y, v_xx, v_yy, 0.0, df)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _variance_of_mean(side: Summary) -> float:
-    return max(float(side.tops.var(ddof=1)) / side.n, side.gap * side.gap / (12 * side.n))
+def paired(base: Tops, head: Tops) -> MeanPair:
+    """Estimate both means with the covariance of their rounds, n - 1 degrees: what drifts on both sides cancels.
+
+    Only rounds that both sides have count. The rounding errors of a coarse timer are no covariance: they keep their
+    floor in the variance of every contrast of the two.
+    """
+    both = matched(base, head)
+    base, head = both.base, both.head
+    if base.n < 2:
+        return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
+    v_xx, v_yy = variance_of_mean(base), variance_of_mean(head)
+    if v_xx == 0 and v_yy == 0:
+        return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
+    n = base.n
+    covariance = float((base.values - base.mean) @ (head.values - head.mean)) / (n - 1) / n
+    most = math.sqrt(max(v_xx - _floor(base), 0.0) * max(v_yy - _floor(head), 0.0))
+    v_xy = min(max(covariance, -most), most)
+    return MeanPair(base.mean, head.mean, v_xx, v_yy, v_xy, float(n - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The top units of both sides, those that both have."""
+
+    base: Tops
+    head: Tops
+
+
+def matched(base: Tops, head: Tops) -> Matched:
+    """Keep the units that both sides have, in the same order."""
+    if paired_units(base, head):
+        return Matched(base, head)
+    of_base = {unit: i for i, unit in enumerate(base.units)}
+    of_head = {unit: i for i, unit in enumerate(head.units)}
+    both = tuple(unit for unit in base.units if unit in of_head)
+    return Matched(
+        Tops(base.values[[of_base[u] for u in both]], both, base.gap, base.log),
+        Tops(head.values[[of_head[u] for u in both]], both, head.gap, head.log),
+    )
+
+
+def variance_of_mean(side: Tops) -> float:
+    """Return the variance of the mean of n >= 2 top units, not below what the timer's gap leaves."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return max(float(side.values.var(ddof=1)) / side.n, _floor(side))
+
+
+def _floor(side: Tops) -> float:
+    return side.gap * side.gap / (12 * side.n)
 
 
 def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
@@ -86,66 +282,6 @@ def t_quantile(df: float, upper_tail: float) -> float:
     return -float(stdtrit(df, upper_tail))
 
 
-def ratio_limits(pair: MeanPair, alpha: float) -> Limits:
-    """Return the Fieller set of the ratio at confidence 1 - alpha.
-
-    Source: K&J Lemma 7.7. It is bounded when base's mean differs from 0 at this level; otherwise it is the complement
-    of an interval, a half-line or the whole line, and its ends are None.
-    """
-    if pair.df is None:
-        return Limits("withheld", None, None)
-    t2 = t_quantile(pair.df, alpha / 2) ** 2
-    # theta belongs to the set when a theta^2 - 2 b theta + c <= 0
-    a = pair.x**2 - t2 * pair.v_xx
-    b = pair.x * pair.y - t2 * pair.v_xy
-    c = pair.y**2 - t2 * pair.v_yy
-    discriminant = b * b - a * c
-    if a > 0:
-        # theta = y/x itself belongs to the set, so roots exist; rounding may leave a hair below 0
-        root = math.sqrt(max(discriminant, 0.0))
-        far = b + math.copysign(root, b)  # the root without cancellation; the other one follows from c/a
-        if far == 0:
-            return Limits("bounded", 0.0, 0.0)
-        low, high = sorted((far / a, c / far))
-        return Limits("bounded", low, high)
-    if a < 0:
-        return Limits("complement" if discriminant > 0 else "line", None, None)
-    if b > 0:
-        return Limits("half-line", c / (2 * b), None)
-    if b < 0:
-        return Limits("half-line", None, c / (2 * b))
-    return Limits("line", None, None)
-
-
-def p_ratio(pair: MeanPair, theta: float, tail: Tail) -> float | None:
-    """Return min(1, 2 P(t > T)) for "the ratio is above (below) theta"; None when no variance is known.
-
-    It agrees with the Fieller set: p < alpha exactly when the set at confidence 1 - alpha is bounded and lies wholly
-    above (below) theta. So base's mean must differ from 0 at that level too, an intersection of two tests.
-    """
-    if pair.df is None:
-        return None
-    variance = pair.v_yy + theta**2 * pair.v_xx - 2 * theta * pair.v_xy
-    beyond = _p(pair.y - theta * pair.x, variance, pair.df, tail)
-    return max(beyond, _p(pair.x, pair.v_xx, pair.df, "above"))
-
-
-def difference_limits(pair: MeanPair, alpha: float) -> Limits:
-    """Return the interval of the difference head - base, in the metric's unit, with the same t as the ratio."""
-    if pair.df is None:
-        return Limits("withheld", None, None)
-    half = t_quantile(pair.df, alpha / 2) * math.sqrt(pair.v_xx + pair.v_yy - 2 * pair.v_xy)
-    difference = pair.y - pair.x
-    return Limits("bounded", difference - half, difference + half)
-
-
-def p_difference(pair: MeanPair, floor: float, tail: Tail) -> float | None:
-    """Return the p, as p_ratio, of "head - base is above (below) floor"."""
-    if pair.df is None:
-        return None
-    return _p(pair.y - pair.x - floor, pair.v_xx + pair.v_yy - 2 * pair.v_xy, pair.df, tail)
-
-
 def _p(difference: float, variance: float, df: float, tail: Tail) -> float:
     if tail == "below":
         difference = -difference
@@ -154,9 +290,12 @@ def _p(difference: float, variance: float, df: float, tail: Tail) -> float:
     return min(1.0, 2 * float(stdtr(df, -difference / math.sqrt(variance))))
 
 
-def mean_limits(side: Summary, alpha: float) -> Limits:
-    """Return the interval of one side's mean at confidence 1 - alpha (K&J 6.2): t on the top level's means."""
+def side_limits(side: Tops, alpha: float) -> Limits:
+    """Return the interval of one side's value at confidence 1 - alpha (K&J 6.2): t on the top level's means."""
     if side.n < 2:
-        return Limits("withheld", None, None)
-    half = t_quantile(side.n - 1, alpha / 2) * math.sqrt(_variance_of_mean(side))
-    return Limits("bounded", side.mean - half, side.mean + half)
+        return WITHHELD
+    half = t_quantile(side.n - 1, alpha / 2) * math.sqrt(variance_of_mean(side))
+    low, high = side.mean - half, side.mean + half
+    if side.log:
+        return Limits("bounded", math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
+    return Limits("bounded", low, high)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockError
-from harness.host import UNKNOWN, Facts, cpu_model, facts, fingerprint, unsupported_platform
+from harness.host import UNKNOWN, Facts, cpu_model, differences, facts, fingerprint, unsupported_platform
 from harness.lock import host_lock
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,53 @@ def test_the_fingerprint_knows_the_make_and_not_the_machine() -> None:
     changes: list[Facts] = [{"cpu": "y"}, {"cores": 4}, {"memory": 8 * 2**30}, {"machine": "z80"}, {"memory": UNKNOWN}]
     for change in changes:
         assert fingerprint(known | change) != fingerprint(known)
+
+
+def test_the_fingerprint_is_the_one_that_histories_hold() -> None:
+    # what was calibrated by an earlier perfgate stays usable: this hash does not change
+    known: Facts = {"cpu": "x", "cores": 8, "memory": 16 * 2**30, "machine": "x86_64", "os": "Linux"}
+    assert fingerprint(known) == "f46a24c003593beb4ec7b0d478741bb8ecfb42e788e9d4b87c4d3cf536667339"
+
+
+@pytest.mark.parametrize(
+    ("sold", "seen"),
+    [(1, 0.93), (1, 1.0), (2, 1.91), (7, 6.76), (8, 7.5), (8, 7.75), (16, 15.49), (16, 15.51), (24, 23.45), (24, 23.55),
+     (32, 30.6), (64, 62.49), (64, 62.51), (512, 503.4)],
+)  # fmt: skip
+def test_what_the_kernel_keeps_of_the_memory_is_no_other_machine(sold: int, seen: float) -> None:
+    known = facts()
+    assert fingerprint(known | {"memory": int(seen * 2**30)}) == fingerprint(known | {"memory": sold * 2**30})
+
+
+def test_what_differs_between_two_machines_is_named() -> None:
+    known = facts() | {"cpu": "x", "cores": 8, "memory": 16 * 2**30, "machine": "x86_64", "os": "Linux"}
+    rebooted = known | {"boot_id": "other", "kernel": "9", "hostname": "other", "memory": 16 * 2**30 - 2**28}
+    assert differences(known, rebooted) == []
+    assert differences(known, known | {"cpu": "y", "memory": 31 * 2**30 + 4096}) == [
+        "cpu was x, is y",
+        "memory was 16 GiB, is 32 GiB",
+    ]
+    assert differences(known, known | {"cores": 4, "machine": "aarch64", "os": "Darwin"}) == [
+        "cores was 8, is 4",
+        "architecture was x86_64, is aarch64",
+        "system was Linux, is Darwin",
+    ]
+    assert differences({}, known)[2] == "memory was unknown, is 16 GiB"
+
+
+def test_differences_and_fingerprints_agree() -> None:
+    known = facts()
+    for change in (
+        {},
+        {"cpu": "y"},
+        {"cores": 99},
+        {"memory": 2**50},
+        {"machine": "z80"},
+        {"os": "x"},
+        {"kernel": "x"},
+    ):
+        other = known | change
+        assert (differences(known, other) == []) == (fingerprint(known) == fingerprint(other))
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide import decide
 from gate.model import Sample
-from gate.stats.estimate import estimate
+from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.levels import summarize
-from gate.stats.ratio import Method, ratio_limits
 from gate.units import Quantity, Share
 from tests.promise.test_fieller import TODAY, coverage, false_alarms
 from tests.support import simulate
@@ -99,7 +98,7 @@ def print_methods() -> None:
             base, head = (
                 simulate.sample(rng, simulate.normal, simulate.HTTP_OPT, (3, 10, 10), mean=mean) for mean in (1, 1.05)
             )
-            limits = ratio_limits(estimate(base, head, method, exact=False).pair, 0.05)
+            limits = ratio_of(reduce(base, head, None, exact=False), method).limits(0.05)
             low, high = limits.low, limits.high
             assert low is not None and high is not None
             inside += low < 1.05 < high

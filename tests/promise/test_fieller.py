@@ -12,8 +12,7 @@ import pytest
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide import decide
-from gate.stats.estimate import estimate
-from gate.stats.ratio import ratio_limits
+from gate.stats.estimate import ratio_of, reduce
 from gate.units import Quantity, Share
 from tests.support import simulate
 
@@ -31,7 +30,7 @@ def coverage(name: str, builds: int, trials: int, components: tuple[float, float
     for _ in range(trials):
         base = simulate.sample(rng, effects, components, (builds, 3, 3))
         head = simulate.sample(rng, effects, components, (builds, 3, 3), mean=1.05)
-        limits = ratio_limits(estimate(base, head, "fieller", exact=False).pair, 0.05)
+        limits = ratio_of(reduce(base, head, None, exact=False), "fieller").limits(0.05)
         inside += limits.low is not None and limits.high is not None and limits.low < 1.05 < limits.high
     return inside / trials
 

@@ -78,6 +78,7 @@ def evidence(cases: list[tuple[Sample, Sample]]) -> Evidence:
         failures=[],
         new=[],
         rounds=Round(done=0, planned=None),
+        looks=[],
         seconds=None,
         warnings=[],
     )  # fmt: skip

@@ -16,7 +16,7 @@ from gate.commands.detect.tree import Tree, read_tree
 from gate.commands.init import InitOptions, render, run, toml_value
 from gate.config.parse import parse
 from gate.config.source import read_source
-from gate.config.types import Config
+from gate.config.types import Builds, Config
 
 Project = Callable[..., Path]
 
@@ -70,7 +70,7 @@ def test_cargo_program(project: Project) -> None:
         "cargo clean --release --target-dir target -p app && cargo build --release --target-dir target --bin app"
     )
     assert config.build.artifacts == ["target/release/app"]
-    assert config.gate.min_builds == config.plan.builds == 5
+    assert config.plan.builds == Builds(min=4, max=12)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_pytest_benchmark(project: Project) -> None:
     assert "--benchmark-max-time=0.1 \\\n    tests\n" in script
     assert config.gate.floor.text == "1ns"
     # a fresh checkout costs nothing, and builds narrow the interval most
-    assert (config.plan.builds, config.plan.executions, config.plan.iterations) == (10, 2, 5)
+    assert (config.plan.executions, config.plan.iterations) == (2, 5)
 
 
 @pytest.mark.parametrize(

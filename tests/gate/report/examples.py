@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gate.model import (
     SCHEMA,
     Accepted,
@@ -15,8 +17,13 @@ from gate.model import (
     Family,
     Finding,
     IntervalKind,
+    LookFacts,
+    MemoryFacts,
+    MemoryUse,
     Overall,
     PolicyFacts,
+    QuantileCurve,
+    QuantileEffect,
     RatioInterval,
     Recorded,
     Report,
@@ -113,6 +120,7 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
         "warnings": [],
         "not_worse": verdict in ("unchanged", "improvement"),
         "variance": variances(),
+        "memory": None,
     }
     return Finding(benchmark=benchmark, verdict=verdict, **(fields | changes))
 
@@ -224,6 +232,8 @@ def run_facts(**changes: Any) -> RunFacts:
             "governor": None, "load": [0.31, 0.28], "memory": {"total": "7.8 GiB", "swap": False},
         },
         "rounds": Round(done=5, planned=5),
+        "looks": None,
+        "memory": None,
         "seconds": 203.4,
         "commands": {"parse-large": "./build/app parse data/large.json", "render": "./build/app render < 'a b'"},
     }  # fmt: skip
@@ -257,6 +267,7 @@ def report(verdict: ReportVerdict, summary: str, findings: list[Finding], **chan
         "recorded": [],
         "failures": [],
         "overall": [],
+        "curves": [],
         "new": [],
         "warnings": [],
     }
@@ -406,6 +417,55 @@ def metrics() -> Report:
     return report("regression", "2 of 7 findings regressed: load, encode", findings)
 
 
+def early() -> Report:
+    """Stopped at the second look, with remembered variance, and a tail that is decided beside the mean."""
+    at_look = DecidedAt(confidence=0.9994, low=1.034, high=1.081, look=2, looks=4)
+    memory = MemoryUse(
+        used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123, present=0.0098,
+        without=interval(1.057, 0.031, method="fieller-paired"),
+        note="moderated by remembered variance: 1.23% (14.2 degrees, 3 sessions, 2026-09-01 to 2026-11-02), now 0.98%",
+    )  # fmt: skip
+    unused = msgspec.structs.replace(
+        memory, used=False, present=0.061,
+        note="noisier than calibrated: 6.1% now, 1.23% remembered (3 sessions, 2026-09-01 to 2026-11-02); "
+        "the memory is not used",
+    )  # fmt: skip
+    stopped = "stopped at round 6 of 12: an estimate at an early stop tends to exaggerate"
+    tail = finding(
+        "request", "inconclusive", metric="latency", statistic="p99", value=0.0123, estimate=1.021, half=0.06,
+        decided_at=DecidedAt(confidence=0.9994, low=0.91, high=1.14, look=4, looks=4), memory=unused,
+        reason="the interval is too wide to tell a change beyond the threshold of 3% from none; more builds narrow it",
+        warnings=["noisier than calibrated: the remembered variance is not used"],
+    )  # fmt: skip
+    mean = finding("request", metric="latency", value=0.0041, decided_at=at_look)
+    slow = regressed(
+        metric="latency", ratio=interval(1.057, 0.016, method="fieller-moderated"), decided_at=at_look,
+        warnings=[stopped], memory=memory,
+    )  # fmt: skip
+    return report(
+        "regression",
+        "1 of 3 findings regressed: parse-large",
+        [slow, mean, tail],
+        run=run_facts(
+            rounds=Round(done=12, planned=12),
+            looks=LookFacts(rounds=[4, 6, 8, 12], used=4),
+            memory=MemoryFacts(findings=1, sessions=3, first="2026-09-01", last="2026-11-02", factor=1.2),
+        ),
+        overall=[Overall(group="all", metric="latency", ratio=interval(1.021, 0.009), cases=2, dropped=[])],
+        curves=[
+            QuantileCurve(
+                benchmark="request",
+                metric="latency",
+                factors={},
+                effects=[
+                    QuantileEffect(tau=0.5, ratio=1.002, low=0.991, high=1.014),
+                    QuantileEffect(tau=0.99, ratio=1.021, low=None, high=None),
+                ],
+            )
+        ],
+    )
+
+
 ALL = {
     "regression": regression,
     "pass": passing,
@@ -415,4 +475,5 @@ ALL = {
     "hostile": hostile,
     "many": many,
     "metrics": metrics,
+    "early": early,
 }

@@ -23,7 +23,7 @@ CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
     *((name, "narrow.txt") for name in ("regression", "failures", "metrics")),
     ("regression", "color.txt"),
-    *((name, "json") for name in ("regression", "inconclusive", "failures", "nothing", "metrics")),
+    *((name, "json") for name in ("regression", "inconclusive", "failures", "nothing", "metrics", "early")),
 ]
 
 

@@ -21,7 +21,7 @@ def test_keys_are_those_of_the_contract() -> None:
     tables = plain.loads(text)
     assert list(tables) == [
         "schema", "verdict", "exit_code", "summary", "run", "policy", "family", "findings", "recorded", "failures",
-        "overall", "new", "warnings",
+        "overall", "curves", "new", "warnings",
     ]  # fmt: skip
     assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
     assert text.endswith("}\n")

@@ -28,7 +28,7 @@ def test_table_iv_drops_the_level_that_was_not_repeated() -> None:
 
 def test_table_v_base() -> None:
     summary = summarize(sample(TABLE_V_OLD))
-    assert summary.mean == 10.5
+    assert summary.tops.mean == 10.5
     assert summary.variances[-1].s2 == pytest.approx(5.8125)
 
 
@@ -55,7 +55,7 @@ def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
     ]
     nested[0] = [[1.0, 2.0], [3.0, 5.0]]
     found = summarize(sample(nested))
-    assert found.mean == pytest.approx(
+    assert found.tops.mean == pytest.approx(
         statistics.fmean([statistics.fmean([statistics.fmean(e) for e in b]) for b in nested])
     )
     assert [v.level for v in found.variances] == ["iteration", "execution", "build"]
@@ -87,20 +87,20 @@ def test_sessions_are_a_level_only_where_there_are_several() -> None:
     ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
     four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
     found = summarize(four_levels, sessions=True)
-    assert (found.top, found.n) == ("session", 2)
+    assert (found.top, found.tops.n) == ("session", 2)
     # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
     assert [(v.level, v.s2) for v in found.variances] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
 
 
 def test_one_unit_at_the_top_has_no_variance_there() -> None:
     found = summarize(sample([[[1, 2], [3, 4]]]))
-    assert (found.n, [v.level for v in found.variances]) == (1, ["iteration", "execution"])
+    assert (found.tops.n, [v.level for v in found.variances]) == (1, ["iteration", "execution"])
 
 
 def test_a_single_value() -> None:
     found = summarize(sample([[[3.0]]]))
-    assert (found.mean, found.n, found.variances, found.gap) == (3.0, 1, (), 0.0)
+    assert (found.tops.mean, found.tops.n, found.variances, found.tops.gap) == (3.0, 1, (), 0.0)
 
 
 def test_the_gap_is_the_smallest_step_between_values() -> None:
-    assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).gap == 0.5
+    assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).tops.gap == 0.5

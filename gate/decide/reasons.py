@@ -7,30 +7,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, inf, log
 
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
+from gate.decide.walk import Position
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
-from gate.stats.estimate import Estimate
 from gate.stats.family import Tested
 from gate.stats.ratio import Limits
 from gate.units import Share, format_share, format_value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Facts:
     """What a reason is made of; decided: the limits at the confidence that decided."""
 
     verdict: Verdict
-    case: Case
-    estimate: Estimate
+    found: Estimated
     nominal: Limits
     decided: Limits
     confidence: float
-    threshold: float
-    floor: float | None
-    within_floor: bool
-    not_worse: bool
-    needs_builds: int | None
-    """The builds a side that a regression or improvement needs, when there are fewer."""
+    position: Position
+    min_builds: int
     accepted: Accepted | None
+
+    @property
+    def threshold(self) -> float:
+        """The threshold of the finding."""
+        return self.found.subject.threshold
+
+    @property
+    def floor(self) -> float | None:
+        """Its floor."""
+        return self.found.subject.floor
+
+    @property
+    def case(self) -> Case:
+        """Its case."""
+        return self.found.subject.case
 
 
 def finding(facts: Facts) -> str:
@@ -38,11 +49,11 @@ def finding(facts: Facts) -> str:
     if facts.accepted is not None:
         a = facts.accepted
         return f"a known regression, not shown to exceed the {Share(a.up_to)} accepted until {a.until}: {a.reason}"
-    if facts.estimate.trouble:
+    if facts.found.reduced.trouble:
         return _trouble(facts)
     threshold = str(Share(facts.threshold))
     if facts.verdict in ("regression", "improvement"):
-        if facts.estimate.exact:
+        if facts.found.exact:
             return f"an exact count that changed by more than the threshold of {threshold}"
         side = " on the good side" if facts.verdict == "improvement" else ""
         interval = f"the {_percent(facts.confidence)} interval {_limits(facts.decided)}"
@@ -54,10 +65,10 @@ def finding(facts: Facts) -> str:
 
 def _unchanged(facts: Facts, threshold: str) -> str:
     low, high = facts.nominal.low, facts.nominal.high
-    if facts.within_floor:
+    if facts.position.within_floor:
         return f"the change is smaller than the floor of {_floor(facts)}"
-    if facts.estimate.exact:
-        same = facts.estimate.pair.x == facts.estimate.pair.y
+    if facts.found.exact:
+        same = facts.found.ratio.x == facts.found.ratio.y
         return "the same count" if same else f"an exact count that changed by no more than the threshold of {threshold}"
     if low is not None and high is not None and not low <= 1 <= high:
         return f"real but below the threshold of {threshold}"
@@ -68,10 +79,10 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
     kind = facts.nominal.kind
     if kind in ("complement", "line", "half-line"):
         return "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds"
-    builds = min(len(facts.case.base.builds), len(facts.case.head.builds))
-    if facts.needs_builds is not None and _excludes(facts):
-        return f"the change looks real, but a verdict needs {facts.needs_builds} builds a side, this has {builds}"
-    if facts.not_worse:
+    held = _held(facts)
+    if held and _excludes(facts):
+        return held
+    if facts.position.not_worse:
         return f"not worse: any slowdown is below the threshold of {threshold}, whether it improved is open"
     if facts.floor is not None and _beyond(facts, worse=True):
         return f"beyond the threshold of {threshold}, but not shown to be above the floor of {_floor(facts)}"
@@ -82,6 +93,17 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
         )
     beyond = f"a change beyond the threshold of {threshold}"
     return f"the interval is too wide to tell {beyond} from none; more builds narrow it"
+
+
+def _held(facts: Facts) -> str:
+    has = facts.found.builds
+    return {
+        "": "",
+        "builds": f"the change looks real, but a verdict needs {facts.min_builds} builds a side, this has {has}",
+        "bootstrap": f"the change looks real, but a bootstrap interval over {has} builds is too narrow to decide by: "
+        f"it takes {BOOTSTRAP_BUILDS}, or an interval that knows its degrees",
+        "memory": "one build a side: the interval rests on remembered variance alone, which reports and never decides",
+    }[facts.found.hold]
 
 
 def _excludes(facts: Facts) -> bool:
@@ -95,22 +117,33 @@ def _beyond(facts: Facts, *, worse: bool) -> bool:
     return low > 1 + d if worse == (facts.case.better == "lower") else high < 1 / (1 + d)
 
 
+_TROUBLES = {
+    "negative": "negative values have no ratio",
+    "overflow": "the values are too large or too small to form a ratio",
+    "apart": "base and head were measured in different sessions: what differs from session to session is not known",
+    "zero-quantile": "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
+    "no-rounds": "fewer than two rounds were measured on both sides: a paired interval needs them",
+    "no-spread": "no spread: timer too coarse? (a count or size can be declared exact = true)",
+}
+
+
 def _trouble(facts: Facts) -> str:
-    case, trouble = facts.case, facts.estimate.trouble
-    if trouble == "negative":
-        return "negative values have no ratio"
-    if trouble == "overflow":
-        return "the values are too large or too small to form a ratio"
-    if trouble == "apart":
-        return "base and head were measured in different sessions: what differs from session to session is not known"
-    if trouble == "one-unit":
-        few = [side for side, n in (("base", facts.estimate.base.n), ("head", facts.estimate.head.n)) if n < 2]
-        unit = "session" if len(case.base.counts[2]) > 1 else "build"
+    reduced = facts.found.reduced
+    if reduced.trouble in _TROUBLES:
+        return _TROUBLES[reduced.trouble]
+    if reduced.trouble == "one-unit":
+        few = [side for side, tops in (("base", reduced.base), ("head", reduced.head)) if tops.n < 2]
+        unit = "session" if len(facts.found.base.counts[2]) > 1 else "build"
         where = "a side" if len(few) == 2 else f"of {few[0]}"
         return f"one {unit} {where}: what differs from {unit} to {unit} is not known, so there is no interval"
-    if trouble == "no-spread":
-        return "no spread: timer too coarse? (a count or size can be declared exact = true)"
-    if facts.estimate.pair.y == 0:
+    if reduced.trouble == "few-values" and reduced.shortage is not None:
+        short, name = reduced.shortage, facts.found.subject.statistic
+        return f"{name} needs {short.needs} values per build, has {short.has}: {short.needs - short.has} are missing"
+    return _zero_base(facts)
+
+
+def _zero_base(facts: Facts) -> str:
+    if facts.found.ratio.y == 0:
         return "both sides are 0"
     if facts.verdict == "regression":
         return f"base is 0 and head is beyond the floor of {_floor(facts)}"
@@ -133,9 +166,9 @@ def _limits(limits: Limits) -> str:
     return f"{format_share(limits.low - 1, sign=True)} to {format_share(limits.high - 1, sign=True)}"
 
 
-def normality(tested: Tested, p: float | None, case: Case) -> list[str]:
+def normality(found: Estimated, tested: Tested, p: float | None) -> list[str]:
     """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
-    base, head = len(case.base.builds), len(case.head.builds)
+    base, head = len(found.base.builds), len(found.head.builds)
     if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
         return []
     return [f"the p rests on normally distributed build effects: {base} + {head} builds alone cannot show one so small"]

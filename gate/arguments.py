@@ -1,0 +1,168 @@
+"""What the command lines of several commands share: the parser, groups of options, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, NoReturn, TextIO, TypeVar
+
+from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.units import Duration, Share
+
+T = TypeVar("T")
+
+EXIT_USAGE = 2
+
+
+class UsageError(Exception):
+    """Ends parsing with an exit code; the message has been written."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Parser(argparse.ArgumentParser):
+    """Writes where main says and ends by an exception, so that a command line can be tried in process."""
+
+    out: TextIO = sys.stdout
+    err: TextIO = sys.stderr
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        (self.err if file is sys.stderr else self.out).write(message)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        if message:
+            self.err.write(message)
+        raise UsageError(status)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def add_sides(parser: Parser) -> None:
+    """Add which two commits are compared."""
+    parser.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
+    parser.add_argument("--head", metavar="REF", help="default: the working tree as it is")
+
+
+def add_measuring(parser: Parser) -> None:
+    """Add what check and measure have in common."""
+    group = parser.add_argument_group("measuring")
+    group.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
+    group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
+    group.add_argument("--out", type=Path, metavar="DIR", help="default: .perfgate of the project")
+    group.add_argument("--seed", type=seed, metavar="N", help="of the schedule; default: a new one, which is recorded")
+    group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
+    group.add_argument("--keep", action="store_true", help="leave the worktrees of base and head")
+    group.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    add_history(group)
+
+
+def add_history(group: argparse._ActionsContainer) -> None:
+    """Add where the history is."""
+    text = "what is remembered of this host; default: gate.history, $PERFGATE_HISTORY, the user's state directory"
+    group.add_argument("--history", type=Path, metavar="FILE", help=text)
+
+
+def add_rules(parser: Parser, *, measured: bool = False) -> None:
+    """Add whose rules count; measured: of a run that has its own."""
+    group = parser.add_argument_group("rules")
+    if measured:
+        both = "decide by this file instead of the rules that the run was measured under"
+        group.add_argument("--config", type=Path, metavar="FILE", help=both)
+        group.add_argument("--rules", metavar="FILE", help="the same")
+    else:
+        group.add_argument("--config", type=Path, metavar="FILE", help="use this config for both sides and the rules")
+        whose = "whose rules decide; default head, base where CI is set"
+        group.add_argument("--rules", metavar="base|head|FILE", help=whose)
+    group.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="gate.threshold=5%%; repeatable"
+    )
+    group.add_argument(
+        "--benchmark", action="append", default=[], metavar="GLOB", dest="benchmarks", help="only these; repeatable"
+    )
+
+
+def add_outputs(parser: Parser) -> None:
+    """Add where the report goes."""
+    group = parser.add_argument_group("output")
+    for name in ("json", "html", "markdown"):
+        group.add_argument(
+            f"--{name}", metavar="FILE", help=f"write the report as {name}; - for stdout instead of text"
+        )
+    group.add_argument("--quiet", action="store_true", help="only the verdict and errors")
+
+
+def seed(text: str) -> int:
+    """Read a seed."""
+    return _whole(text, 0, 2**63 - 1)
+
+
+def count(text: str) -> int:
+    """Read a count of at least 1."""
+    return _whole(text, 1, 10**9)
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """Read counts with commas between them."""
+    return tuple(count(part) for part in text.split(","))
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        upper = "2^63 - 1" if most == 2**63 - 1 else str(most)
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {upper}")
+    return number
+
+
+def duration(text: str) -> Duration:
+    """Read a time span."""
+    return _parsed(Duration.parse, text)
+
+
+def share(text: str) -> Share:
+    """Read a share."""
+    return _parsed(Share.parse, text)
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Read shares with commas between them."""
+    return tuple(float(share(part)) for part in text.split(","))
+
+
+def _parsed(parse: Callable[[object], T], text: str) -> T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def rules_of(arguments: argparse.Namespace) -> RulesOptions:
+    """Give the rules that the arguments name."""
+    return RulesOptions(arguments.config, arguments.rules, tuple(arguments.sets), tuple(arguments.benchmarks))
+
+
+def outputs_of(arguments: argparse.Namespace) -> OutputOptions:
+    """Give the outputs that the arguments name."""
+    return OutputOptions(arguments.json, arguments.html, arguments.markdown, arguments.quiet)
+
+
+def measuring_of(arguments: argparse.Namespace) -> MeasureOptions:
+    """Give what check and measure are told."""
+    return MeasureOptions(
+        base=arguments.base,
+        head=arguments.head,
+        out=arguments.out,
+        seed=arguments.seed,
+        dry_run=arguments.dry_run,
+        keep=arguments.keep,
+        resume=arguments.resume,
+        history=arguments.history,
+    )

@@ -1,0 +1,149 @@
+"""What is settled before a value is looked at: the findings of a report, the interval of each, the looks."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
+from gate.model import Case, Evidence, FindingMemory, Memory
+from gate.stats.estimate import Method
+from gate.stats.planning import pairing_pays
+from gate.stats.sequential import Spending, spending
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What one finding will be about, and its rules.
+
+    tau: of the quantile; None for the mean. floor: in the base unit. memory: what earlier sessions on the same machine
+    tell of its variance.
+    """
+
+    case: Case
+    statistic: str
+    tau: float | None
+    threshold: float
+    floor: float | None
+    memory: FindingMemory | None
+
+    @property
+    def lower(self) -> bool:
+        """Tell whether lower is better."""
+        return self.case.better == "lower"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """How every finding of a report is judged.
+
+    interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
+    rounds of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one
+    level for a fixed design. size: findings of the report. seed: of the bootstrap. now: when it was measured.
+    """
+
+    policy: Policy
+    interval: Literal["fieller", "bootstrap", "bootstrap-bca"]
+    method: Method
+    moderate: bool
+    looks: tuple[int, ...]
+    reached: tuple[int, ...]
+    spending: Spending
+    size: int
+    seed: int
+    memory: Memory | None
+    now: datetime.datetime
+
+    @property
+    def alpha(self) -> float:
+        """The two-sided error of the report."""
+        return 1 - self.policy.config.gate.confidence
+
+
+def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
+    """List what is decided: each decided case, each of its statistics."""
+    found = []
+    remembered = _by_finding(evidence.run.memory if evidence.run else None)
+    for case in evidence.cases:
+        if not case.decided:
+            continue
+        rules = metric_rules(policy.config, case.benchmark, case.metric)
+        found += [subject_of(case, s, policy, remembered) for s in dict.fromkeys(rules.statistics)]
+    return found
+
+
+_Key = tuple[str, str, str, str]
+
+
+def _by_finding(memory: Memory | None) -> dict[_Key, FindingMemory]:
+    return {
+        (m.benchmark, m.metric, str(sorted(m.factors.items())), m.statistic): m
+        for m in (memory.findings if memory else ())
+    }
+
+
+def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key, FindingMemory]) -> Subject:
+    """Bring together a case, a statistic and the rules for both."""
+    names = (policy.config, case.benchmark, case.metric, statistic)
+    return Subject(
+        case=case,
+        statistic=statistic,
+        tau=None if statistic == MEAN else float(statistic[1:]) / 100,
+        threshold=threshold_of(*names),
+        floor=floor_of(*names, case.unit),
+        memory=remembered.get((case.benchmark, case.metric, str(sorted(case.factors.items())), statistic)),
+    )
+
+
+def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> Design:
+    """Choose the intervals and the looks, from the plan and the number of findings only: never from values."""
+    run, gate = evidence.run, policy.config.gate
+    bootstrap = gate.interval if gate.interval in ("bootstrap", "bootstrap-bca") else None
+    memory = run.memory if run else None
+    looks = tuple(evidence.looks) if bootstrap is None else ()
+    reached = tuple(rounds for rounds in looks if rounds <= evidence.rounds.done)
+    if looks and not reached:
+        # nothing has been spent yet: what there is is judged once
+        looks = reached = (max(evidence.rounds.done, 1),)
+    size = max(len(subjects), 1)
+    planned = evidence.looks[-1] if looks else _planned(evidence, subjects)
+    return Design(
+        policy=policy,
+        interval=bootstrap or "fieller",
+        method=_method(policy, planned, size),
+        moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
+        looks=looks,
+        reached=reached,
+        spending=spending(looks or (1,)),
+        size=size,
+        seed=(run.seed if run else None) or 0,
+        memory=memory,
+        now=_when(run.created if run else None),
+    )
+
+
+def _planned(evidence: Evidence, subjects: list[Subject]) -> int:
+    """Count the top units a side that the plan wants, else those there are."""
+    sides = [side for s in subjects for side in (s.case.base, s.case.head)]
+    sessions = max((len(side.counts[2]) for side in sides), default=1)
+    if sessions > 1:
+        return sessions
+    return evidence.rounds.planned or max((len(side.builds) for side in sides), default=1)
+
+
+def _method(policy: Policy, builds: int, size: int) -> Method:
+    chosen = policy.config.gate.interval
+    if chosen in ("fieller", "fieller-kj", "fieller-paired"):
+        return chosen
+    return "fieller-paired" if pairing_pays(builds, 1 - policy.config.gate.confidence, size) else "fieller"
+
+
+def _when(created: str | None) -> datetime.datetime:
+    try:
+        found = datetime.datetime.fromisoformat(created or "")
+    except ValueError:
+        return datetime.datetime.now(tz=datetime.UTC)
+    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

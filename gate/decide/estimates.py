@@ -1,0 +1,290 @@
+"""Subjects -> estimates over the first rounds of a run: reduced, with the interval the design gives them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gate.decide.design import Design, Subject
+from gate.model import Sample
+from gate.stats.estimate import Reduced, ratio_of, reduce
+from gate.stats.levels import Tops
+from gate.stats.prior import (
+    Kind,
+    Moderated,
+    Prior,
+    contrast_variance,
+    host_factor,
+    moderate,
+    moderated_pair,
+    moderated_sides,
+    prior_of,
+    prior_pair,
+    sides_variance,
+    surprise,
+)
+from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
+
+BOOTSTRAP_BUILDS = 10
+"""Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
+
+MODERATED = "fieller-moderated"
+
+Hold = Literal["", "builds", "bootstrap", "memory"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moderation:
+    """What memory did to one estimate. without: the interval's pair as it would be without it."""
+
+    prior: Prior
+    result: Moderated | None
+    present: float | None
+    without: Ratio
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """A subject with its numbers over some rounds.
+
+    base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
+    round, which spends less of alpha at looks. moderation: None where nothing is remembered. hold: why neither a
+    regression nor an improvement may be called, "" when one may.
+    """
+
+    subject: Subject
+    base: Sample
+    head: Sample
+    reduced: Reduced
+    ratio: Ratio
+    method: str
+    paired: bool
+    moderation: Moderation | None
+    hold: Hold
+    warnings: tuple[str, ...]
+
+    @property
+    def builds(self) -> int:
+        """Builds of the side that has fewer."""
+        return min(len(self.base.builds), len(self.head.builds))
+
+    @property
+    def exact(self) -> bool:
+        """Tell whether both sides are compared as numbers."""
+        return self.reduced.exact
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
+
+    Two, since drift that both sides share is in the second only.
+    """
+
+    rounds: float
+    sides: float
+
+
+AS_REMEMBERED = Factors(1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """All subjects estimated over the same rounds, on a host that is so much noisier than remembered."""
+
+    found: list[Estimated]
+    factors: Factors
+
+
+def estimates(
+    subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED
+) -> Estimates:
+    """Estimate subjects over their first rounds; None: over all there is.
+
+    least: what the host was found to be at an earlier look, by more findings than may be open now.
+    """
+    plain = [_plain(subject, design, rounds) for subject in subjects]
+    if not design.moderate:
+        return Estimates([_held(found, design) for found in plain], least)
+    recalled = [_recalled(found, design) for found in plain]
+    factors = _factors([each for each in recalled if each is not None], least)
+    moderated = [
+        found if each is None else _moderated(found, each, factors) for found, each in zip(plain, recalled, strict=True)
+    ]
+    return Estimates([_held(found, design) for found in moderated], factors)
+
+
+def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
+    base, head = (cut(side, rounds) for side in (subject.case.base, subject.case.head))
+    reduced = reduce(base, head, subject.tau, exact=subject.case.exact)
+    method = design.method
+    gate = design.policy.config.gate
+    if method == "fieller-paired" and not paired_units(reduced.base, reduced.head) and gate.interval == "auto":
+        # a pairing chosen for rounds that are complete does not throw away what has no partner
+        method = "fieller"
+    found = Estimated(
+        subject=subject,
+        base=base,
+        head=head,
+        reduced=reduced,
+        ratio=ratio_of(reduced, method),
+        method="exact" if reduced.exact else method,
+        paired=method == "fieller-paired",
+        moderation=None,
+        hold="",
+        warnings=reduced.warnings,
+    )
+    if not reduced.trouble and not reduced.exact and found.ratio.df is None:
+        return replace(found, reduced=replace(reduced, trouble="no-rounds"))
+    if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
+        return _bootstrap(found, design)
+    return found
+
+
+def cut(sample: Sample, rounds: int | None) -> Sample:
+    """Keep the builds of the first rounds of each session."""
+    if rounds is None or all(build < rounds for _, build in sample.builds):
+        return sample
+    keep = np.array([build < rounds for _, build in sample.builds])
+    executions = np.repeat(keep, sample.counts[1])
+    values = np.repeat(executions, sample.counts[0])
+    sessions = [session for (session, _), kept in zip(sample.builds, keep.tolist(), strict=True) if kept]
+    per_session = np.array([sessions.count(s) for s in dict.fromkeys(sessions)])
+    return Sample(
+        sample.values[values],
+        (sample.counts[0][executions], sample.counts[1][keep], per_session),
+        tuple(b for b, kept in zip(sample.builds, keep.tolist(), strict=True) if kept),
+        sample.orders[executions] if sample.orders is not None else None,
+    )
+
+
+def _bootstrap(found: Estimated, design: Design) -> Estimated:
+    from gate.stats.bootstrap import bootstrap_ratio
+
+    gate, case = design.policy.config.gate, found.subject.case
+    name = f"{case.benchmark}\0{case.metric}\0{sorted(case.factors.items())}"
+    ratio = bootstrap_ratio(
+        found.base,
+        found.head,
+        scheme=gate.resampling,
+        bca=design.interval == "bootstrap-bca",
+        seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
+        alphas=(design.alpha, design.alpha / design.size),
+        sessions=max(len(found.base.counts[2]), len(found.head.counts[2])) > 1,
+    )
+    return replace(
+        found, ratio=ratio, method=design.interval, paired=False, warnings=(*found.warnings, *ratio.warnings)
+    )
+
+
+def _held(found: Estimated, design: Design) -> Estimated:
+    gate = design.policy.config.gate
+    hold: Hold = ""
+    moderated = found.moderation is not None and found.moderation.result is not None and found.moderation.result.used
+    if found.exact:
+        hold = ""
+    elif found.moderation is not None and found.moderation.result is None:
+        hold = "memory"
+    elif found.builds < gate.min_builds and not moderated:
+        hold = "builds"
+    elif found.method.startswith("bootstrap") and gate.family == "holm" and found.builds < BOOTSTRAP_BUILDS:
+        hold = "bootstrap"
+    return replace(found, hold=hold)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What is remembered of a variance, and the present one of the same thing on df degrees."""
+
+    prior: Prior
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with.
+
+    decisive: of what the interval rests on, the round contrast where rounds are complete, else a build's mean.
+    within: of a build's mean, beside a contrast.
+    """
+
+    prior: Prior
+    decisive: _Compared | None
+    within: _Compared | None
+
+
+def _recalled(found: Estimated, design: Design) -> _Recalled | None:
+    if found.exact or found.reduced.trouble not in ("", "one-unit"):
+        return None
+    base, head = found.reduced.base, found.reduced.head
+    by_round = paired_units(base, head)
+    prior = _prior(found, design, "contrast" if by_round else "build")
+    if prior is None:
+        return None
+    if min(base.n, head.n) < 2:
+        return _Recalled(prior, None, None)
+    degrees = base.n + head.n - 2
+    if not by_round:
+        return _Recalled(prior, _Compared(prior, sides_variance(base, head), degrees), None)
+    within = _prior(found, design, "build")
+    return _Recalled(
+        prior,
+        _Compared(prior, contrast_variance(base, head), base.n - 1),
+        None if within is None else _Compared(within, sides_variance(base, head), degrees),
+    )
+
+
+def _prior(found: Estimated, design: Design, kind: Kind) -> Prior | None:
+    memory, subject = design.memory, found.subject
+    if memory is None or subject.memory is None:
+        return None
+    sides = (found.base, found.head)
+    builds = sum(len(side.builds) for side in sides)
+    executions = sum(len(side.counts[0]) for side in sides)
+    return prior_of(
+        subject.memory,
+        kind=kind,
+        executions=executions / builds,
+        iterations=sum(len(side.values) for side in sides) / executions,
+        nu=memory.contrast_nu if kind == "contrast" else memory.build_nu,
+        now=design.now,
+    )
+
+
+def _factors(recalled: Sequence[_Recalled], least: Factors) -> Factors:
+    decisive = [each.decisive for each in recalled if each.decisive is not None]
+    within = [each.within for each in recalled if each.within is not None]
+    rounds, sides = (host_factor([(c.variance, c.df, c.prior) for c in each]) for each in (decisive, within))
+    return Factors(max(rounds, least.rounds), max(sides, least.sides))
+
+
+def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:
+    base, head = found.reduced.base, found.reduced.head
+    prior, present, within = recalled.prior, recalled.decisive, recalled.within
+    if present is None:
+        # one build a side: from memory alone, to be shown and never to decide
+        pair = prior_pair(base, head, factors.rounds * prior.variance, prior.df)
+        moderation = Moderation(prior, None, None, found.ratio)
+        reduced = replace(found.reduced, trouble="")
+        return replace(found, reduced=reduced, ratio=_scaled(pair, base), method=MODERATED, moderation=moderation)
+    # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
+    p_sides = 1.0 if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
+    result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides)
+    moderation = Moderation(prior, result, present.variance, found.ratio)
+    if not result.used:
+        return replace(found, moderation=moderation)
+    moderated = moderated_pair if paired_units(base, head) else moderated_sides
+    pair = moderated(base, head, result.variance, result.df)
+    return replace(found, ratio=_scaled(pair, base), method=MODERATED, paired=False, moderation=moderation)
+
+
+def _scaled(pair: MeanPair, tops: Tops) -> Ratio:
+    return LogPair(pair) if tops.log else pair

@@ -1,0 +1,85 @@
+"""The overall change of a group of cases: the ratio of geometric means, over builds (docs/method.md)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from gate.decide.design import Design
+from gate.decide.walk import Judged
+from gate.model import Overall, RatioInterval
+from gate.stats.levels import Tops, Unit
+from gate.stats.ratio import LogPair, paired, unpaired
+
+ALL = "all"
+
+
+def overall_of(judged: Sequence[Judged], design: Design) -> list[Overall]:
+    """Summarize the means of each metric over all cases, and over each suite ("suite/case") of several.
+
+    Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
+    its means are above 0 and it was measured on both sides; only builds that all counted cases have are used.
+    """
+    groups: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
+    for j in judged:
+        if j.subject.tau is not None or j.estimated.exact:
+            continue
+        case = j.subject.case
+        groups[ALL, case.metric, case.better].append(j)
+        if "/" in case.benchmark:
+            groups[case.benchmark.partition("/")[0], case.metric, case.better].append(j)
+    whole = {(metric, better): len(members) for (group, metric, better), members in groups.items() if group == ALL}
+    return [
+        _overall(group, metric, members, design)
+        for (group, metric, better), members in groups.items()
+        if len(members) > 1 and (group == ALL or len(members) < whole[metric, better])
+    ]
+
+
+def _name(judged: Judged) -> str:
+    factors = ", ".join(f"{k}={v}" for k, v in judged.subject.case.factors.items())
+    return f"{judged.subject.case.benchmark}{f' ({factors})' if factors else ''}"
+
+
+def _overall(group: str, metric: str, members: Sequence[Judged], design: Design) -> Overall:
+    counted = [j for j in members if _counts(j)]
+    dropped = [_name(j) for j in members if not _counts(j)]
+    base, head = (_logs([getattr(j.estimated.reduced, side) for j in counted]) for side in ("base", "head"))
+    pairs = design.method == "fieller-paired" and base.units == head.units
+    pair = LogPair(paired(base, head) if pairs else unpaired(base, head)) if base.n and head.n else None
+    limits = pair.limits(design.alpha) if pair else None
+    return Overall(
+        group=group,
+        metric=metric,
+        ratio=RatioInterval(
+            estimate=pair.y / pair.x if pair else None,
+            low=limits.low if limits else None,
+            high=limits.high if limits else None,
+            confidence=1 - design.alpha,
+            method="fieller-paired" if pairs else "fieller",
+            df=pair.df if pair else None,
+            kind=limits.kind if limits else "withheld",
+        ),
+        cases=len(counted),
+        dropped=dropped,
+    )
+
+
+def _counts(judged: Judged) -> bool:
+    reduced = judged.estimated.reduced
+    return reduced.trouble in ("", "one-unit", "no-spread") and all(
+        side.values.min() > 0 for side in (reduced.base, reduced.head)
+    )
+
+
+def _logs(sides: Sequence[Tops]) -> Tops:
+    """Average the logarithms of all cases in each unit that all of them have."""
+    common: list[Unit] = [u for u in sides[0].units if all(u in s.units for s in sides[1:])] if sides else []
+    rows = []
+    for side in sides:
+        place = {unit: i for i, unit in enumerate(side.units)}
+        rows.append(np.log(side.values[[place[unit] for unit in common]]))
+    values = np.mean(rows, axis=0) if rows else np.array([])
+    return Tops(values, tuple(common), 0.0, log=True)

@@ -1,0 +1,192 @@
+"""decide: all findings and the verdict of the report. look: what needs no more, between rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.config.rules import Policy
+from gate.config.schema import to_tables
+from gate.decide import reasons
+from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
+from gate.decide.estimates import estimates
+from gate.decide.findings import finding_of
+from gate.decide.overall import overall_of
+from gate.decide.summaries import ratio_interval, side_summary
+from gate.decide.walk import Walk, walk
+from gate.model import (
+    SCHEMA,
+    Case,
+    Evidence,
+    Family,
+    Finding,
+    LookFacts,
+    MemoryFacts,
+    PolicyFacts,
+    QuantileCurve,
+    Recorded,
+    Report,
+    ReportVerdict,
+    RunFacts,
+)
+from gate.stats.quantile import quantile_curve
+from gate.units import format_number
+
+EXIT_CODES: dict[ReportVerdict, int] = {"pass": 0, "regression": 1, "inconclusive": 3, "error": 4}
+_NOISY_HOST = 1.5
+
+
+def decide(evidence: Evidence, policy: Policy) -> Report:
+    """Judge every case of the evidence and the report as a whole; pure.
+
+    evidence: samples in base units, and the looks there were. policy: the rules, with today's date for accepts.
+    """
+    subjects = subjects_of(evidence, policy)
+    design = design_of(evidence, policy, subjects)
+    walked = walk(subjects, design)
+    findings = [finding_of(judged, design) for judged in walked.judged]
+    verdict = _report_verdict(findings, evidence, policy)
+    gate = policy.config.gate
+    return Report(
+        schema=SCHEMA,
+        verdict=verdict,
+        exit_code=_exit_code(verdict, findings, policy),
+        summary=reasons.summary(verdict, findings, evidence),
+        run=_run_facts(evidence, design, walked),
+        policy=PolicyFacts(
+            source=policy.source,
+            gate=to_tables(gate),
+            override=[to_tables(item) for item in policy.config.override],
+            accept=[to_tables(item) for item in policy.config.accept],
+        ),
+        family=Family(method=gate.family, size=sum(not j.estimated.exact for j in walked.judged)),
+        findings=findings,
+        recorded=_recorded([case for case in evidence.cases if not case.decided], design),
+        failures=evidence.failures,
+        overall=overall_of(walked.judged, design),
+        curves=_curves(subjects),
+        new=evidence.new,
+        warnings=[*evidence.warnings, *_expired(policy), *_memory_warnings(design, walked)],
+    )
+
+
+def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
+    """Name the benchmarks that need no more executions after the rounds of the evidence.
+
+    evidence.looks: the rounds of the looks planned; evidence.rounds.done: those that are complete. A benchmark is done
+    when every finding of it is settled, or when no look is left.
+    """
+    subjects = subjects_of(evidence, policy)
+    names = {subject.case.benchmark for subject in subjects}
+    if evidence.looks and evidence.rounds.done >= evidence.looks[-1]:
+        return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
+    if evidence.rounds.done < min(evidence.looks, default=0):
+        return frozenset()
+    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
+    return frozenset(names - {j.subject.case.benchmark for j in judged if not j.settled})
+
+
+def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
+    run = evidence.run
+    return RunFacts(
+        id=run.id if run else None,
+        created=run.created if run else None,
+        perfgate=run.perfgate if run else None,
+        seed=run.seed if run else None,
+        base=run.base if run else None,
+        head=run.head if run else None,
+        chosen=run.chosen if run else None,
+        host=run.host if run else None,
+        rounds=evidence.rounds,
+        looks=LookFacts(rounds=list(design.looks), used=len(design.reached)) if design.looks else None,
+        memory=_memory_facts(design, walked),
+        seconds=evidence.seconds,
+        commands=run.commands if run else None,
+    )
+
+
+def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
+    if design.memory is None or not design.memory.findings:
+        return None
+    sessions = {s.session: s.created[:10] for m in design.memory.findings for s in m.sessions}
+    used = sum(
+        j.estimated.moderation is not None
+        and (j.estimated.moderation.result is None or j.estimated.moderation.result.used)
+        for j in walked.judged
+    )
+    days = sorted(sessions.values())
+    return MemoryFacts(findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor)
+
+
+def _memory_warnings(design: Design, walked: Walk) -> list[str]:
+    texts = []
+    if design.policy.config.gate.interval == "fieller-moderated" and design.memory is None:
+        texts.append(f"nothing is remembered of this host: intervals are {design.method} (`perfgate calibrate`)")
+    if design.memory is not None and design.moderate:
+        texts += design.memory.unused
+    if walked.factor > _NOISY_HOST:
+        factor = format_number(walked.factor, 2)
+        texts.append(f"host noisier than calibrated, x {factor}: every interval allows for it")
+    return texts
+
+
+def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
+    subjects: list[Subject] = [subject_of(case, MEAN, design.policy, {}) for case in cases]
+    found = estimates(subjects, design, design.reached[-1] if design.reached else None).found
+    return [
+        Recorded(
+            benchmark=each.subject.case.benchmark,
+            metric=each.subject.case.metric,
+            unit=each.subject.case.unit,
+            better=each.subject.case.better,
+            factors=each.subject.case.factors,
+            base=side_summary(each.base, each.reduced.base, each.reduced.x, design.alpha),
+            head=side_summary(each.head, each.reduced.head, each.reduced.y, design.alpha),
+            ratio=ratio_interval(each, design.alpha),
+            warnings=[*each.subject.case.warnings, *each.warnings],
+        )
+        for each in found
+    ]
+
+
+def _curves(subjects: Sequence[Subject]) -> list[QuantileCurve]:
+    cases = {id(s.case): s.case for s in subjects if s.tau is not None}
+    found = []
+    for case in cases.values():
+        if min(case.base.values.min(), case.head.values.min()) > 0:
+            effects = list(quantile_curve(case.base, case.head))
+            found.append(
+                QuantileCurve(benchmark=case.benchmark, metric=case.metric, factors=case.factors, effects=effects)
+            )
+    return found
+
+
+def _expired(policy: Policy) -> list[str]:
+    return [
+        f"the accept of {a.benchmark} ended on {a.until.isoformat()} and no longer counts: remove it ({a.reason})"
+        for a in policy.config.accept
+        if a.until < policy.today
+    ]
+
+
+def _report_verdict(findings: Sequence[Finding], evidence: Evidence, policy: Policy) -> ReportVerdict:
+    if any(f.verdict == "regression" for f in findings):
+        return "regression"
+    # a whole shard or session that is missing is no matter of policy
+    counted = [
+        f
+        for f in evidence.failures
+        if f.kind != "missing" or f.benchmark is None or policy.config.gate.missing == "fail"
+    ]
+    if counted or not findings:
+        return "error"
+    if any(f.verdict == "inconclusive" for f in findings):
+        return "inconclusive"
+    return "pass"
+
+
+def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:
+    # a finding that is shown not to be worse never fails, even where inconclusive ones do
+    open_ones = any(f.verdict == "inconclusive" and not f.not_worse for f in findings)
+    if verdict == "inconclusive" and not (policy.config.gate.inconclusive == "fail" and open_ones):
+        return 0
+    return EXIT_CODES[verdict]

@@ -1,0 +1,258 @@
+"""The tests of every finding, look by look: what is rejected, what is settled, and at which level.
+
+A fixed design is one look at everything. Source: docs/method.md, verdicts, family and early stopping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gate.config.rules import accepts_of
+from gate.decide.design import Design, Subject
+from gate.decide.estimates import AS_REMEMBERED, Estimated, Estimates, estimates
+from gate.model import Accepted
+from gate.stats.family import Tested, share
+from gate.stats.ratio import WITHHELD, Limits, Tail
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the nominal interval lies: shown not to be worse, shown not to be better, shown to be within the floor."""
+
+    not_worse: bool
+    not_better: bool
+    within_floor: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A subject with what was found of it at the look that settled it, or at the last one.
+
+    look: number of that look, from 0. p, p_improvement: of the threshold, at that look alone. regression, improvement:
+    what the families gave, in terms of the alpha that all looks spend. nominal: the interval at the level that this
+    look has of the whole alpha. settled: more data of it can change nothing.
+    """
+
+    estimated: Estimated
+    look: int
+    p: float | None
+    p_improvement: float | None
+    regression: Tested
+    improvement: Tested
+    nominal_alpha: float
+    nominal: Limits
+    position: Position
+    settled: bool
+
+    @property
+    def subject(self) -> Subject:
+        """What it is about."""
+        return self.estimated.subject
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
+
+    judged: list[Judged]
+    factor: float
+
+
+def walk(subjects: Sequence[Subject], design: Design) -> Walk:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
+    judged: list[Judged | None] = [None] * len(subjects)
+    factors = AS_REMEMBERED
+    for look, rounds in enumerate(design.reached or (None,)):
+        still_open = [i for i, j in enumerate(judged) if j is None or not j.settled]
+        if not still_open:
+            break
+        now = estimates([subjects[i] for i in still_open], design, rounds, factors)
+        factors = now.factors
+        for i, found in zip(still_open, _tests(now, design, look), strict=True):
+            judged[i] = found
+        judged = list(_families([j for j in judged if j is not None], design))
+    return Walk([j for j in judged if j is not None], factors.rounds)
+
+
+def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
+    return [_tested(found, design, look) for found in now.found]
+
+
+_NOT_TESTED = Tested(1.0, 1.0, rejected=False)
+
+
+def _tested(found: Estimated, design: Design, look: int) -> Judged:
+    subject, reduced, ratio = found.subject, found.reduced, found.ratio
+    d = subject.threshold
+    worse, better = (1 + d, 1 / (1 + d)) if subject.lower else (1 / (1 + d), 1 + d)
+    worse_tail, better_tail = tails(subject)
+    p: float | None = None
+    p_improvement: float | None = None
+    if found.exact and not reduced.trouble:
+        value = ratio.y / ratio.x
+        p = float(not (beyond(value, worse, worse_tail) and _beyond_floor(found)))
+        p_improvement = float(not beyond(value, better, better_tail))
+    elif not reduced.trouble:
+        p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
+    elif reduced.trouble == "zero-base" and subject.floor is not None and subject.lower:
+        above = float(not ratio.y > subject.floor) if found.exact else ratio.p_difference(subject.floor, "above")
+        p, p_improvement = above, 1.0
+    nominal_alpha = design.spending.nominal(look, design.alpha, paired=found.paired)
+    nominal = limits_of(found, nominal_alpha)
+    return Judged(
+        estimated=found,
+        look=look,
+        p=p,
+        p_improvement=p_improvement,
+        regression=_NOT_TESTED,
+        improvement=_NOT_TESTED,
+        nominal_alpha=nominal_alpha,
+        nominal=nominal,
+        position=_position(found, p, p_improvement, nominal, nominal_alpha),
+        settled=False,
+    )
+
+
+def tails(subject: Subject) -> tuple[Tail, Tail]:
+    """Give the direction of the ratio that is worse, and the one that is better."""
+    return ("above", "below") if subject.lower else ("below", "above")
+
+
+def beyond(value: float, limit: float, tail: Tail) -> bool:
+    """Tell whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
+    hair = 1e-12 * limit
+    return value > limit + hair if tail == "above" else value < limit - hair
+
+
+def limits_of(found: Estimated, alpha: float) -> Limits:
+    """Return the limits of the ratio at confidence 1 - alpha: withheld in trouble, a point for exact metrics."""
+    if found.reduced.trouble:
+        return WITHHELD
+    if found.exact:
+        ratio = found.ratio.y / found.ratio.x
+        return Limits("bounded", ratio, ratio)
+    return found.ratio.limits(alpha)
+
+
+def _beyond_floor(found: Estimated) -> bool:
+    subject, change = found.subject, found.ratio.y - found.ratio.x
+    return subject.floor is None or (change if subject.lower else -change) > subject.floor
+
+
+def _effective(judged: Judged, *, improvement: bool) -> float:
+    """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
+
+    The floor is an intersection of tests, so the larger p stands for both (docs/method.md).
+    """
+    found, subject = judged.estimated, judged.subject
+    p = judged.p_improvement if improvement else judged.p
+    if p is None or found.hold:
+        return 1.0
+    if not improvement and subject.floor is not None and not found.exact and not found.reduced.trouble:
+        tail = tails(subject)[0]
+        p_floor = found.ratio.p_difference(subject.floor if tail == "above" else -subject.floor, tail)
+        return 1.0 if p_floor is None else max(p, p_floor)
+    return p
+
+
+def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
+    """Share the error over all findings after a look.
+
+    A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
+    place and can no longer regress. Exact ones decide as numbers and take no share.
+    """
+    regressions = _shared(judged, design, improvement=False)
+    improvements = _shared(judged, design, improvement=True)
+    found = []
+    for j, regression, improvement in zip(judged, regressions, improvements, strict=True):
+        if j.settled:
+            # its improvement may still come, when others of that family are found
+            found.append(replace(j, improvement=improvement))
+            continue
+        memory_only = j.estimated.hold == "memory"
+        settled = not memory_only and (regression.rejected or improvement.rejected or j.position.not_worse)
+        found.append(replace(j, regression=regression, improvement=improvement, settled=settled or j.estimated.exact))
+    return found
+
+
+def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
+    family = design.policy.config.gate.family
+    members = [i for i, j in enumerate(judged) if not j.estimated.exact]
+    spent = [_spent(judged[i], design, improvement=improvement) for i in members]
+    tested = [_exactly(j, design, improvement=improvement) for j in judged]
+    for i, result in zip(members, share(family, spent, design.alpha), strict=True):
+        before = judged[i].improvement if improvement else judged[i].regression
+        tested[i] = before if before.rejected else result
+    return tested
+
+
+def _spent(judged: Judged, design: Design, *, improvement: bool) -> float:
+    before = judged.improvement if improvement else judged.regression
+    if before.rejected:
+        return 0.0
+    if judged.settled and not improvement:
+        return 1.0
+    p = _effective(judged, improvement=improvement)
+    return design.spending.spent(judged.look, p, paired=judged.estimated.paired)
+
+
+def _exactly(judged: Judged, design: Design, *, improvement: bool) -> Tested:
+    p = _effective(judged, improvement=improvement)
+    return Tested(p, design.alpha, p < design.alpha)
+
+
+def _position(
+    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, alpha: float
+) -> Position:
+    subject, reduced = found.subject, found.reduced
+    if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
+        # numbers: what is not beyond is within, the threshold itself included
+        return Position(not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found))
+    if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
+        return Position(not_worse=True, not_better=True, within_floor=False)
+    if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold == "memory":
+        return Position(not_worse=False, not_better=False, within_floor=False)
+    d = subject.threshold
+    below, above = nominal.high < 1 + d, nominal.low > 1 / (1 + d)
+    not_worse, not_better = (below, above) if subject.lower else (above, below)
+    within_floor = False
+    if subject.floor is not None:
+        difference = found.ratio.difference_limits(alpha)
+        if difference.low is not None and difference.high is not None:
+            up, down = difference.high < subject.floor, difference.low > -subject.floor
+            # a change must be beyond threshold and floor to be worth failing for: below the floor it is not worse
+            not_worse = not_worse or (up if subject.lower else down)
+            within_floor = up and down and not (below and above)
+            not_better = not_better or within_floor
+    return Position(not_worse, not_better, within_floor)
+
+
+def _within_floor(found: Estimated) -> bool:
+    """Tell whether an exact change is beyond the threshold, but no larger than the floor."""
+    ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
+    outside = beyond(ratio.y / ratio.x, 1 + d, "above") or beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
+    return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
+
+
+def accepted(judged: Judged, design: Design) -> Accepted | None:
+    """Return the accept entry that covers a regression: not shown, at the level that decided, to exceed its size."""
+    found, subject, policy = judged.estimated, judged.subject, design.policy
+    for accept in accepts_of(policy.config, subject.case.benchmark, subject.case.metric, subject.statistic):
+        if accept.until < policy.today or found.reduced.trouble:
+            continue
+        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
+        tail = tails(subject)[0]
+        if found.exact:
+            exceeds = beyond(found.ratio.y / found.ratio.x, limit, tail)
+        else:
+            p = found.ratio.p(limit, tail)
+            exceeds = p is not None and p < decided_alpha(judged, judged.regression, design)
+        if not exceeds:
+            return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
+    return None
+
+
+def decided_alpha(judged: Judged, tested: Tested, design: Design) -> float:
+    """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
+    return design.spending.nominal(judged.look, tested.alpha, paired=judged.estimated.paired)

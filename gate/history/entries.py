@@ -1,0 +1,75 @@
+"""What the history holds: sessions, and what each tells of the variance of a finding."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from gate.model import Remembered, UserError
+
+
+class HistoryError(UserError):
+    """A history that cannot be used, in one line: which file, why, what to do."""
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """How a benchmark is measured: what must be the same for its variance to be the same. Commands as a shell's."""
+
+    command: str
+    instrument: str
+    warmup: int
+    build: str | None
+    """The [build] command: what the build level holds depends on it."""
+
+
+class Costs(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds that one step of a finding's benchmark takes; None: not known.
+
+    build: of one side. start: of an execution, without its iterations. iteration: of one measured iteration. warmup: of
+    all the iterations that are dropped.
+    """
+
+    build: float | None
+    start: float | None
+    iteration: float | None
+    warmup: float | None
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One job that measured: a calibration, or a check of the default branch whose base counts.
+
+    created: ISO 8601 in UTC. project: which one, since two projects may call a benchmark the same. host: the facts of
+    the machine, with its fingerprint.
+    """
+
+    id: str
+    created: str
+    kind: Literal["calibration", "check"]
+    project: str
+    host: dict[str, Any]
+    commit: str | None
+
+    @property
+    def fingerprint(self) -> str:
+        """What machines of one make share."""
+        return str(self.host.get("fingerprint", ""))
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session tells of one finding."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    statistic: str
+    setup: Setup
+    remembered: Remembered
+    costs: Costs
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of the history, and the session it is of."""
+
+    session: Session
+    learned: Learned

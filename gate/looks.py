@@ -1,0 +1,39 @@
+"""The looks of a run: the rounds after which a verdict may be reached, fixed by the plan and the cost of round 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.config.parse import parse
+from gate.config.source import from_tables
+from gate.config.types import Builds, Plan
+from gate.model import Build, Execution, Look, Record, Run
+from gate.stats.sequential import look_rounds
+
+
+def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
+    """Lay out the looks: of the plan's range of builds, what fits the budget by what round 1 cost.
+
+    records: the builds and executions of a run in any order, of which only the first round's seconds count, so that
+    nothing measured later moves a look. Empty when the plan is a fixed number of builds. Source: docs/method.md.
+    """
+    if not isinstance(plan.builds, Builds):
+        return []
+    most = plan.builds.max
+    first = [r.seconds or 0.0 for r in records if isinstance(r, (Build, Execution)) and r.build == 0]
+    if sum(first) > 0:
+        most = max(1, min(most, int(float(plan.budget) / sum(first))))
+    return list(look_rounds(min(plan.builds.min, most), most))
+
+
+def looks_of(run: Run | None, records: Sequence[Record]) -> list[int]:
+    """Give the looks of a measured run: none without look lines, since then the design was fixed.
+
+    Look lines of a run whose plan names no range stand for looks at their own rounds. A shard's looks are those of its
+    plan, whatever its first round cost: all shards look together.
+    """
+    lines = sorted({r.look for r in records if isinstance(r, Look) and r.look > 0})
+    if not lines or run is None or run.config is None:
+        return lines
+    plan = parse(from_tables(run.config, "the run's config"), lenient=True).plan
+    return planned_looks(plan, () if run.shard else records) or lines

@@ -1,0 +1,72 @@
+"""What statistics and decisions work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gate.model.names import Better
+from gate.model.records import Failure, Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """All values of one case on one side, nested by level.
+
+    values: float64, shape (N,), ordered by session, build, execution, iteration.
+    counts: children of each unit, from the lowest level: counts[0][e] iterations of execution e, counts[1][b]
+    executions of build b, counts[2][s] builds of session s; each sums to the length of the one before (N first).
+    builds: (session, build) of each build, in the order of counts[1]. orders: position of each execution in the run,
+    shape (len(counts[0]),), None where the files do not say.
+    """
+
+    values: npt.NDArray[np.float64]
+    counts: tuple[npt.NDArray[np.int64], ...]
+    builds: tuple[tuple[int, int], ...]
+    orders: npt.NDArray[np.int64] | None = None
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """A benchmark and one of its metrics (and factor settings), with what was measured of it on each side."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    unit: str
+    better: Better
+    exact: bool
+    decided: bool
+    """Whether the policy wants a verdict, or only the numbers shown."""
+    base: Sample
+    head: Sample
+    warnings: list[str]
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """How far measuring came: rounds that are complete, and rounds the plan wanted (None: not known)."""
+
+    done: int
+    planned: int | None
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a decision rests on, read from any number of measurement files.
+
+    looks: the rounds after which a verdict may be reached, in order; empty: the design is fixed.
+    """
+
+    run: Run | None
+    cases: list[Case]
+    failures: list[Failure]
+    new: list[str]
+    rounds: Round
+    looks: list[int]
+    seconds: float | None
+    """Time spent in builds and executions."""
+    warnings: list[str]

@@ -1,0 +1,131 @@
+"""The lines of measurements.jsonl: what passes from harness to gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol
+
+import msgspec
+
+from gate.model.memory import Memory
+from gate.model.names import SCHEMA, Better, FailureKind, Index, Side
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of the comparison as git names it."""
+
+    ref: str | None = None
+    sha: str | None = None
+    dirty: bool = False
+    tree: str | None = None
+    """Tree object of the uncommitted changes when dirty; what --resume compares."""
+
+
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
+    """The values of one metric in one execution, in base units (s, B or a count)."""
+
+    unit: str = ""
+    better: Better = "lower"
+    values: list[float]
+    """Measured iterations in order, warm-up excluded."""
+    dropped: list[float] = []
+    """The warm-up iterations before them."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
+    """One measuring under one schedule: who measured what, where, by which rules."""
+
+    schema: Annotated[int, msgspec.Meta(ge=1)] = SCHEMA
+    id: str | None = None
+    created: str | None = None
+    perfgate: str | None = None
+    seed: int | None = None
+    looks: int | None = None
+    shard: Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$")] | None = None
+    sessions: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+    base: Commit | None = None
+    head: Commit | None = None
+    host: dict[str, Any] | None = None
+    config: dict[str, Any] | None = None
+    """The rules in force and the benchmarks, in the shape of perfgate.toml."""
+    chosen: str | None = None
+    """How base and head were chosen, in words."""
+    rules: str | None = None
+    """Whose rules are in force, in words: "base with gate.threshold=5%"."""
+    benchmarks: dict[Side, list[str]] | None = None
+    """The benchmarks each side is expected to measure."""
+    commands: dict[str, str] | None = None
+    """The command of each benchmark as head's file gives it."""
+    warnings: list[str] = []
+    """What the reader of the report must know from before measuring."""
+    memory: Memory | None = None
+    """The variance remembered from earlier runs on this machine; None: there is none."""
+
+
+class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
+    """One rebuild of one side."""
+
+    side: Side
+    session: Index = 0
+    build: Index
+    seed: int | None = None
+    seconds: float | None = None
+    artifacts: dict[str, str] = {}
+    """Path -> "sha256:...", of the files named by [build] artifacts."""
+
+
+class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
+    """One start of the instrument's process, with the values that came out of it."""
+
+    benchmark: str
+    side: Side
+    session: Index = 0
+    build: Index
+    execution: Index
+    order: int | None = None
+    """Position in the run's order of executions, from 0."""
+    started: str | None = None
+    seconds: float | None = None
+    warmup: Index = 0
+    factors: dict[str, Any] = {}
+    metrics: dict[str, Metric]
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
+    """A build or execution that gave no usable values, or a missing benchmark."""
+
+    kind: FailureKind
+    benchmark: str | None = None
+    side: Side | None = None
+    session: Index = 0
+    build: Index | None = None
+    execution: Index | None = None
+    status: str = ""
+    stderr: str = ""
+    command: str | None = None
+    """The exact command, for a shell."""
+    directory: str | None = None
+    environment: dict[str, str] | None = None
+    """What differs from the caller's environment: name -> value, "" for a name that was removed."""
+    hint: str | None = None
+    """What probably went wrong and what to do, when that is known."""
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
+    """What was decided between two rounds: the benchmarks that need no more."""
+
+    look: int
+    """The rounds that were complete."""
+    settled: list[str] = []
+    stop: str | None = None
+
+
+Record = Run | Build | Execution | Failure | Look
+
+
+class AfterRound(Protocol):
+    """Called by the measuring loop after each round: which benchmarks need no more executions."""
+
+    def __call__(self, records: Sequence[Record], /) -> frozenset[str]:
+        """Judge all records of the run so far."""
+        ...

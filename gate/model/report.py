@@ -1,0 +1,247 @@
+"""The report: its fields are the keys of report.json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gate.model.evidence import Round
+from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
+from gate.model.records import Commit, Failure
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many units of each level a side's value rests on."""
+
+    session: int
+    build: int
+    execution: int
+    iteration: int
+
+
+class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a finding: its value and its own interval, in the metric's base unit."""
+
+    value: float
+    low: float | None
+    high: float | None
+    counts: Counts
+
+
+class RatioInterval(msgspec.Struct, frozen=True, kw_only=True):
+    """The confidence interval of the ratio head/base at the nominal confidence."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    method: str
+    df: float | None
+    kind: IntervalKind
+
+
+class DecidedAt(msgspec.Struct, frozen=True, kw_only=True):
+    """The interval at the confidence that decided (shared over the family and the looks)."""
+
+    confidence: float
+    low: float | None
+    high: float | None
+    look: int
+    looks: int
+
+
+class Variance(msgspec.Struct, frozen=True, kw_only=True):
+    """Variance at one level: S2 biased by the levels below, T2 of the level alone (negative: adds nothing)."""
+
+    level: Level
+    s2: float | None
+    t2: float | None
+    relative: float | None
+    """sqrt(S2) over the mean, as in K&J Table VII."""
+
+
+class Variances(msgspec.Struct, frozen=True, kw_only=True):
+    """Variance by level, lowest first, of both sides."""
+
+    base: list[Variance]
+    head: list[Variance]
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """The [[accept]] entry that let a regression pass."""
+
+    up_to: float
+    until: str
+    reason: str
+
+
+class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What remembered variance did for one finding.
+
+    used: False where the present data is noisier than remembered, or there is no spread to moderate. df: degrees that
+    the memory is worth. remembered, present: relative standard deviation, by memory and by this run, of the same thing
+    (of the round contrast, or of a build's mean). first, last: the days of the oldest and the newest session.
+    without: the nominal interval as it would be without the memory. note: in words.
+    """
+
+    used: bool
+    df: float
+    sessions: int
+    first: str
+    last: str
+    remembered: float
+    present: float | None
+    without: RatioInterval | None
+    note: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One case, one statistic, its interval and its verdict."""
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    statistic: str
+    factors: dict[str, Any]
+    base: SideSummary
+    head: SideSummary
+    ratio: RatioInterval
+    decided_at: DecidedAt
+    threshold: float
+    floor: float | None
+    """The absolute change that a regression also needs, in the base unit; None where no floor applies."""
+    p: float | None
+    """Of the threshold (not of 1), two-sided, towards regression."""
+    p_adjusted: float | None
+    p_improvement: float | None
+    p_improvement_adjusted: float | None
+    verdict: Verdict
+    accepted: Accepted | None
+    reason: str
+    warnings: list[str]
+    not_worse: bool
+    variance: Variances
+    memory: MemoryUse | None
+    """None where nothing is remembered of this finding."""
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric that was measured and is shown, but not decided."""
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    factors: dict[str, Any]
+    base: SideSummary
+    head: SideSummary
+    ratio: RatioInterval
+    warnings: list[str]
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """How the error is shared over the report, and over how many findings."""
+
+    method: str
+    size: int
+
+
+class QuantileEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """One point of the quantile-effect curve: the ratio of the quantiles tau of all values, and its 95% band."""
+
+    tau: float
+    ratio: float
+    low: float | None
+    high: float | None
+
+
+class QuantileCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """How head changes a case over its whole distribution; for the eye, not for the verdict."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    effects: list[QuantileEffect]
+
+
+class Overall(msgspec.Struct, frozen=True, kw_only=True):
+    """The ratio of geometric means over a group of cases."""
+
+    group: str
+    metric: str
+    ratio: RatioInterval
+    cases: int
+    dropped: list[str]
+
+
+class LookFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The looks of a design that may stop early: the rounds planned for them, and how many were reached."""
+
+    rounds: list[int]
+    used: int
+
+
+class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What remembered variance did for the report as a whole.
+
+    findings: how many use it. factor: how much noisier the host is than remembered (at least 1; 1 below 5 findings).
+    """
+
+    findings: int
+    sessions: int
+    first: str
+    last: str
+    factor: float
+
+
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured, when, where and how much of it."""
+
+    id: str | None
+    created: str | None
+    perfgate: str | None
+    seed: int | None
+    base: Commit | None
+    head: Commit | None
+    chosen: str | None
+    """How base and head were chosen, in words."""
+    host: dict[str, Any] | None
+    rounds: Round
+    looks: LookFacts | None
+    """None: the design is fixed."""
+    memory: MemoryFacts | None
+    """None: nothing is remembered of this machine."""
+    seconds: float | None
+    commands: dict[str, str] | None
+
+
+class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules that decided, and where they come from."""
+
+    source: str
+    gate: dict[str, Any]
+    override: list[dict[str, Any]]
+    accept: list[dict[str, Any]]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision: everything that renderers show, already decided."""
+
+    schema: int
+    verdict: ReportVerdict
+    exit_code: int
+    summary: str
+    """The verdict in one sentence."""
+    run: RunFacts
+    policy: PolicyFacts
+    family: Family
+    findings: list[Finding]
+    recorded: list[Recorded]
+    failures: list[Failure]
+    overall: list[Overall]
+    curves: list[QuantileCurve]
+    """Of the cases of which a quantile is decided."""
+    new: list[str]
+    warnings: list[str]

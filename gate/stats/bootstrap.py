@@ -1,0 +1,309 @@
+"""Bootstrap intervals of a ratio head/base and the tests that agree with them: percentile and BCa.
+
+Kalibera and Jones 2012, 7.3.1 and Fig. 2 (percentile), NIST TN 1855, 3.6 (BCa, number of replicates), Efron 1987 (BCa).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from gate.model import Sample
+from gate.stats.picks import Floats
+from gate.stats.ratio import WITHHELD, Limits, Tail
+from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
+
+CAP = 50_000
+"""Most replicates: the constant number of NIST TN 1855, Fig. 10."""
+WORK = 5e9
+"""Most values to draw for one ratio, ten seconds of a core: large samples get fewer replicates, at least a chunk."""
+PRECISION = 0.0005
+"""Largest Monte Carlo standard error of a limit: a change has one decimal, so half of what a report can show."""
+_RANK = 10
+"""Replicates beyond the limits at the strictest level before their error can be told."""
+_WIDE = 1.5
+"""Variance of RRR's replicates over that of the mean of top units, above which it is too wide to pass unmentioned."""
+_FEW = 10
+"""Units at the top below which an interval may be too narrow by more than passes unmentioned."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """Replicates of an estimate, with the limits and p that follow from them.
+
+    values: float64, sorted. undefined: replicates without a value; they count against whatever is claimed. bias,
+    acceleration: z0 and a of BCa; both are 0 for the percentile interval.
+
+    The limits are replicates, never between two: with R replicates the lower limit of the percentile interval is the
+    k-th smallest, k the largest integer below (R + 1) alpha/2, and the upper one the k-th largest (Davison and Hinkley
+    1997, 5.2.1, with k rounded down); BCa puts its own level in the place of alpha/2. So there is no limit for alpha up
+    to 2/(R + 1), and p is never below that.
+    """
+
+    values: Floats
+    undefined: int
+    bias: float
+    acceleration: float
+
+    @property
+    def replicates(self) -> int:
+        """R, undefined ones included."""
+        return len(self.values) + self.undefined
+
+    def p(self, theta: float, tail: Tail) -> float:
+        """Return the smallest alpha at which limits(alpha) lies above (below) theta: p < alpha exactly when it does."""
+        if tail == "above":
+            against = int(np.searchsorted(self.values, theta, side="right"))
+        else:
+            against = len(self.values) - int(np.searchsorted(self.values, theta, side="left"))
+        return self._p(against + self.undefined, tail)
+
+    def limits(self, alpha: float) -> Limits:
+        """Return the interval at confidence 1 - alpha; a limit is None beyond the replicates there are."""
+        low, high = self._limit(alpha, "above"), self._limit(alpha, "below")
+        if low is None and high is None:
+            return Limits("line", None, None)
+        return Limits("half-line" if low is None or high is None else "bounded", low, high)
+
+    def errors(self, alpha: float) -> Iterator[tuple[float, float]]:
+        """Yield (limit, Monte Carlo standard error) of both limits; the error of one that is missing is infinite.
+
+        The error of a quantile from its neighbours, the rank's standard error away. BCa's level moves with z0, which is
+        estimated from the same replicates (delta method). A limit that undefined replicates deny is left out.
+        """
+        for tail in ("above", "below"):
+            rank = self._rank(alpha, tail)
+            limit = self._limit(alpha, tail)
+            if limit is not None:
+                yield limit, self._error(rank, alpha, tail)
+            elif rank == 0:
+                yield math.nan, math.inf
+
+    def _p(self, against: int, tail: Tail) -> float:
+        """Return the p where that many replicates are against a claim; it rises with their number."""
+        least = 2 / (self.replicates + 1)
+        if against >= self.replicates:
+            return 1.0
+        level = (against + 1) / (self.replicates + 1)
+        z0, a = self._mirrored(tail)
+        if z0 or a:
+            # level = ndtr(z0 + w/(1 - a w)), solved for w = z0 + ndtri(alpha/2)
+            u = float(ndtri(level)) - z0
+            if 1 + a * u <= 0:
+                return least if u < 0 else 1.0
+            level = float(ndtr(u / (1 + a * u) - z0))
+        return min(1.0, max(least, 2 * level))
+
+    def _mirrored(self, tail: Tail) -> tuple[float, float]:
+        return (self.bias, self.acceleration) if tail == "above" else (-self.bias, -self.acceleration)
+
+    def _rank(self, alpha: float, tail: Tail) -> int:
+        """Return k: the limit is the k-th replicate from its end, 0 when there is none."""
+        return bisect_left(range(self.replicates), alpha, key=lambda against: self._p(against, tail))
+
+    def _limit(self, alpha: float, tail: Tail) -> float | None:
+        at = self._rank(alpha, tail) - 1 - self.undefined
+        if at < 0:
+            return None
+        return float(self.values[at if tail == "above" else -1 - at])
+
+    def _error(self, rank: int, alpha: float, tail: Tail) -> float:
+        total = self.replicates
+        f1 = rank / (total + 1)
+        variance = f1 * (1 - f1)
+        z0, a = self._mirrored(tail)
+        if z0 or a:
+            f0 = float(ndtr(z0))
+            w = z0 + float(ndtri(alpha / 2))
+            slope = (1 + 1 / (1 - a * w) ** 2) * math.exp((z0**2 - float(ndtri(f1)) ** 2) / 2)
+            variance += slope**2 * f0 * (1 - f0) - 2 * slope * min(f0, f1) * (1 - max(f0, f1))
+        spread = math.sqrt(max(variance, 0.0) * total)
+        at = rank - 1 - self.undefined
+        step = max(1, round(spread))
+        near, far = max(at - step, 0), min(at + step, len(self.values) - 1)
+        if near == far:
+            return 0.0
+        values = self.values if tail == "above" else self.values[::-1]
+        return abs(float(values[far] - values[near])) / (far - near) * spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BootstrapRatio:
+    """The ratio of means by bootstrap: a gate.stats.ratio.Ratio.
+
+    x, y: means of base and head, unweighted at every level (as gate.stats.levels.summarize). ratio, difference:
+    replicates of head/base and of head - base; None when nothing is known of the variance (fewer than two top units on
+    a side, or all resamples equal). replicates: their number. monte_carlo_error: the largest standard error of a limit
+    of the ratio, over the alphas it was made for; None when nothing is known, or one of them needs more replicates for
+    limits. warnings: what a reader of the interval must know, in words.
+    """
+
+    x: float
+    y: float
+    ratio: Distribution | None
+    difference: Distribution | None
+    replicates: int
+    monte_carlo_error: float | None
+    warnings: tuple[str, ...]
+
+    @property
+    def df(self) -> None:
+        """The bootstrap has no degrees of freedom."""
+        return
+
+    def limits(self, alpha: float) -> Limits:
+        """Return the interval of the ratio at confidence 1 - alpha."""
+        return self.ratio.limits(alpha) if self.ratio else WITHHELD
+
+    def p(self, theta: float, tail: Tail) -> float | None:
+        """Return the p of "the ratio is above (below) theta"; p < alpha exactly when limits(alpha) lies beyond it."""
+        return self.ratio.p(theta, tail) if self.ratio else None
+
+    def difference_limits(self, alpha: float) -> Limits:
+        """Return the interval of head - base in the metric's unit, from the same replicates."""
+        return self.difference.limits(alpha) if self.difference else WITHHELD
+
+    def p_difference(self, floor: float, tail: Tail) -> float | None:
+        """Return the p of "head - base is above (below) floor"."""
+        return self.difference.p(floor, tail) if self.difference else None
+
+
+def bootstrap_ratio(
+    base: Sample,
+    head: Sample,
+    *,
+    scheme: Scheme,
+    bca: bool,
+    seed: int,
+    alphas: Sequence[float],
+    sessions: bool,
+    cap: int = CAP,
+) -> BootstrapRatio:
+    """Resample both sides, each by itself, until the limits at all alphas are known to PRECISION (NIST 3.6).
+
+    alphas: two-sided levels, the nominal one and the strictest that may be asked for. seed: not negative. cap: most
+    replicates; they come in chunks of CHUNK, so at least one chunk. sessions: session is a level, the highest.
+    """
+    sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
+    tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
+    x, y = (float(means.mean()) for means in tops)
+    unit = "session" if sessions else "build"
+    units = [side.values for side in sides] if scheme == "FLAT" else tops
+    if min(map(len, units)) < 2:
+        reason = f"one {unit} a side: what differs between {unit}s is not known"
+        return BootstrapRatio(x, y, None, None, 0, None, (reason,))
+    most = int(min(cap, WORK / sum(len(side.values) for side in sides))) // CHUNK
+    means = _replicates(sides, units, bca=bca, seed=seed, alphas=alphas, most=max(1, most))
+    if all(side.min() == side.max() for side in means):
+        return BootstrapRatio(x, y, None, None, len(means[0]), None, ("no spread: all resamples are equal",))
+    ratio = _distribution(_ratio, means, units, bca=bca)
+    difference = _distribution(_difference, means, units, bca=bca)
+    error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
+    warnings = (*_of_design(scheme, tops, means, unit), *_of_replicates(ratio, alphas))
+    return BootstrapRatio(x, y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
+
+
+def _replicates(
+    sides: list[Hierarchy], units: list[Floats], *, bca: bool, seed: int, alphas: Sequence[float], most: int
+) -> list[Floats]:
+    """Return the replicates of both means: chunks are added until the limits are known, or there are most of them."""
+    means = [np.empty(0), np.empty(0)]
+    done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
+    while done < most:
+        end = min(max(wanted, done + 1), most)
+        fresh = replicate_means(sides, seed, range(done, end))
+        means = [np.concatenate((old, _rounded(new))) for old, new in zip(means, fresh, strict=True)]
+        done = end
+        worst = _worst(_distribution(_ratio, means, units, bca=bca), alphas)
+        if worst <= 1:
+            break
+        # the error falls with the root of the replicates; a first guess of it may not ask for too many
+        wanted = math.ceil(done * min(1.1 * worst**2, 4))
+    return means
+
+
+def _worst(ratio: Distribution, alphas: Sequence[float]) -> float:
+    """Return the largest error of a limit, in units of what is allowed there."""
+    found = [limit for alpha in alphas for limit in ratio.errors(alpha)]
+    # a change of 100% and more has no decimals
+    return max((error / (PRECISION if abs(limit - 1) < 1 else 10 * PRECISION) for limit, error in found), default=0.0)
+
+
+def _rounded(means: Floats | float) -> Floats:
+    """Round to 40 significant bits (Dekker 1971): equal resamples are equal, in whatever order they were summed."""
+    scaled = np.asarray(means) * (2.0**13 + 1)
+    return scaled - (scaled - means)
+
+
+def _ratio(x: Floats, y: Floats) -> Floats:
+    """Return y/x, nan where a resample of base has no positive mean."""
+    ratios: Floats = np.divide(y, x, out=np.full(np.broadcast_shapes(x.shape, y.shape), np.nan), where=x > 0)
+    return ratios
+
+
+def _difference(x: Floats, y: Floats) -> Floats:
+    return y - x
+
+
+def _distribution(
+    estimate: Callable[[Floats, Floats], Floats], means: list[Floats], units: list[Floats], *, bca: bool
+) -> Distribution:
+    values = _rounded(estimate(*means))
+    values = np.sort(values[~np.isnan(values)])
+    undefined = len(means[0]) - len(values)
+    if not bca or not len(values):
+        return Distribution(values, undefined, 0.0, 0.0)
+    center = [_rounded(side.mean()) for side in units]
+    found = float(_rounded(estimate(*center)))
+    below, upto = (int(np.searchsorted(values, found, side=side)) for side in ("left", "right"))
+    total = len(values)
+    share = min(max((below + upto) / 2 / total, 1 / (total + 1)), total / (total + 1))
+    without = [(side.sum() - side) / (len(side) - 1) for side in units]
+    acceleration = _acceleration([estimate(without[0], center[1]), estimate(center[0], without[1])])
+    return Distribution(values, undefined, float(ndtri(share)), acceleration)
+
+
+def _acceleration(jackknife: list[Floats]) -> float:
+    """Return a of BCa from the estimates without each unit of base, and without each of head.
+
+    A sixth of the skewness of the units' influence, over both samples (Davison and Hinkley 1997, 5.3.2, as scipy has
+    it); 0 where it is not known.
+    """
+    cubes, squares = 0.0, 0.0
+    for without in jackknife:
+        influence = (without.mean() - without) * (len(without) - 1) / len(without)
+        cubes += float((influence**3).sum())
+        squares += float((influence**2).sum())
+    a = cubes / (6 * squares**1.5) if squares > 0 else 0.0
+    return a if math.isfinite(a) else 0.0
+
+
+def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: str) -> Iterator[str]:
+    """Yield what is known to be wrong with intervals by this scheme from data like this."""
+    if scheme == "FLAT":
+        yield f"FLAT takes all values for independent: too narrow where executions or {unit}s differ"
+        return
+    n = min(map(len, tops))
+    top = sum(side.var(ddof=1) / len(side) for side in tops)
+    if scheme == "RRR" and sum(side.var() for side in means) > _WIDE * top:
+        yield "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"
+    elif n < _FEW:
+        yield f"a bootstrap over {n} {unit}s may cover only 80-90% where 95% is promised"
+
+
+def _of_replicates(ratio: Distribution, alphas: Sequence[float]) -> Iterator[str]:
+    """Yield what the replicates do not tell."""
+    if ratio.undefined:
+        share = f"{ratio.undefined} of {ratio.replicates} resamples"
+        yield f"base's mean is not above 0 in {share}, which count against both limits"
+    for alpha in alphas:
+        if _worst(ratio, [alpha]) <= 1:
+            continue
+        error = max(error for _, error in ratio.errors(alpha))
+        known = f"known to ±{200 * error:.1f}% only" if error < math.inf else "not known"
+        yield f"{100 * (1 - alpha):.6g}% limits {known}: {ratio.replicates} replicates"

@@ -1,0 +1,255 @@
+"""The cheapest plan: builds, executions and iterations, and whether to stop early, for benchmarks that share builds.
+
+A search over integers, since the t on few builds and whole builds dominate. For each number of builds the largest
+variance that still meets every aim follows from the aim; for each number of executions the fewest iterations follow
+from that variance. All variances are relative: divided by the squared mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.stats.planning import Interval, largest_variance
+from gate.stats.plans import Limits, Plan, PlannedCase, Terms, benchmark_costs
+from gate.stats.power import detection, largest_variance_for, needed_noncentrality, noncentrality
+from gate.stats.sequential import look_rounds
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+
+def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan | None:
+    """Find the plan that meets every aim in the least time, on the average over no change and the aims' changes.
+
+    Without a plan within the budget that does, the one that comes nearest: whose largest ratio of a variance to what
+    the aim allows is smallest. None when two rounds of one execution of one value do not fit.
+
+    Raises:
+        ValueError: no cases.
+    """
+    if not cases:
+        raise ValueError("nothing to plan")
+    search = _Search(cases, terms, limits)
+    fewest = 2 if all(case.degrees > 0 for case in cases) else max(terms.min_builds, 2)
+    counts = [b for b in range(fewest, limits.builds + 1) if b <= _EVERY or b % 4 == 0]
+    fixed = [found for b in counts if (found := search.best_of((b,))) is not None]
+    if not fixed:
+        # below min_builds nothing can be called: it is what a budget that is too small leaves
+        tight = [found for b in range(2, fewest) if (found := search.best_of((b,))) is not None]
+        return replace(min(tight, key=_Found.order).plan, reached=False) if tight else None
+    fixed.sort(key=_Found.order)
+    best = fixed[0]
+    # the levels of looks take a while to compute: only for what is promising without
+    for builds in [found.plan.looks[-1] for found in fixed[:_PROMISING]] if limits.early else ():
+        for first in sorted({2, *(max(2, math.ceil(builds / part)) for part in (3, 2))}):
+            if first >= builds:
+                continue
+            looks = look_rounds(first, builds)
+            if best.plan.reached and search.least(looks) >= best.seconds:
+                continue
+            found = search.best_of(looks)
+            if found is not None and found.order() < best.order():
+                best = found
+    return best.plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    plan: Plan
+    seconds: float
+    """The average that is compared."""
+    excess: float
+    """The largest ratio of a variance to what its aim allows; at most 1 where every aim is met."""
+
+    def order(self) -> tuple[bool, float, float]:
+        """Sort what meets every aim by time, and the rest by how near it comes: a tenth more or less is none."""
+        if self.plan.reached:
+            return False, 0.0, self.seconds
+        near = math.floor(math.log(self.excess) / math.log(1.1)) if 0 < self.excess < math.inf else self.excess
+        return True, near, self.seconds
+
+
+_PROMISING = 6
+"""Numbers of builds for which looks are tried."""
+_EVERY = 16
+"""Builds up to which every number is tried; above, every fourth."""
+_MORE = np.array([1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0])
+"""Times the fewest iterations: where stopping early is possible, more of them may pay by stopping earlier."""
+_GRID = np.geomspace(1e-10, 1.0, 61)
+
+
+class _Search:
+    """All plans of given looks at once; arrays are of shape (executions, iterations)."""
+
+    def __init__(self, cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> None:
+        self.cases, self.terms, self.limits = cases, terms, limits
+        self.executions = _steps(limits.executions)[:, None]
+        self.build = max(case.costs.build for case in cases)
+        self.costs = benchmark_costs(cases)
+        self.changes = (0.0, *sorted({aim.change for case in cases for aim in case.aims if aim.change > 0}))
+
+    def least(self, looks: tuple[int, ...]) -> float:
+        """Bound the time of a design from below: one execution of one value up to the first look."""
+        return 2 * looks[0] * (self.build + sum(c.of_execution(1) for c in self.costs))
+
+    def best_of(self, looks: tuple[int, ...]) -> _Found | None:
+        """Find the best counts for these looks; None where none fits the budget."""
+        builds = looks[-1]
+        intervals = [self.terms.interval_of(case, builds) for case in self.cases]
+        allowed = [self._allowed(case, interval, looks) for case, interval in zip(self.cases, intervals, strict=True)]
+        iterations = self._iterations(allowed, builds)
+        if len(looks) > 1:
+            iterations = np.ceil(iterations * _MORE)
+        within = self._within(builds)
+        iterations = np.minimum(iterations, within)
+        iterations[iterations < 1] = np.nan
+        if np.isnan(iterations).all():
+            return None
+        most = 2 * builds * self._per_build(iterations)
+        excess = self._excess(allowed, iterations)
+        stages = self._open(looks, intervals, iterations)
+        average = np.mean([self._seconds(looks, stage, iterations) for stage in stages], axis=0)
+        met = excess <= 1 + 1e-9
+        reached = bool(met.any())
+        if not reached:
+            met = excess <= 1.02 * np.nanmin(excess)
+        rank = np.where(met, average, np.inf)
+        at = np.unravel_index(int(np.argmin(rank)), rank.shape)
+        unchanged = self._seconds(looks, stages[0], iterations)
+        plan = Plan(
+            looks=looks,
+            executions=int(self.executions[at[0], 0]),
+            iterations=int(iterations[at]),
+            most=float(most[at]),
+            expected=float(unchanged[at]),
+            reached=reached,
+        )
+        return _Found(plan, float(average[at]), float(excess[at]))
+
+    def _per_build(self, iterations: Array) -> Array:
+        total: Array = self.build + self.executions * sum(
+            (c.start + c.warmup + iterations * c.iteration for c in self.costs), np.zeros_like(iterations)
+        )
+        return total
+
+    def _within(self, builds: int) -> Array:
+        """Return the most iterations that the budget and the limits leave."""
+        most = np.full(self.executions.shape, float(self.limits.iterations))
+        if self.limits.budget is None:
+            return most
+        left = (self.limits.budget / (2 * builds) - self.build) / self.executions
+        left = left - sum(c.start + c.warmup for c in self.costs)
+        each = sum(c.iteration for c in self.costs)
+        # nothing per iteration to save: all or none
+        fits = np.floor(left / each * (1 + 1e-12)) if each > 0 else np.where(left >= 0, np.inf, 0.0)
+        found: Array = np.minimum(most, fits)
+        return found
+
+    def _allowed(self, case: PlannedCase, interval: Interval, looks: tuple[int, ...]) -> float:
+        """Return the largest variance of a build's mean that meets the aims of a case."""
+        builds = looks[-1]
+        covariance = interval.covariance(case.components)
+        found = []
+        for aim in case.aims:
+            if aim.half_width is not None:
+                level = self.terms.nominal_levels(looks, interval)[-1]
+                found.append(largest_variance(aim.half_width, builds, level, interval, covariance))
+                continue
+            levels = self.terms.family_levels(looks, interval)
+            plain = replace(interval, shared=0.0)
+            t = needed_noncentrality(looks, levels, plain, self.terms.min_builds, aim.power)
+            found.append(largest_variance_for(aim.change, case.threshold, t, builds, covariance))
+        return min(found)
+
+    def _iterations(self, allowed: Sequence[float], builds: int) -> Array:
+        """Return the fewest iterations for each number of executions; where none suffice, as many as the limits say."""
+        fewest = np.ones(self.executions.shape)
+        most = self._within(builds)
+        for case, variance in zip(self.cases, allowed, strict=True):
+            part = case.components
+            room = self.executions * (variance - max(part.build, 0.0)) - max(part.execution, 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.ceil(part.effective_iteration / room * (1 - 1e-12))
+            needed = np.where(room > 0, np.maximum(needed, 1), np.inf)
+            fewest = np.maximum(fewest, np.maximum(needed, np.ceil(case.values / self.executions)))
+        found: Array = np.where(np.isinf(fewest), np.maximum(most, 0), fewest)
+        return found
+
+    def _variance(self, case: PlannedCase, iterations: Array) -> Array:
+        part = case.components
+        within = max(part.execution, 0.0) + part.effective_iteration / iterations
+        total: Array = max(part.build, 0.0) + within / self.executions
+        return total
+
+    def _excess(self, allowed: Sequence[float], iterations: Array) -> Array:
+        worst = np.zeros_like(iterations)
+        for case, variance in zip(self.cases, allowed, strict=True):
+            ratio = self._variance(case, iterations) / variance if variance > 0 else np.full_like(iterations, np.inf)
+            ratio = np.where(self.executions * iterations < case.values, np.inf, ratio)
+            worst = np.maximum(worst, np.where(np.isnan(iterations), np.nan, ratio))
+        return worst
+
+    # --- stopping early ---------------------------------------------------------------------------------------------
+
+    def _open(
+        self, looks: tuple[int, ...], intervals: Sequence[Interval], iterations: Array
+    ) -> list[list[list[Array]]]:
+        """Return for each change, each look but the last and each case the probability that it is still open after."""
+        found = []
+        for change in self.changes:
+            settled = [np.zeros_like(iterations) for _ in self.cases]
+            stages = []
+            for k in range(len(looks) - 1):
+                for i, (case, interval) in enumerate(zip(self.cases, intervals, strict=True)):
+                    variance = self._variance(case, iterations) - interval.covariance(case.components)
+                    table = _settled(self.terms, case.threshold, replace(interval, shared=0.0), looks, k, change)
+                    now = np.interp(np.log(variance), np.log(_GRID), table)
+                    # a bound from below: settled at one look or at another
+                    settled[i] = np.maximum(settled[i], now)
+                stages.append([1 - s for s in settled])
+            found.append(stages)
+        return found
+
+    def _seconds(self, looks: tuple[int, ...], stages: Sequence[Sequence[Array]], iterations: Array) -> Array:
+        """Return the expected time: builds go on while any case is open, executions while one of the benchmark is."""
+        total = 2 * looks[0] * self._per_build(iterations)
+        names = [case.benchmark for case in self.cases]
+        for before, after, still in zip(looks, looks[1:], stages, strict=False):
+            all_settled = np.prod([1 - p for p in still], axis=0)
+            part = self.build * (1 - all_settled)
+            for name in dict.fromkeys(names):
+                own = [1 - p for n, p in zip(names, still, strict=True) if n == name]
+                costs = next(case.costs for case in self.cases if case.benchmark == name)
+                one = costs.start + costs.warmup + iterations * costs.iteration
+                part = part + (1 - np.prod(own, axis=0)) * self.executions * one
+            total = total + 2 * (after - before) * part
+        return total
+
+
+@lru_cache(maxsize=4096)
+def _settled(
+    terms: Terms, threshold: float, interval: Interval, looks: tuple[int, ...], k: int, change: float
+) -> tuple[float, ...]:
+    """Return the probability of a verdict at look k, for each variance of _GRID, of what is not shared."""
+    rounds = looks[k]
+    t = noncentrality(_GRID, 0.0, change, threshold, rounds)
+    worse = detection(t, rounds, terms.family_levels(looks, interval)[k], interval, terms.min_builds)
+    # "not worse" asks for no builds and no family
+    not_worse = detection(-t, rounds, terms.nominal_levels(looks, interval)[k], interval)
+    return tuple(np.clip(worse + not_worse, 0.0, 1.0).tolist())
+
+
+def _steps(most: int) -> Array:
+    """Give every number up to 40, then steps of a twentieth."""
+    found = list(range(1, min(most, 40) + 1))
+    while found[-1] < most:
+        found.append(min(most, math.ceil(found[-1] * 1.05)))
+    return np.array(found, dtype=np.float64)

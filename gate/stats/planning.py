@@ -1,0 +1,169 @@
+"""Optimum repetition counts from the variance and the cost of each level, and the precision that counts lead to.
+
+Kalibera and Jones 2012 (K&J), sections 6.1, 7.4 and 7.5. All variances are relative: divided by the squared mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.stats.ratio import t_quantile
+
+Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """T2 of each level alone, divided by the squared mean; 0 or below: the level adds nothing.
+
+    correlation: of an iteration with the one before it in the same execution. It makes n iterations worth only
+    n (1 - correlation)/(1 + correlation).
+    """
+
+    iteration: float
+    execution: float
+    build: float
+    correlation: float = 0.0
+
+    @property
+    def effective_iteration(self) -> float:
+        """The variance that, divided by the number of iterations, is what they leave in the mean of an execution."""
+        r = min(max(self.correlation, 0.0), 0.99)
+        return max(self.iteration, 0.0) * (1 + r) / (1 - r)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds: one build of one side; the start of an execution; its warm-up; one measured iteration."""
+
+    build: float
+    start: float
+    warmup: float
+    iteration: float
+
+    def of_execution(self, iterations: float) -> float:
+        """Return the seconds of one execution with so many measured iterations."""
+        return self.start + self.warmup + iterations * self.iteration
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Builds of a side, executions of each, iterations of each."""
+
+    builds: int
+    executions: int
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Counts below the top level that give the narrowest interval for the time (K&J eq. 14), rounded up.
+
+    None: the level above adds nothing, so the more of these the better, and only degrees of freedom ask for others.
+    """
+
+    executions: int | None
+    iterations: int | None
+
+
+def optimum(components: Components, costs: Costs) -> Optimum:
+    """Return the optimum counts of executions per build and of iterations per execution.
+
+    n1 = sqrt(c1 T2[1]/T2[2]), n2 = sqrt(c2/c1 T2[2]/T2[3]), c1 the cost of another execution before its first measured
+    iteration, c2 of another build, both in iterations. A level that adds nothing is not repeated, and its cost comes on
+    top of that of the level above. K&J leave that cost out: in Table IV there is no other, but for HTTP and TCP in
+    Table VIII they repeat an execution for its warm-up although each takes a build.
+    """
+    one, two, three = components.effective_iteration, max(components.execution, 0.0), max(components.build, 0.0)
+    unit = costs.iteration if costs.iteration > 0 else 1.0
+    c1, c2 = (costs.start + costs.warmup) / unit, costs.build / unit
+    if two == 0:
+        return Optimum(1, _count(c1 + c2, one, three))
+    if c1 == 0:
+        # starting another execution is free: one iteration each
+        return Optimum(_count(c2, one + two, three), 1)
+    return Optimum(_count(c2 / c1, two, three), _count(c1, one, two))
+
+
+def _count(cost: float, below: float, above: float) -> int | None:
+    if below == 0:
+        return 1
+    return None if above == 0 else max(1, math.ceil(math.sqrt(cost * below / above) - 1e-9))
+
+
+def build_variance(components: Components, executions: float, iterations: float) -> float:
+    """Return the relative variance of the mean of one build (K&J 7.4, f)."""
+    within = max(components.execution, 0.0) + components.effective_iteration / iterations
+    return max(components.build, 0.0) + within / executions
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """How the interval of the ratio will be made.
+
+    shared: relative covariance of the means of base and head of one round, which pairing takes out. degrees: what the
+    remembered variance is worth (d0). paired: rounds are paired; always so of fieller-paired.
+    """
+
+    method: Method
+    shared: float = 0.0
+    degrees: float = 0.0
+    paired: bool = False
+
+    def present_df(self, builds: int) -> float:
+        """Return the degrees of what so many builds a side tell of the variance."""
+        return builds - 1.0 if self.by_round else 2.0 * (builds - 1)
+
+    def df(self, builds: int) -> float:
+        """Return the degrees of the t that the interval goes by."""
+        if self.method == "fieller-kj":
+            return builds - 1.0
+        return self.present_df(builds) + (self.degrees if self.method == "fieller-moderated" else 0.0)
+
+    @property
+    def by_round(self) -> bool:
+        """Tell whether base and head of a round are taken together."""
+        return self.method == "fieller-paired" or (self.method == "fieller-moderated" and self.paired)
+
+    def covariance(self, components: Components) -> float:
+        """Return the shared part of the variance, at most what builds add."""
+        return min(max(self.shared, 0.0), max(components.build, 0.0)) if self.by_round else 0.0
+
+
+def half_width(components: Components, counts: Counts, alpha: float, interval: Interval) -> float:
+    """Return the expected half-width of the interval of the ratio of two like sides, relative to the ratio.
+
+    Half the length of the Fieller set (K&J eq. 12) at the variance that components and counts lead to, with the
+    interval's own degrees; inf where it would have no bounds.
+    """
+    t2 = t_quantile(interval.df(counts.builds), alpha / 2) ** 2 / counts.builds
+    a = 1 - t2 * build_variance(components, counts.executions, counts.iterations)
+    b = 1 - t2 * interval.covariance(components)
+    return math.sqrt(max(b * b - a * a, 0.0)) / a if a > 0 else math.inf
+
+
+def mean_half_width(components: Components, counts: Counts, alpha: float) -> float:
+    """Return the expected half-width of the interval of one side's mean, relative to it (K&J eq. 11, Table VIII)."""
+    variance = build_variance(components, counts.executions, counts.iterations) / counts.builds
+    return t_quantile(counts.builds - 1, alpha / 2) * math.sqrt(variance)
+
+
+def largest_variance(half: float, builds: int, alpha: float, interval: Interval, covariance: float) -> float:
+    """Return the largest variance of a build's mean at which the half-width is still `half`: half_width inverted."""
+    t2 = t_quantile(interval.df(builds), alpha / 2) ** 2 / builds
+    return (1 - (1 - t2 * covariance) / math.sqrt(1 + half * half)) / t2
+
+
+ASSUMED_CORRELATION = 0.4
+"""Of the means of base and head of a round, when nothing is known: measured on a shared machine (docs/method.md)."""
+
+
+def pairing_pays(builds: int, alpha: float, family: int, correlation: float = ASSUMED_CORRELATION) -> bool:
+    """Tell whether pairing by round narrows the interval by more than its fewer degrees widen it."""
+    if builds < 2:
+        return False
+    tail = alpha / (2 * max(family, 1))
+    paired, apart = t_quantile(builds - 1, tail), t_quantile(2 * (builds - 1), tail)
+    return paired * math.sqrt(1 - correlation) < apart

@@ -1,0 +1,119 @@
+"""What a plan is for, what it may be and what it is: aims, cases, rules, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.stats.planning import Components, Costs, Counts, Interval, pairing_pays
+from gate.stats.sequential import spending
+
+Choice = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a plan must reach for a case: a half-width at most, or a change found with a power (half_width None)."""
+
+    half_width: float | None
+    change: float = 0.0
+    power: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCase:
+    """One finding to be, with what is known of its variance and of its cost.
+
+    benchmark: cases of one benchmark share executions, and all share builds. shared: relative covariance of the means
+    of base and head of a round. degrees: what its remembered variance is worth, 0 for none. values: fewest values of a
+    build, for a quantile.
+    """
+
+    benchmark: str
+    components: Components
+    costs: Costs
+    threshold: float
+    aims: tuple[Aim, ...]
+    shared: float = 0.0
+    degrees: float = 0.0
+    values: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The rules of the verdict: two-sided alpha, findings that share it, fewest builds, interval as configured."""
+
+    alpha: float
+    family: int
+    min_builds: int
+    interval: Choice = "auto"
+
+    def interval_of(self, case: PlannedCase, builds: int) -> Interval:
+        """Return the interval that a case will get in a plan of so many builds, as the gate chooses it."""
+        if case.degrees > 0 and self.interval in ("auto", "fieller-moderated"):
+            return Interval("fieller-moderated", case.shared, case.degrees, paired=True)
+        if self.interval == "fieller-kj":
+            return Interval("fieller-kj")
+        if self.interval == "fieller":
+            return Interval("fieller")
+        if self.interval == "fieller-paired" or pairing_pays(builds, self.alpha, self.family):
+            return Interval("fieller-paired", case.shared)
+        return Interval("fieller")
+
+    def family_levels(self, looks: tuple[int, ...], interval: Interval) -> tuple[float, ...]:
+        """Return the two-sided level of each look for the first that Holm's procedure tests."""
+        return _levels(looks, self.alpha / max(self.family, 1), interval)
+
+    def nominal_levels(self, looks: tuple[int, ...], interval: Interval) -> tuple[float, ...]:
+        """Return the two-sided level of each look for one finding by itself."""
+        return _levels(looks, self.alpha, interval)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a plan may be. budget: seconds that it may take at most; None: any. early: whether it may stop early."""
+
+    builds: int = 60
+    executions: int = 1000
+    iterations: int = 100_000
+    budget: float | None = None
+    early: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Counts for all benchmarks.
+
+    looks: rounds after which a verdict may be reached, the last one the number of builds. most: seconds when nothing
+    is settled early; expected: seconds expected when nothing has changed. reached: whether every aim is met.
+    """
+
+    looks: tuple[int, ...]
+    executions: int
+    iterations: int
+    most: float
+    expected: float
+    reached: bool
+
+    @property
+    def counts(self) -> Counts:
+        """The counts when nothing is settled early."""
+        return Counts(self.looks[-1], self.executions, self.iterations)
+
+
+def seconds(cases: Sequence[PlannedCase], counts: Counts) -> float:
+    """Return the time of both sides together when nothing is settled early."""
+    per_build = max(case.costs.build for case in cases)
+    per_build += counts.executions * sum(c.of_execution(counts.iterations) for c in benchmark_costs(cases))
+    return 2 * counts.builds * per_build
+
+
+def benchmark_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
+    """Return the costs of each benchmark once."""
+    return list({case.benchmark: case.costs for case in cases}.values())
+
+
+def _levels(looks: tuple[int, ...], alpha: float, interval: Interval) -> tuple[float, ...]:
+    paired, design = interval.method == "fieller-paired", spending(looks)
+    return tuple(design.nominal(k, alpha, paired=paired) for k in range(len(looks)))

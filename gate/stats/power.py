@@ -1,0 +1,219 @@
+"""The power of a planned test and the smallest change that it finds, by the noncentral t.
+
+The test is that of the verdict: the Fieller set of the ratio lies above 1 + threshold (docs/method.md). All variances
+are relative: divided by the squared mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
+
+from gate.stats.planning import Components, Counts, Interval, build_variance
+from gate.stats.prior import FALL_BACK
+from gate.stats.ratio import t_quantile
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+GIVEN_UP_BY_ROUND = 0.14
+"""How often a right memory is given up where two tests ask: of the contrast and of the sides (simulated)."""
+GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.08, 3: 0.06, 4: 0.05}
+"""How often it is at each one of so many looks (simulated, looks from 2, 3 to 4, 5)."""
+
+_LARGEST_CHANGE = 100.0
+_POINTS = 64
+_REACH = 30.0
+_SHARES = 12
+
+
+def noncentrality(variance: Array | float, covariance: float, change: float, threshold: float, builds: int) -> Array:
+    """Return the expected T of "the ratio is above 1 + threshold" when it is 1 + change.
+
+    variance: of a build's mean, any shape; covariance: what base and head of a round share of it. T is
+    (y - theta x)/sqrt(v_yy + theta^2 v_xx - 2 theta v_xy), each side's variance in proportion to its squared mean.
+    """
+    theta, ratio = 1 + threshold, 1 + change
+    spread = np.maximum((ratio**2 + theta**2) * np.asarray(variance) - 2 * theta * ratio * covariance, 1e-300)
+    t: Array = (change - threshold) * np.sqrt(builds / spread)
+    return t
+
+
+def detection(t: Array | float, builds: int, alpha: float, interval: Interval, min_builds: int = 2) -> Array:
+    """Return the probability that the limit at two-sided level alpha lies beyond the threshold.
+
+    t: noncentrality, any shape. min_builds: below it nothing is called, unless the interval is moderated. A memory that
+    is right is given up in FALL_BACK of the runs (docs/method.md), and then the run's own variance decides, or
+    min_builds forbids it. Which runs these are is independent of the moderated t: the ratio of two chi-squares tells
+    nothing of their sum.
+    """
+    t = np.asarray(t, dtype=np.float64)
+    if not _moderated(interval):
+        return _kept(t, builds, alpha, interval) if builds >= min_builds else np.zeros_like(t)
+    given_up = GIVEN_UP_BY_ROUND if interval.by_round else FALL_BACK
+    fallen = _fallen_back(t, builds, alpha, interval) if builds >= min_builds else 0.0
+    total: Array = (1 - given_up) * _kept(t, builds, alpha, interval) + given_up * fallen
+    return total
+
+
+def detection_by(
+    t: Array | float, looks: tuple[int, ...], alphas: Sequence[float], interval: Interval, min_builds: int = 2
+) -> Array:
+    """Return the probability that the limit lies beyond the threshold by the last look.
+
+    t: noncentrality at the last look. alphas: two-sided level of each look. A little too low: what crosses at an early
+    look crosses at the last one too, but for the few that come back, and those whose memory is given up only then.
+    """
+    t = np.asarray(t, dtype=np.float64)
+    last = detection(t, looks[-1], alphas[-1], interval, min_builds)
+    if len(looks) == 1 or not (_moderated(interval) and interval.by_round):
+        return last
+    before = _kept(t * math.sqrt(looks[-2] / looks[-1]), looks[-2], alphas[-2], interval)
+    always = GIVEN_UP_AT_EVERY_LOOK[len(looks)]
+    fallen = _fallen_back(t, looks[-1], alphas[-1], interval) if looks[-1] >= min_builds else 0.0
+    kept = _kept(t, looks[-1], alphas[-1], interval)
+    total: Array = (
+        (1 - GIVEN_UP_BY_ROUND) * kept + (GIVEN_UP_BY_ROUND - always) * np.maximum(before, fallen) + always * fallen
+    )
+    return total
+
+
+def _moderated(interval: Interval) -> bool:
+    return interval.method == "fieller-moderated" and interval.degrees > 0
+
+
+def _kept(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
+    """Return the power of the interval as planned, its memory not given up."""
+    if interval.method == "fieller":
+        return _satterthwaite(t, builds, alpha)
+    own_df = 2.0 * (builds - 1) if interval.method == "fieller-kj" else interval.df(builds)
+    return _beyond(own_df, t, t_quantile(interval.df(builds), alpha / 2))
+
+
+def _satterthwaite(t: Array, builds: int, alpha: float) -> Array:
+    """Average over the degrees that Satterthwaite's formula may come to, for sides of equal relative variance.
+
+    T rests on the sum of two chi-squares, the degrees on the share u of one of them: (B - 1)/(u^2 + (1 - u)^2). The two
+    are independent, and u is Beta((B - 1)/2, (B - 1)/2).
+    """
+    u = betaincinv((builds - 1) / 2, (builds - 1) / 2, 0.5 + (np.arange(_SHARES) + 0.5) / (2 * _SHARES))
+    degrees = (builds - 1) / (u**2 + (1 - u) ** 2)
+    power = [_beyond(2.0 * (builds - 1), t, t_quantile(float(df), alpha / 2)) for df in degrees]
+    mean: Array = np.mean(power, axis=0)
+    return mean
+
+
+def _beyond(df: float, t: Array, critical: float) -> Array:
+    """Return P(T > critical) of the noncentral t."""
+    with np.errstate(all="ignore"):
+        found = 1 - nctdtr(df, t, critical)
+        # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
+        far = gammainc(df / 2, df * (t / critical) ** 2 / 2)
+    found = np.where(np.abs(t) > _REACH, np.where(t > 0, far, 0.0), found)
+    beyond: Array = np.clip(found, 0.0, 1.0)
+    return beyond
+
+
+def _fallen_back(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
+    """Return the power of the run's own variance where it is so large that the memory was given up."""
+    df, degrees = interval.present_df(builds), interval.degrees
+    at = 2 / df * gammaincinv(df / 2, (np.arange(_POINTS) + 0.5) / _POINTS)
+    limit = float(fdtri(df, degrees, 1 - FALL_BACK))
+    weight = gammainc(degrees / 2, degrees * at / limit / 2)
+    power = ndtr(t[..., None] - t_quantile(df, alpha / 2) * np.sqrt(at))
+    found: Array = power @ (weight / weight.sum())
+    return found
+
+
+def power(
+    components: Components,
+    counts: Counts,
+    change: float,
+    *,
+    threshold: float,
+    alpha: float,
+    interval: Interval,
+    min_builds: int = 2,
+) -> float:
+    """Return the probability that a change is called a regression.
+
+    change: 0.05 for head 5% above base. alpha: the two-sided level of the one test, of the family's and the look's
+    share.
+    """
+    variance = build_variance(components, counts.executions, counts.iterations)
+    t = noncentrality(variance, interval.covariance(components), change, threshold, counts.builds)
+    return float(detection(t, counts.builds, alpha, interval, min_builds))
+
+
+def minimum_detectable_change(
+    components: Components,
+    counts: Counts,
+    *,
+    threshold: float,
+    alpha: float,
+    interval: Interval,
+    min_builds: int = 2,
+    wanted: float = 0.8,
+) -> float:
+    """Return the smallest change that is called a regression with the wanted power; inf where none is.
+
+    Of a relative amount, as 0.05. By bisection, since power grows with the change.
+    """
+
+    def found(change: float) -> bool:
+        return (
+            power(
+                components,
+                counts,
+                change,
+                threshold=threshold,
+                alpha=alpha,
+                interval=interval,
+                min_builds=min_builds,
+            )
+            >= wanted
+        )
+
+    low, high = threshold, max(2 * threshold, 0.01)
+    while not found(high):
+        low, high = high, 2 * high
+        if low > _LARGEST_CHANGE:
+            return math.inf
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=4096)
+def needed_noncentrality(
+    looks: tuple[int, ...], alphas: tuple[float, ...], interval: Interval, min_builds: int, wanted: float
+) -> float:
+    """Return the noncentrality that reaches the wanted power by the last look: inf where none does."""
+    high = 64.0
+    if float(detection_by(high, looks, alphas, interval, min_builds)) < wanted:
+        return math.inf
+    low = 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        if float(detection_by(middle, looks, alphas, interval, min_builds)) >= wanted:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largest_variance_for(change: float, threshold: float, t: float, builds: int, covariance: float) -> float:
+    """Return the largest variance of a build's mean at which the noncentrality is t: noncentrality inverted."""
+    theta, ratio = 1 + threshold, 1 + change
+    if not change > threshold or math.isinf(t):
+        return 0.0
+    spread = builds * ((change - threshold) / t) ** 2
+    return (spread + 2 * theta * ratio * covariance) / (ratio**2 + theta**2)

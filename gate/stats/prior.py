@@ -1,0 +1,341 @@
+"""Variance remembered from earlier sessions on the same machine, moderated by what the present run shows.
+
+The scaled inverse chi-square prior of limma (Smyth 2004), with its weight set by how far variances move from session
+to session, a factor for a host that is noisier as a whole, and tests that give the memory up (docs/method.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+from scipy.special import fdtrc, fdtri, polygamma, psi
+
+from gate.model import FindingMemory, MeanSquare, Remembered
+from gate.stats.levels import Tops
+from gate.stats.ratio import MeanPair, matched, paired_units, variance_of_mean
+
+Kind = Literal["contrast", "build"]
+"""What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""
+
+MOST_DF = 20.0
+"""Degrees that a memory is worth at most."""
+HALF_LIFE = 90.0
+"""Days in which a memory loses half of its degrees."""
+FALL_BACK = 0.10
+"""p below which the present run is too noisy for its memory."""
+NOISIER = 0.01
+"""p below which a report says so."""
+NU_UNKNOWN = 12.0
+"""Degrees that stand for how far variances move from session to session while too few sessions tell."""
+FEWEST_FOR_FACTOR = 5
+"""Findings that it takes to tell a noisy host from noisy cases."""
+
+_ALIKE = 1.5
+"""Ratio of counts up to which a variance without its levels stands for another plan."""
+_FEWEST_DF_FOR_NU = 8.0
+"""A session with fewer degrees says next to nothing of how far variances move: psi'(d/2) hides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is remembered for the present plan.
+
+    variance: s0, relative to the squared mean. df: d0, what it is worth in degrees. sessions: how many it rests on.
+    first, last: their days, as 2026-11-20.
+    """
+
+    variance: float
+    df: float
+    sessions: int
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moderated:
+    """A variance and its degrees after the memory was asked.
+
+    used: whether memory counts in them; else they are the run's own. noisier: whether a report should say that the run
+    is noisier than remembered. p: of a variance this large if the memory is right.
+    """
+
+    variance: float
+    df: float
+    used: bool
+    noisier: bool
+    p: float
+
+
+# --- what one session gives, taken to another plan --------------------------------------------------------------------
+
+
+def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: float) -> MeanSquare | None:
+    """Take a session's variance to the counts of another plan; None where that cannot be known.
+
+    With S of each level, n the session's counts and m the plan's, m2 executions of m1 iterations: the top's
+    S + S2 (1/m2 - 1/n2) + S1 (1/(m1 m2) - 1/(n1 m2)) is T2[3] + T2[2]/m2 + T2[1]/(m1 m2) written out, signs kept, and
+    just the top's S when the plans agree. A contrast holds the levels below the top twice. Degrees by Satterthwaite.
+    """
+    top = session.contrast if kind == "contrast" else session.build
+    if top is None or not (top.value > 0 and top.df > 0):
+        return None
+    lower = [
+        (square, n, m)
+        for square, n, m in (
+            (session.iteration, session.iterations, iterations),
+            (session.execution, session.executions, executions),
+        )
+        if square is not None
+    ]
+    if not _comparable(session, executions, iterations):
+        return None
+    twice = 2.0 if kind == "contrast" else 1.0
+    parts = [(1.0, top)]
+    above = 1.0
+    for square, n, m in reversed(lower):
+        parts.append((twice * (1 / m - 1 / n) / above, square))
+        above *= m
+    if all(math.isclose(n, m, rel_tol=1e-6) for _, n, m in lower):
+        return top
+    value = sum(weight * square.value for weight, square in parts)
+    error = sum((weight * square.value) ** 2 / square.df for weight, square in parts if square.df > 0)
+    lowest = lower[0][0]
+    floor = twice * lowest.value / above
+    if value >= floor:
+        return MeanSquare(value=value, df=value**2 / error)
+    return MeanSquare(value=floor, df=min(floor**2 / error, lowest.df)) if floor > 0 else None
+
+
+def _comparable(session: Remembered, executions: float, iterations: float) -> bool:
+    """Tell whether every count that has no level of its own in the session is about the same in the plan."""
+    if session.iteration is None and session.execution is None:
+        return _alike(executions * iterations, session.executions * session.iterations)
+    if session.iteration is None:
+        return _alike(iterations, session.iterations)
+    return session.execution is not None or _alike(executions, session.executions)
+
+
+def _alike(one: float, other: float) -> bool:
+    return max(one, other) <= _ALIKE * min(one, other)
+
+
+# --- how much it is worth ---------------------------------------------------------------------------------------------
+
+
+def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
+    """Return the degrees that say how far variances move from session to session on a host; None: infinitely many.
+
+    memories: of all findings of the host. z = ln s2 - psi(d/2) + ln(d/2) has variance psi'(d/2) about the session's own
+    variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth 2004). Few
+    sessions cannot show that variances stand still: NU_UNKNOWN below 10 degrees of this comparison, at most 30 below 40
+    """
+    weight, excess = 0, 0.0
+    for memory in memories:
+        squares = [s for s in _of_one_plan(memory, kind) if s.df >= _FEWEST_DF_FOR_NU]
+        if len(squares) < 2:
+            continue
+        z = [math.log(s.value) - float(psi(s.df / 2)) + math.log(s.df / 2) for s in squares]
+        expected = float(np.mean([polygamma(1, s.df / 2) for s in squares]))
+        weight += len(squares) - 1
+        excess += (len(squares) - 1) * (float(np.var(z, ddof=1)) - expected)
+    if weight < 10:
+        return NU_UNKNOWN
+    nu = math.inf if excess <= 0 else 2 * trigamma_inverse(excess / weight)
+    if weight < 40:
+        nu = min(nu, 30.0)
+    return nu if math.isfinite(nu) else None
+
+
+def _of_one_plan(memory: FindingMemory, kind: Kind) -> list[MeanSquare]:
+    """Take the sessions of a finding to the plan of the one that has most rounds."""
+    if not memory.sessions:
+        return []
+    plan = max(memory.sessions, key=lambda s: (s.rounds, s.created))
+    found = (_for_plan(s, kind, plan.executions, plan.iterations) for s in memory.sessions)
+    return [square for square in found if square is not None]
+
+
+def trigamma_inverse(x: float) -> float:
+    """Solve psi'(y) = x for y; x > 0.
+
+    Newton's method on 1/psi', which is convex and nearly linear, so that it converges from below without a step too
+    far (Smyth 2004, appendix; limma's trigammaInverse).
+    """
+    if x > 1e7:
+        return 1 / math.sqrt(x)
+    if x < 1e-6:
+        return 1 / x
+    y = 0.5 + 1 / x
+    for _ in range(50):
+        value = float(polygamma(1, y))
+        step = value * (1 - value / x) / float(polygamma(2, y))
+        y += step
+        if -step < 1e-10 * y:
+            break
+    return y
+
+
+def prior_of(
+    memory: FindingMemory, *, kind: Kind, executions: float, iterations: float, nu: float | None, now: datetime
+) -> Prior | None:
+    """Return what is remembered of a finding for the present plan; None where nothing can be used.
+
+    executions: per build, iterations: per execution, of the present run. nu: as nu_of gives it for this kind. The
+    weight is 1/d0 = 1/D + (1 + 1/K)/nu, with D the sessions' degrees and K their number, or the number of equal ones
+    that would weigh as much; at most MOST_DF, halved every HALF_LIFE days of their mean age. Sessions so old that the
+    memory is worth more without them are left out, by their dates and degrees alone.
+    """
+    dated = [
+        (when, square)
+        for session in memory.sessions
+        if (when := _when(session.created)) is not None
+        and (square := _for_plan(session, kind, executions, iterations)) is not None
+    ]
+    dated.sort(key=lambda pair: pair[0], reverse=True)
+    if not dated:
+        return None
+    weights = [_weight(dated[:count], nu, now) for count in range(1, len(dated) + 1)]
+    # of equal ones the longest
+    best = max(range(len(weights)), key=lambda i: (weights[i].degrees * weights[i].kept, i))
+    kept, weight = dated[: best + 1], weights[best]
+    degrees = sum(square.df for _, square in kept)
+    return Prior(
+        variance=sum(square.df * square.value for _, square in kept) / degrees,
+        df=min(weight.degrees, MOST_DF) * weight.kept,
+        sessions=len(kept),
+        first=f"{kept[-1][0]:%Y-%m-%d}",
+        last=f"{kept[0][0]:%Y-%m-%d}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """Degrees that sessions are worth while fresh, and the share of them that their age leaves."""
+
+    degrees: float
+    kept: float
+
+
+def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, now: datetime) -> _Weight:
+    total = sum(square.df for _, square in sessions)
+    # sessions of unlike weight average less than as many equal ones
+    alike = total**2 / sum(square.df**2 for _, square in sessions)
+    degrees = 1 / (1 / total + (0.0 if nu is None else (1 + 1 / alike) / nu))
+    seconds = sum(square.df * max((now - when).total_seconds(), 0.0) for when, square in sessions)
+    return _Weight(degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE)))
+
+
+def _when(created: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(created)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+# --- the present run --------------------------------------------------------------------------------------------------
+
+
+def contrast_variance(base: Tops, head: Tops) -> float:
+    """Return the variance over matched rounds of head_r/y - base_r/x; of logarithms, of their difference.
+
+    n - 1 degrees for n >= 2 matched rounds. Not below what the timers' gaps leave; infinite where a mean is 0, so that
+    no memory matches it.
+    """
+    both = matched(base, head)
+    base, head = both.base, both.head
+    x, y = _scales(base, head)
+    if x == 0 or y == 0:
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = float((head.values / y - base.values / x).var(ddof=1))
+    return max(variance, ((base.gap / x) ** 2 + (head.gap / y) ** 2) / 12)
+
+
+def sides_variance(base: Tops, head: Tops) -> float:
+    """Return the variance of a build's relative mean, pooled over both sides; base.n + head.n - 2 degrees.
+
+    Not below what the timers' gaps leave; infinite where a mean is 0.
+    """
+    x, y = _scales(base, head)
+    if x == 0 or y == 0:
+        return math.inf
+    degrees = (base.n - 1, head.n - 1)
+    squares = (variance_of_mean(side) * side.n / scale**2 for side, scale in ((base, x), (head, y)))
+    return sum(d * s for d, s in zip(degrees, squares, strict=True)) / sum(degrees)
+
+
+def _scales(base: Tops, head: Tops) -> tuple[float, float]:
+    return (1.0, 1.0) if base.log else (base.mean, head.mean)
+
+
+def host_factor(ratios_s_over_s0: Sequence[tuple[float, float, Prior]]) -> float:
+    """Return how much noisier the whole host is than remembered, at least 1; 1 for fewer than FEWEST_FOR_FACTOR.
+
+    ratios_s_over_s0: of each finding that is not exact its present variance s, the degrees d of s, and its memory:
+    k = max(1, median of (s/s0) / F_0.5(d, d0)).
+    """
+    scaled = [
+        s / prior.variance / float(fdtri(d, prior.df, 0.5))
+        for s, d, prior in ratios_s_over_s0
+        if d > 0 and prior.df > 0
+    ]
+    if len(scaled) < FEWEST_FOR_FACTOR:
+        return 1.0
+    median = float(np.median(scaled))
+    return max(1.0, median) if math.isfinite(median) else 1.0
+
+
+def surprise(s: float, d: float, prior: Prior, factor: float) -> float:
+    """Return the p of a variance as large as s on d degrees if the memory times factor is right: F on (d, d0)."""
+    return float(fdtrc(d, prior.df, s / (factor * prior.variance))) if d > 0 else 1.0
+
+
+def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float = 1.0) -> Moderated:
+    """Weigh the present variance with what is remembered, or fall back to it alone where it is too large for that.
+
+    s: the present variance on d degrees; d = 0: one build a side, the memory stands alone and cannot be checked.
+    factor: of the host. p_sides: where s is of the contrast, the surprise of the variance within the sides, which has
+    twice the degrees and so sees a noisy case better (docs/method.md has the coverage with and without it).
+    """
+    expected = factor * prior.variance
+    if d <= 0:
+        return Moderated(expected, prior.df, used=True, noisier=False, p=1.0)
+    p = min(surprise(s, d, prior, factor), p_sides)
+    if p < FALL_BACK or not math.isfinite(s):
+        return Moderated(s, d, used=False, noisier=p < NOISIER, p=p)
+    total = prior.df + d
+    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, p=p)
+
+
+def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPair:
+    """Make the pair of means whose contrast over rounds has a moderated variance; matched rounds only.
+
+    contrast: relative variance of head_r/y - base_r/x, df: its degrees. Each side keeps its present variance u, pooled
+    over both; the covariance is what makes the contrast's: v_xy = (u - contrast/2) x y/B.
+    """
+    both = matched(base, head)
+    base, head = both.base, both.head
+    x, y = _scales(base, head)
+    u = sides_variance(base, head)
+    n = base.n
+    return MeanPair(base.mean, head.mean, u * x * x / n, u * y * y / n, (u - contrast / 2) * x * y / n, df)
+
+
+def moderated_sides(base: Tops, head: Tops, variance: float, df: float) -> MeanPair:
+    """Make the pair of means of sides that share no rounds: each build's relative mean has the moderated variance."""
+    x, y = _scales(base, head)
+    return MeanPair(base.mean, head.mean, variance * x * x / base.n, variance * y * y / head.n, 0.0, df)
+
+
+def prior_pair(base: Tops, head: Tops, variance: float, df: float) -> MeanPair:
+    """Make the pair of means from memory alone, for a run without a variance of its own.
+
+    variance: of the round contrast where both sides have the same rounds, else of a build's mean.
+    """
+    return moderated_sides(base, head, variance / 2 if paired_units(base, head) else variance, df)

@@ -1,0 +1,190 @@
+"""Quantile regression for any design matrix, and its covariance when errors come in clusters.
+
+Koenker and Bassett 1978; Parente and Santos Silva 2016 for the covariance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from gate.stats.check_function import ZERO, Problem, solve
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+DEPENDENT = 1e-12
+"""A column of which less than this share stands apart from the columns before it adds nothing but rounding errors."""
+
+
+def quantile_regression(y: Array, design: Array, tau: float) -> Array:
+    """Return the coefficients b that minimise the sum of rho(y - design b), rho(u) = u (tau - 1[u < 0]).
+
+    y: shape (n,); design: shape (n, p), n, p >= 1, with its own column of ones where an intercept is wanted;
+    0 < tau < 1. Returned in the order of the columns. A column that depends on the columns before it gets the
+    coefficient 0. Where several vectors minimise the sum, one that fits as many values exactly as there are independent
+    columns is returned. The sum is that of the linear programme to within 1e-9 of it.
+
+    Raises:
+        ValueError: shapes that do not fit, a value that is not finite, tau outside 0 < tau < 1.
+
+    Source: Koenker and Bassett 1978.
+    """
+    y, design = _checked(y, design, tau)
+    basis = _orthonormal(design)
+    beta = np.zeros(design.shape[1])
+    if not basis.kept:
+        return beta
+    largest = float(np.abs(y).max()) or 1.0
+    scaled = y / largest
+    # Least squares first: what is left is near 0 and of one scale, whatever the location and the unit of y.
+    start = basis.q.T @ scaled
+    start += basis.q.T @ (scaled - basis.q @ start)
+    rest = scaled - basis.q @ start
+    size = float(np.abs(rest).mean())
+    columns = design[:, basis.kept] / basis.scale
+    if size <= ZERO:
+        found = np.linalg.solve(basis.r, start)
+    else:
+        vertex = solve(Problem(rest / size, basis.q, tau))
+        if vertex.rows is None:
+            found = np.linalg.solve(basis.r, start + size * vertex.beta)
+        else:
+            # on the values themselves, so that they are fitted to the last bit
+            found = np.linalg.solve(columns[vertex.rows], scaled[vertex.rows])
+    beta[basis.kept] = found / basis.scale * largest
+    return beta
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64]) -> Array:
+    """Return the covariance of quantile_regression's coefficients when errors within a cluster depend on each other.
+
+    y, design, tau, beta: as fitted. clusters: shape (n,), any labels, at least 2 different ones. Returned: shape
+    (p, p); a dropped column has variance 0. It is a sandwich with the factor G/(G - k), for intervals with t on G - k
+    degrees: G clusters, k columns that are constant within every cluster (at least 1: the intercept). The density at
+    the quantile is a difference quotient over the residuals between the quantiles tau - h and tau + h, h of Hall and
+    Sheather 1988 for the number of independent values that would estimate as well: where clusters differ much, the
+    values next to the quantile say little of how far it moves.
+
+    Raises:
+        ValueError: as quantile_regression; no more clusters than k; residuals without spread.
+
+    Source: Parente and Santos Silva 2016, section 3.
+    """
+    y, design = _checked(y, design, tau)
+    if beta.shape != design.shape[1:] or clusters.shape != y.shape:
+        raise ValueError("beta needs one number for each column, clusters one label for each value")
+    basis = _orthonormal(design)
+    p = len(basis.kept)
+    covariance = np.zeros((design.shape[1], design.shape[1]))
+    if not p:
+        return covariance
+    _, first, label = np.unique(clusters, return_index=True, return_inverse=True)
+    columns = design[:, basis.kept]
+    groups, constant = len(first), max(1, int((columns == columns[first][label]).all(axis=0).sum()))
+    if groups <= constant:
+        raise ValueError(f"too few clusters: {groups} for {constant} columns that are constant within each of them")
+    largest = float(np.abs(y).max()) or 1.0
+    residuals = y / largest - design @ (beta / largest)
+    score = _score(residuals, tau, ZERO)
+    sums = np.zeros((groups, p))
+    np.add.at(sums, label, basis.q * score[:, None])
+    meat = sums.T @ sums * (groups / (groups - constant))
+    # q is orthonormal, so independent errors have the meat tau (1 - tau) I
+    inflation = max(1.0, float(np.trace(meat)) / (tau * (1 - tau) * p))
+    bread = _density(residuals, basis.q, tau, len(y) / inflation)
+    half = np.linalg.solve(basis.r, np.linalg.inv(bread)) * largest / basis.scale[:, None]
+    covariance[np.ix_(basis.kept, basis.kept)] = half @ meat @ half.T
+    return covariance
+
+
+def hall_sheather(n: float | Array, tau: float | Array) -> Array:
+    """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
+
+    n: number of values; for a 95% interval. Source: Hall and Sheather 1988, as Koenker 2005, section 3.4.2.
+    """
+    z = ndtri(tau)
+    density2 = np.exp(-z * z) / (2 * math.pi)
+    width: Array = np.cbrt(ndtri(0.975) ** 2 * 1.5 * density2 / ((2 * z * z + 1) * n))
+    return width
+
+
+def _checked(y: Array, design: Array, tau: float) -> tuple[Array, Array]:
+    y, design = np.asarray(y, dtype=np.float64), np.asarray(design, dtype=np.float64)
+    if y.ndim != 1 or design.ndim != 2 or len(y) != len(design) or 0 in design.shape:
+        raise ValueError(f"y of shape {y.shape} and a design of shape {design.shape} do not fit: need (n,) and (n, p)")
+    if not (np.isfinite(y).all() and np.isfinite(design).all()):
+        raise ValueError("y and the design must be finite numbers")
+    if not 0 < tau < 1:
+        raise ValueError(f"tau must lie between 0 and 1, not be {tau}")
+    return y, design
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Basis:
+    """design[:, kept] * (1 / scale) = q r, q with orthonormal columns and r upper triangular."""
+
+    kept: list[int]
+    scale: Array
+    q: Array
+    r: Array
+
+
+def _orthonormal(design: Array) -> _Basis:
+    """Orthonormalise the columns in their order, and leave out those that depend on the ones before."""
+    n, p = design.shape
+    q, r = np.empty((n, min(n, p))), np.zeros((min(n, p), min(n, p)))
+    kept: list[int] = []
+    scales = np.abs(design).max(axis=0)
+    for j in range(p):
+        k = len(kept)
+        if k == n or scales[j] == 0:
+            continue
+        column = design[:, j] / scales[j]
+        length = float(np.linalg.norm(column))
+        before = q[:, :k]
+        # twice is enough (Kahan; Parlett 1980, section 6-9): once leaves what cancellation has blown up
+        once = before.T @ column
+        column = column - before @ once
+        again = before.T @ column
+        column -= before @ again
+        apart = float(np.linalg.norm(column))
+        if apart <= DEPENDENT * length:
+            continue
+        q[:, k], r[:k, k], r[k, k] = column / apart, once + again, apart
+        kept.append(j)
+    k = len(kept)
+    return _Basis(kept, scales[kept], np.ascontiguousarray(q[:, :k]), r[:k, :k])
+
+
+def _score(residuals: Array, tau: float, zero: float) -> Array:
+    """Return tau - 1[u < 0]; values fitted exactly share what makes the sum 0, as the minimum demands."""
+    exact = np.abs(residuals) <= zero
+    score = np.where(residuals < 0, tau - 1, tau)
+    if exact.any():
+        score[exact] = np.clip(-score[~exact].sum() / exact.sum(), tau - 1, tau)
+    return score
+
+
+def _density(residuals: Array, x: Array, tau: float, independent: float) -> Array:
+    """Return the sum of f x x', f the density of each residual at 0 and x orthonormal; never singular."""
+    ordered = np.sort(residuals)
+    h = float(hall_sheather(independent, tau))
+    while True:
+        low, high = np.quantile(ordered, (max(tau - h, 0.0), min(tau + h, 1.0)))
+        near = x[(residuals >= low) & (residuals <= high)]
+        found: Array = near.T @ near
+        # too few values near the quantile to see every column: look further
+        if h >= 1 or (high > low and np.linalg.matrix_rank(found) == len(found)):
+            break
+        h *= 2
+    if high <= low:
+        raise ValueError("residuals without spread say nothing of the variance")
+    return found / float(high - low)

@@ -1,0 +1,168 @@
+"""Variance components and the shapes of build effects, from which simulations draw."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gate.model import Sample
+from gate.stats.levels import summarize
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+Kind = Literal["normal", "skewed", "bimodal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """One case: the standard deviation of each level alone (T) as a share of the mean, and how often it is measured.
+
+    executions: in each build; iterations: in each execution. drift: of a round, common to both sides.
+    """
+
+    name: str
+    build: float
+    execution: float
+    iteration: float
+    executions: int = 10
+    iterations: int = 10
+    drift: float = 0.0
+
+    @property
+    def below(self) -> float:
+        """What executions and iterations leave in the relative variance of a build's mean."""
+        return self.execution**2 / self.executions + self.iteration**2 / (self.executions * self.iterations)
+
+    @property
+    def of_build_mean(self) -> float:
+        """The relative variance of the mean of one build, without the drift of its round."""
+        return self.build**2 + self.below
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one iteration, and the iterations that warm an execution up."""
+
+    iteration: float
+    warmup: int
+
+
+# Kalibera and Jones 2012, Table VII: T where it differs from S (in parentheses there), else S
+TABLE_VII = (
+    Components("FFT NA OPT", 0.034, 0.082, 0.014),
+    Components("FFT NA", 0.034, 0.078, 0.014),
+    Components("FFT OPT", 0.044, 0.082, 0.043),
+    Components("FFT", 0.041, 0.067, 0.046),
+    Components("HTTP OPT", 0.002, 0.0, 0.225),
+    Components("HTTP", 0.002, 0.0, 0.215),
+    Components("Rijndael OPT", 0.004, 0.035, 0.093),
+    Components("Rijndael", 0.004, 0.032, 0.091),
+    Components("TCP OPT", 0.006, 0.0, 0.418),
+    Components("TCP", 0.006, 0.0, 0.386),
+)
+
+_TIMINGS = {
+    # K&J 8.1: seconds of an execution over its iterations, 30% of which are warm-up
+    "FFT": Timing(15 / 64, 19),
+    "Rijndael": Timing(6 / 64, 19),
+    "HTTP": Timing(4 / 512, 154),
+    "TCP": Timing(0.102 / 256, 77),
+}
+
+
+def timing(name: str) -> Timing:
+    """Return the timing of a benchmark of Table VII (K&J 8.1)."""
+    return _TIMINGS[name.split(maxsplit=1)[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the effects of builds are distributed, with mean 0 and standard deviation 1.
+
+    share: of the builds that have the slow one of two layouts. residual: standard deviation within a layout, of that
+    between the layouts.
+    """
+
+    kind: Kind
+    share: float = 0.5
+    residual: float = 0.3
+
+    @property
+    def name(self) -> str:
+        """Return the shape in words: "bimodal 20:80"."""
+        if self.kind != "bimodal":
+            return self.kind
+        words = f"bimodal {self.share:.0%}:{1 - self.share:.0%}".replace("%", "")
+        return words if self.residual == 0.3 else f"{words}, residual {self.residual:g}"
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Draw effects of any shape of array."""
+        if self.kind == "normal":
+            return rng.standard_normal(size)
+        if self.kind == "skewed":
+            # a shifted gamma with skewness 1: a tail of slow layouts
+            skewed: Array = (rng.standard_gamma(4.0, size) - 4) / 2
+            return skewed
+        between = ((rng.random(size) < self.share) - self.share) / math.sqrt(self.share * (1 - self.share))
+        effects: Array = (between + self.residual * rng.standard_normal(size)) / math.sqrt(1 + self.residual**2)
+        return effects
+
+
+NORMAL = Shape("normal")
+SHAPES = (
+    NORMAL,
+    Shape("skewed"),
+    Shape("bimodal", 0.5),
+    Shape("bimodal", 0.2),
+    Shape("bimodal", 0.05),
+)
+
+
+def components_of(name: str, base: Sample, head: Sample) -> Components | None:
+    """Take the components of a case from its samples, the mean over both sides of T2 over the squared mean.
+
+    A negative T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on
+    the average. None when a side has a mean of 0 or a single
+    build, so that nothing is known of the builds. Builds of all sessions count alike: what sessions add is in them.
+    """
+    sides = [_relative(sample) for sample in (base, head)]
+    known = [side for side in sides if side is not None]
+    if len(known) < len(sides):
+        return None
+    build, execution, iteration = (sum(side[i] for side in known) / len(known) for i in range(3))
+    return of_variances(
+        name,
+        build=build,
+        execution=execution,
+        iteration=iteration,
+        executions=_mean_count(base, head, 1),
+        iterations=_mean_count(base, head, 0),
+    )
+
+
+def of_variances(
+    name: str, *, build: float, execution: float, iteration: float, executions: float, iterations: float
+) -> Components:
+    """Make components of T2 of each level over the squared mean; a negative one counts as 0."""
+    of_build, of_execution, of_iteration = (math.sqrt(max(t2, 0.0)) for t2 in (build, execution, iteration))
+    counts = (max(1, round(executions)), max(1, round(iterations)))
+    return Components(name, of_build, of_execution, of_iteration, *counts)
+
+
+def _mean_count(base: Sample, head: Sample, level: int) -> float:
+    return float(np.concatenate([base.counts[level], head.counts[level]]).mean())
+
+
+def _relative(sample: Sample) -> list[float] | None:
+    summary = summarize(sample)
+    if len(sample.builds) < 2 or not summary.tops.mean:
+        return None
+    t2 = {level.level: max(level.t2, 0.0) / summary.tops.mean**2 for level in summary.variances}
+    found = [t2.get(level, 0.0) for level in ("build", "execution", "iteration")]
+    return found if all(math.isfinite(value) for value in found) else None

@@ -1,0 +1,217 @@
+"""The intervals of gate.stats.ratio on arrays: any number of comparisons at once.
+
+All arrays of a function broadcast against each other; builds are the last axis of samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import fdtrc, fdtri, stdtr, stdtrit
+
+from gate.stats.prior import FALL_BACK, FEWEST_FOR_FACTOR
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated unpaired"]
+"""Names as in the configuration; what is moderated is the round contrast, or each side by itself."""
+
+
+def is_moderated(interval: Interval) -> bool:
+    """Tell whether an interval needs a memory."""
+    return interval in ("fieller-moderated", "fieller-moderated unpaired")
+
+
+def by_round(interval: Interval) -> bool:
+    """Tell whether an interval rests on the contrast of the sides in each round."""
+    return interval in ("fieller-paired", "fieller-moderated")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Limits of ratios; unbounded sets have no limits (NaN)."""
+
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Means of base (x) and head (y), the variances and covariance of these means, and their degrees of freedom."""
+
+    x: Array
+    y: Array
+    v_xx: Array
+    v_yy: Array
+    v_xy: Array
+    df: Array
+
+    def p_above(self, theta: float) -> Array:
+        """Return the p of "the ratio is above theta", as MeanPair.p; 1 where the estimate lies below."""
+        return self._p(theta, 1.0)
+
+    def p_below(self, theta: float) -> Array:
+        """Return the p of "the ratio is below theta"."""
+        return self._p(theta, -1.0)
+
+    def _p(self, theta: float, sign: float) -> Array:
+        sd = np.sqrt(self.v_yy + theta**2 * self.v_xx - 2 * theta * self.v_xy)
+        beyond = sign * (self.y - theta * self.x) / sd
+        # the larger of two p on the same degrees belongs to the smaller t: base's mean must differ from 0 too
+        t = np.minimum(beyond, self.x / np.sqrt(self.v_xx))
+        # only where it is positive is p below 1, and only there it costs something
+        on_side = t > 0
+        p = np.ones(t.shape)
+        p[on_side] = 2 * stdtr(np.broadcast_to(self.df, t.shape)[on_side], -t[on_side])
+        return p
+
+    def bounds(self, alpha: float) -> Bounds:
+        """Return the Fieller sets at confidence 1 - alpha (K&J Lemma 7.7), as MeanPair.limits."""
+        t2 = stdtrit(self.df, alpha / 2) ** 2
+        a = self.x**2 - t2 * self.v_xx
+        b = self.x * self.y - t2 * self.v_xy
+        c = self.y**2 - t2 * self.v_yy
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+            far = b + np.copysign(root, b)
+            one, two = far / a, c / far
+        bounded = a > 0
+        return Bounds(np.where(bounded, np.minimum(one, two), np.nan), np.where(bounded, np.maximum(one, two), np.nan))
+
+
+def choose(mask: Mask, yes: Pairs, no: Pairs) -> Pairs:
+    """Take each comparison from one of two."""
+    return Pairs(
+        np.where(mask, yes.x, no.x),
+        np.where(mask, yes.y, no.y),
+        np.where(mask, yes.v_xx, no.v_xx),
+        np.where(mask, yes.v_yy, no.v_yy),
+        np.where(mask, yes.v_xy, no.v_xy),
+        np.where(mask, yes.df, no.df),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """What the intervals need of the builds of both sides: means, sample variances and covariance of the builds."""
+
+    x: Array
+    y: Array
+    s_xx: Array
+    s_yy: Array
+    s_xy: Array
+    builds: Array
+
+    @property
+    def own(self) -> Array:
+        """The relative variance of a build's mean, pooled over the sides."""
+        return (self.s_xx / self.x**2 + self.s_yy / self.y**2) / 2
+
+    @property
+    def contrast(self) -> Array:
+        """The variance over rounds of head_r/y - base_r/x."""
+        return self.s_xx / self.x**2 + self.s_yy / self.y**2 - 2 * self.s_xy / (self.x * self.y)
+
+
+def moments(base: Array, head: Array) -> Moments:
+    """Reduce builds (last axis, at least two) to moments."""
+    n = base.shape[-1]
+    x, y = base.mean(axis=-1), head.mean(axis=-1)
+    dx, dy = base - x[..., None], head - y[..., None]
+    s_xx, s_yy, s_xy = (np.einsum("...i,...i->...", a, b) / (n - 1) for a, b in ((dx, dx), (dy, dy), (dx, dy)))
+    return Moments(x, y, s_xx, s_yy, s_xy, np.full(x.shape, float(n)))
+
+
+def unmoderated(m: Moments, interval: Interval) -> Pairs:
+    """Estimate by this data alone: fieller, fieller-kj or fieller-paired."""
+    n = m.builds
+    v_xx, v_yy = m.s_xx / n, m.s_yy / n
+    zero = np.zeros(m.x.shape)
+    if interval == "fieller-paired":
+        return Pairs(m.x, m.y, v_xx, v_yy, m.s_xy / n, n - 1)
+    if interval == "fieller-kj":
+        return Pairs(m.x, m.y, v_xx, v_yy, zero, n - 1)
+    w_xx = (m.y / m.x) ** 2 * v_xx
+    df = (n - 1) * (w_xx + v_yy) ** 2 / (w_xx**2 + v_yy**2)
+    return Pairs(m.x, m.y, v_xx, v_yy, zero, df)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """What calibration has found, every array of the shape of what it is compared with.
+
+    variance: of the round contrast, or of a build's mean where the interval is not by round; df: its degrees. sides:
+    of a build's mean in the same calibration, sides_df its degrees; where the interval is by round.
+    """
+
+    variance: Array
+    df: float
+    sides: Array | None
+    sides_df: float
+
+    def at(self, where: Mask) -> Memory:
+        """Take some of them."""
+        sides = None if self.sides is None else self.sides[where]
+        return Memory(self.variance[where], self.df, sides, self.sides_df)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moderated:
+    """The estimates, and where they use the memory: not where the present data is noisier than it allows."""
+
+    pairs: Pairs
+    used: Mask
+
+
+def moderated(m: Moments, memory: Memory, factor: Array, fallback: Interval) -> Moderated:
+    """Moderate variances by remembered ones (limma's scaled inverse chi-square prior), unless an F test refuses.
+
+    factor: of the host. fallback: the interval without memory. By round both the contrast and the variance within the
+    sides must look like what is remembered, as in gate.stats.prior.moderate.
+    """
+    by_round = memory.sides is not None
+    variance, df = _present(m, by_round=by_round)
+    scaled = factor * memory.variance
+    used = fdtrc(df, memory.df, variance / scaled) >= FALL_BACK
+    if memory.sides is not None:
+        sides = fdtrc(2 * (m.builds - 1), memory.sides_df, m.own / (factor * memory.sides))
+        used = np.logical_and(used, sides >= FALL_BACK)
+    s2 = (memory.df * scaled + df * variance) / (memory.df + df)
+    n = m.builds
+    own = m.own if by_round else s2
+    v_xy = (own - s2 / 2) * m.x * m.y / n if by_round else np.zeros(m.x.shape)
+    pairs = Pairs(m.x, m.y, own * m.x**2 / n, own * m.y**2 / n, v_xy, memory.df + df)
+    return Moderated(choose(used, pairs, unmoderated(m, fallback)), used)
+
+
+def _present(m: Moments, *, by_round: bool) -> tuple[Array, Array]:
+    return (m.contrast, m.builds - 1) if by_round else (m.own, 2 * (m.builds - 1))
+
+
+def relative_noise(m: Moments, memory: Memory) -> Array:
+    """Return present over remembered variance, over the median that chance gives this ratio."""
+    variance, df = _present(m, by_round=memory.sides is not None)
+    found, inverse = np.unique(df, return_inverse=True)
+    # fdtri is slow, and there are only as many degrees as looks
+    medians = fdtri(found, memory.df, 0.5)[inverse].reshape(df.shape)
+    noise: Array = variance / memory.variance / medians
+    return noise
+
+
+def host_factor(noise: Array) -> Array:
+    """Return how much noisier the host is than remembered: max(1, median over cases); 1 below five cases.
+
+    noise: shape (reports, cases), NaN for cases that do not count. Source: docs/method.md, remembered variance.
+    """
+    ordered = np.sort(noise, axis=1)  # NaN last
+    n = np.isfinite(noise).sum(axis=1)
+    middle = np.maximum(np.stack([(n - 1) // 2, n // 2], axis=1), 0)
+    median = np.take_along_axis(ordered, middle, axis=1).mean(axis=1)
+    factor: Array = np.where(n >= FEWEST_FOR_FACTOR, np.maximum(1.0, median), 1.0)
+    return factor

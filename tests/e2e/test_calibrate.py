@@ -1,0 +1,114 @@
+"""perfgate calibrate as a user runs it, and what the next check makes of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.history.store import History
+from tests.support.project import CONFIG, Project
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Two commits on a path with spaces, of which the second changes nothing."""
+    made = Project(tmp_path / "a project, ünïcode")
+    made.bench(1.0, **{"perfgate.toml": CONFIG})
+    made.commit("base")
+    made.write("README", "only words")
+    made.commit("head")
+    return made
+
+
+def calibrated(project: Project, *arguments: str, builds: int) -> dict[str, Any]:
+    done = project.perfgate("calibrate", "--builds", str(builds), "--json", "-", "--quiet", *arguments)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    done = project.perfgate(
+        "calibrate", "--builds", "10", "--inject", "1%,20%", PERFGATE_HISTORY="", XDG_STATE_HOME=str(state)
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Calibrated: the noise of 1 benchmark on this host, from 10 rounds\n")
+    assert "0 of 2 gates of 5 rounds failed though nothing changed: at most 84% would" in " ".join(done.stdout.split())
+    assert "1%: 0 of 2, 20%: 2 of 2 found" in " ".join(done.stdout.split())
+    assert (state / "perfgate/history.sqlite").exists()
+    assert project.git("status", "--porcelain") == ""
+    done = project.perfgate("check", PERFGATE_HISTORY="", XDG_STATE_HOME=str(state))
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = project.report()
+    (finding,) = report["findings"]
+    assert finding["memory"]["sessions"] == 1
+    assert report["run"]["memory"]["sessions"] == 1
+    if finding["memory"]["used"]:  # one run of ten is too noisy for its memory, by chance
+        assert finding["ratio"]["method"] == "fieller-moderated"
+    # a check of the default branch is remembered too
+    with History.open(state / "perfgate/history.sqlite") as history:
+        kinds = [entry.session.kind for entry in history.of_host(report["run"]["host"]["fingerprint"])]
+    assert sorted(kinds) == ["calibration", "check"]
+
+
+def test_calibrating_again_is_another_session(project: Project, tmp_path: Path) -> None:
+    sessions = [calibrated(project, "--history", str(tmp_path / "h"), builds=3) for _ in range(2)]
+    assert sessions[0]["session"] != sessions[1]["session"]
+    assert [s["findings"][0]["worth"]["sessions"] for s in sessions] == [1, 2]
+    # the earlier run's measurements are kept beside the last one's
+    assert [p.name for p in (project.top / ".perfgate/calibration/runs").iterdir()] == [sessions[0]["session"]]
+
+
+def test_a_change_of_the_command_is_named(project: Project, tmp_path: Path) -> None:
+    history = str(tmp_path / "h")
+    calibrated(project, "--history", history, builds=3)
+    project.write("perfgate.toml", CONFIG.replace("python3 bench.py", "python3 ./bench.py"))
+    project.commit()
+    project.write("README", "more words")
+    project.commit()
+    done = project.perfgate("check", PERFGATE_HISTORY=history)
+    assert done.returncode == 0, done.stderr
+    (warning,) = [w for w in project.report()["warnings"] if "is not used" in w]
+    assert "its command was `python3 bench.py {output}`, is `python3 ./bench.py {output}`" in warning
+    assert project.report()["findings"][0]["memory"] is None
+
+
+def test_a_broken_history_never_fails_a_check(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "h").write_text("junk" * 100)
+    done = project.perfgate("check", PERFGATE_HISTORY=str(tmp_path / "h"))
+    assert done.returncode == 0, done.stderr
+    (warning,) = [w for w in project.report()["warnings"] if "history" in w]
+    assert "is damaged, or no history of perfgate" in warning
+    done = project.perfgate("calibrate", PERFGATE_HISTORY=str(tmp_path / "h"))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--builds", "1"], "--builds"),
+        (["--builds", "x"], "--builds"),
+        (["--budget", "soon"], "--budget"),
+        (["--inject", "5"], "--inject"),
+        (["--inject", "-5%"], "--inject"),
+        (["--head", "nowhere"], "--head nowhere: no such commit here"),
+    ],
+)
+def test_a_bad_command_line_is_one_line(project: Project, arguments: list[str], words: str) -> None:
+    done = project.perfgate("calibrate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_rules_of_ci_do_not_stand_in_the_way(project: Project, tmp_path: Path) -> None:
+    # in CI the rules are base's; here base is head
+    done = project.perfgate("calibrate", "--builds", "2", "--history", str(tmp_path / "h"), CI="true")
+    assert done.returncode == 0, done.stderr
+    assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()

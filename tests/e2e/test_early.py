@@ -1,0 +1,116 @@
+"""Early stopping as a user meets it: real builds and executions, looks between rounds, --resume in the middle."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.project import BENCH, Project, environment, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+CONFIG = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = {min = 4, max = 8}
+executions = 2
+iterations = 4
+"""
+
+
+def benchmark(name: str) -> str:
+    return f'[[benchmark]]\nname = "{name}"\ncommand = "python3 {name}.py {{output}}"\ninstrument = "values"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Head makes one of three benchmarks 40% slower; the third is so noisy that it stays open."""
+    made = Project(tmp_path / "project")
+    quiet = BENCH.replace("0.01", "0.001")
+    made.write("perfgate.toml", CONFIG + benchmark("same") + benchmark("slow") + benchmark("noisy"))
+    made.write("same.py", quiet.replace("SPEED", "1.0"))
+    made.write("slow.py", quiet.replace("SPEED", "1.0"))
+    made.write("noisy.py", BENCH.replace("0.01", "0.3").replace("SPEED", "1.0"))
+    made.commit("base")
+    made.write("slow.py", quiet.replace("SPEED", "1.4"))
+    made.commit("slower")
+    return made
+
+
+def lines(project: Project) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()]
+
+
+def rounds_of(project: Project, name: str) -> int:
+    return max(build for benchmark, _, build, _ in project.executions() if benchmark == name) + 1
+
+
+def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
+    done = project.perfgate("check", "--seed", "5")
+    assert done.returncode == 1, done.stderr
+    assert "3 benchmarks x 4 to 8 builds" in done.stderr
+    assert (rounds_of(project, "same"), rounds_of(project, "slow"), rounds_of(project, "noisy")) == (4, 5, 8)
+    assert "1 benchmark needs no more, 2 still open" in done.stderr
+    found = project.report()
+    assert found["run"]["looks"] == {"rounds": [4, 5, 6, 8], "used": 4}
+    by_name = {f["benchmark"]: f for f in found["findings"]}
+    assert by_name["slow"]["verdict"] == "regression"
+    assert (by_name["slow"]["decided_at"]["look"], by_name["slow"]["decided_at"]["looks"]) == (2, 4)
+    assert any("stopped at round 5 of 8" in text for text in by_name["slow"]["warnings"])
+    assert (by_name["same"]["verdict"], by_name["same"]["decided_at"]["look"]) == ("unchanged", 1)
+    assert by_name["noisy"]["verdict"] == "inconclusive"
+    assert not any("rounds were measured" in text or "executions" in text for text in found["warnings"])
+    # the same file decides the same, wherever it is
+    again = project.perfgate("decide", ".perfgate", "--json", "-")
+    assert json.loads(again.stdout)["findings"] == found["findings"]
+
+
+def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None:
+    done = project.perfgate("check", "--benchmark", "same", "--seed", "5")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "nothing more to measure" in done.stderr
+    assert project.report()["run"]["rounds"] == {"done": 4, "planned": 8}
+    assert project.report()["warnings"] == ["no build command: the builds differ in path and environment only"]
+
+
+def test_a_fixed_number_of_builds_has_no_looks(project: Project) -> None:
+    done = project.perfgate("check", "--set", "plan.builds=5", "--benchmark", "same")
+    assert done.returncode == 0, done.stderr
+    assert project.report()["run"]["looks"] is None
+    assert not any(line["type"] == "look" for line in lines(project))
+
+
+def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
+    # a round of all three takes well over a fifth of a second, so fewer than eight of them fit one second
+    done = project.perfgate("check", "--set", "plan.budget=1s")
+    assert done.returncode in (0, 1), done.stderr
+    looks = project.report()["run"]["looks"]
+    assert looks["rounds"][-1] < 8
+    assert rounds_of(project, "noisy") <= looks["rounds"][-1]
+
+
+def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
+    whole = project.perfgate("check", "--seed", "5")
+    assert whole.returncode == 1, whole.stderr
+    expected = [line for line in lines(project) if line["type"] == "look"]
+    for wait in (3, 5):
+        process = subprocess.Popen(
+            perfgate("check", "--seed", "5"), cwd=project.top, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            env=environment(PERFGATE_HISTORY=str(project.top.parent / "history.sqlite")), start_new_session=True,
+        )  # fmt: skip
+        until = time.monotonic() + 60
+        file = project.top / ".perfgate/measurements.jsonl"
+        while time.monotonic() < until and (not file.exists() or file.read_text().count('"type":"look"') < wait):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        resumed = project.perfgate("check", "--resume")
+        assert resumed.returncode == 1, resumed.stderr
+        assert [line for line in lines(project) if line["type"] == "look"] == expected
+        assert len(project.executions()) == len(set(project.executions()))

@@ -1,0 +1,243 @@
+"""Early stopping (docs/method.md): the looks, what is settled at each, and that the verdict is the shown interval's."""
+
+import datetime
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import read_source
+from gate.config.types import Builds, Config, Plan
+from gate.decide import decide, look
+from gate.evidence import gather
+from gate.looks import looks_of, planned_looks
+from gate.model import Build, Execution, Look, Metric, Report, Run
+from gate.stats.sequential import spending
+from gate.units import Duration
+from tests.support.lines import located
+
+TODAY = datetime.date(2026, 11, 20)
+PLAN = {"builds": {"min": 4, "max": 12}}
+Means = dict[str, tuple[list[float], list[float]]]
+
+
+def lines(
+    means: Means, rounds: int, config: dict[str, Any] | None = None, until: dict[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """A run of some rounds with one value a build; until: the round after which a benchmark was settled."""
+    tables = {"plan": PLAN, **(config or {})}
+    found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "looks": 12, "config": tables}]
+    for r in range(rounds):
+        for name, sides in means.items():
+            if (until or {}).get(name, rounds) <= r:
+                continue
+            for side, values in zip(("base", "head"), sides, strict=True):
+                metrics = {"time": {"unit": "s", "values": [values[r]]}}
+                found.append(
+                    {
+                        "type": "execution",
+                        "benchmark": name,
+                        "side": side,
+                        "build": r,
+                        "execution": 0,
+                        "metrics": metrics,
+                    }
+                )
+        settled = [name for name, last in (until or {}).items() if last == r + 1]
+        found.append({"type": "look", "look": r + 1, "settled": settled})
+    return found
+
+
+def decided(found: list[dict[str, Any]]) -> Report:
+    tables = found[0]["config"]
+    config = parse(read_source("", "x")) if not tables else _config(tables)
+    return decide(gather(located(*found), config), Policy(config, "test", TODAY))
+
+
+def _config(tables: dict[str, Any]) -> Config:
+    from gate.config.source import from_tables
+
+    return parse(from_tables(tables, "test"))
+
+
+def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared: float = 0.0) -> Means:
+    means: Means = {}
+    for k, ratio in enumerate(ratios):
+        drift = rng.normal(0, shared, 12)
+        means[f"b{k}"] = (
+            (1 + drift + rng.normal(0, sd, 12)).tolist(),
+            (ratio * (1 + drift + rng.normal(0, sd, 12))).tolist(),
+        )
+    return means
+
+
+def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
+    plan = Plan(builds=Builds(min=4, max=12), budget=Duration(100))
+
+    def cost(seconds: float) -> list[Build | Execution]:
+        metric = {"time": Metric(unit="s", values=[1.0])}
+        first = Execution(benchmark="a", side="base", build=0, execution=0, seconds=seconds / 2, metrics=metric)
+        later = Execution(benchmark="a", side="base", build=1, execution=0, seconds=1e6, metrics=metric)
+        return [Build(side="base", build=0, seconds=seconds / 2), first, later]
+
+    assert planned_looks(plan, []) == [4, 6, 8, 12]
+    assert planned_looks(plan, cost(5)) == [4, 6, 8, 12]
+    assert planned_looks(plan, cost(11)) == [4, 5, 7, 9]
+    assert planned_looks(plan, cost(34)) == [2]
+    assert planned_looks(plan, cost(500)) == [1]
+    assert planned_looks(Plan(builds=7), cost(5)) == []
+
+
+def test_without_look_lines_the_design_is_fixed() -> None:
+    run = Run(config={"plan": PLAN})
+    assert looks_of(run, [run]) == []
+    assert looks_of(run, [run, Look(look=1)]) == [4, 6, 8, 12]
+    # a file of another tool, without a plan
+    assert looks_of(None, [Look(look=3), Look(look=6)]) == [3, 6]
+
+
+def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
+    rng = np.random.default_rng(3)
+    found = decided(lines(draw(rng, [1.5, 1.0], sd=0.0005), 12))
+    slow, same = found.findings
+    assert (slow.verdict, slow.decided_at.look, slow.decided_at.looks) == ("regression", 2, 4)
+    assert slow.base.counts.build == 6
+    assert any("stopped at round 6 of 12" in text for text in slow.warnings)
+    assert (same.verdict, same.decided_at.look, same.base.counts.build) == ("unchanged", 1, 4)
+    assert found.run.looks is not None
+    assert (found.run.looks.rounds, found.run.looks.used) == ([4, 6, 8, 12], 4)
+
+
+def test_what_was_settled_keeps_its_data_whatever_comes_later() -> None:
+    rng = np.random.default_rng(4)
+    means = draw(rng, [1.0, 1.0], sd=0.0005)
+    # after the first look benchmark b0 would look like a disaster; b1 keeps the rounds coming
+    means["b0"][1][4:] = [9.0] * 8
+    first, second = decided(lines(means, 12)).findings
+    assert (first.verdict, first.base.counts.build) == ("unchanged", 4)
+    assert second.verdict == "unchanged"
+    short = decided(lines({"b0": means["b0"]}, 4)).findings[0]
+    assert short.ratio == first.ratio
+
+
+class Fit:
+    """Means, variances and Satterthwaite's degrees of one benchmark over its first rounds, written out."""
+
+    def __init__(self, base: list[float], head: list[float], rounds: int) -> None:
+        x, y = np.array(base[:rounds]), np.array(head[:rounds])
+        self.x, self.y = float(x.mean()), float(y.mean())
+        self.v_x, self.v_y = float(x.var(ddof=1)) / rounds, float(y.var(ddof=1)) / rounds
+        w_x = self.v_x * (self.y / self.x) ** 2
+        self.df = (w_x + self.v_y) ** 2 / (w_x**2 / (rounds - 1) + self.v_y**2 / (rounds - 1))
+
+    def t(self, theta: float) -> float:
+        return (self.y - theta * self.x) / math.sqrt(self.v_y + theta**2 * self.v_x)
+
+    def critical(self, level: float) -> float:
+        return float(stats.t.isf(level, self.df))
+
+
+def literal(means: Means, alpha: float, d: float, reached: list[int]) -> dict[str, tuple[str, int]]:
+    """Section 6 as it is written, with unpaired intervals: name -> (regression or settled or open, look)."""
+    design = spending((4, 6, 8, 12))
+    state: dict[str, tuple[str, int]] = dict.fromkeys(means, ("open", 0))
+    for k, rounds in enumerate(reached):
+        fits = {name: Fit(*sides, rounds) for name, sides in means.items()}
+        while True:
+            j = sum(what == "regression" for what, _ in state.values())
+            level = design.nominal(k, alpha / (len(means) - j)) / 2 if j < len(means) else 0.0
+            beyond = [
+                name for name, (what, _) in state.items()
+                if what == "open" and rounds >= 5 and fits[name].t(1 + d) > fits[name].critical(level)
+            ]  # fmt: skip
+            if not beyond:
+                break
+            state[beyond[0]] = ("regression", k)
+        for name in [name for name, (what, _) in state.items() if what == "open"]:
+            not_worse = -fits[name].t(1 + d) > fits[name].critical(design.nominal(k, alpha) / 2)
+            state[name] = ("settled" if not_worse else "open", k)
+    return state
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_against_the_procedure_as_it_is_written(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    means = draw(rng, list(rng.choice([0.98, 1.0, 1.02, 1.05, 1.08, 1.15], 8)), sd=float(rng.choice([0.01, 0.03])))
+    rounds = int(rng.choice([4, 7, 8, 12]))
+    config = {"gate": {"threshold": "2%", "floor": "0", "interval": "fieller"}}
+    found = decided(lines(means, rounds, config)).findings
+    reached = [r for r in (4, 6, 8, 12) if r <= rounds]
+    expected = literal(means, 0.05, 0.02, reached)
+    for f in found:
+        what, at = expected[f.benchmark]
+        assert (f.verdict == "regression") == (what == "regression"), f.benchmark
+        assert f.decided_at.look == at + 1, f.benchmark
+        assert f.not_worse == (what == "settled"), f.benchmark
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
+def test_the_verdict_is_the_one_that_the_shown_interval_gives(seed: int, interval: str) -> None:
+    rng = np.random.default_rng([seed, 1])
+    means = draw(rng, list(rng.choice([0.9, 1.0, 1.02, 1.05, 1.15], 6)), sd=0.02, shared=0.02)
+    config = {"gate": {"threshold": "2%", "floor": "0", "interval": interval}}
+    for f in decided(lines(means, int(rng.choice([3, 6, 12])), config)).findings:
+        # at a first look few degrees leave some sets without bounds
+        low = -math.inf if f.decided_at.low is None else f.decided_at.low
+        nominal_low = -math.inf if f.ratio.low is None else f.ratio.low
+        nominal_high = math.inf if f.ratio.high is None else f.ratio.high
+        enough = f.base.counts.build >= 5
+        assert (f.verdict == "regression") == (low > 1.02 and enough)
+        within = nominal_low > 1 / 1.02 and nominal_high < 1.02
+        if f.verdict not in ("regression", "improvement"):
+            assert (f.verdict == "unchanged") == within
+        assert f.not_worse == (nominal_high < 1.02)
+        assert f.ratio.method == ("fieller-paired" if interval == "auto" else interval)
+
+
+def test_paired_spends_nine_tenths_at_looks_only() -> None:
+    rng = np.random.default_rng(1)
+    means = draw(rng, [1.0])
+    gate = {"gate": {"interval": "fieller-paired", "threshold": "0%"}}
+    (early,) = decided(lines(means, 12, gate)).findings
+    assert early.ratio.confidence == pytest.approx(1 - spending((4, 6, 8, 12)).nominal(3, 0.045))
+    fixed = [line for line in lines(means, 12, gate) if line["type"] != "look"]
+    assert decided(fixed).findings[0].ratio.confidence == pytest.approx(0.95)
+
+
+def test_before_the_first_look_what_there_is_is_judged_once() -> None:
+    rng = np.random.default_rng(2)
+    (found,) = decided(lines(draw(rng, [1.0]), 3)).findings
+    assert (found.base.counts.build, found.decided_at.look, found.decided_at.looks) == (3, 1, 1)
+
+
+def test_a_look_names_the_benchmarks_that_need_no_more() -> None:
+    rng = np.random.default_rng(5)
+    means = draw(rng, [1.0, 1.0, 1.4], sd=0.0005)
+    means["b1"] = draw(rng, [1.0], sd=0.2)["b0"]
+
+    def settled(rounds: int) -> frozenset[str]:
+        found = lines(means, rounds)
+        config = _config(found[0]["config"])
+        return look(gather(located(*found), config), Policy(config, "test", TODAY))
+
+    assert settled(3) == frozenset()
+    assert settled(4) == {"b0"}
+    assert settled(6) == {"b0", "b2"}
+    # no look is left
+    assert settled(12) == {"b0", "b1", "b2"}
+
+
+def test_a_run_that_stopped_early_does_not_look_incomplete() -> None:
+    rng = np.random.default_rng(6)
+    means = draw(rng, [1.0, 1.0], sd=0.0005)
+    found = decided(lines(means, 4, until={"b0": 4, "b1": 4}))
+    assert (found.run.rounds.done, found.run.rounds.planned) == (4, 12)
+    assert found.warnings == []
+    cut_short = decided(lines(draw(rng, [1.0], sd=0.3), 5))
+    assert "5 of 12 planned rounds were measured" in cut_short.warnings
+    assert cut_short.findings[0].base.counts.build == 4

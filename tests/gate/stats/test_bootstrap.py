@@ -1,0 +1,512 @@
+"""Replicates against full enumeration, closed forms and the literal loop; limits and p against each other."""
+
+import math
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from scipy.special import ndtri
+
+from gate.model import Sample
+from gate.stats import bootstrap, picks, resample
+from gate.stats.bootstrap import Distribution, bootstrap_ratio
+from gate.stats.levels import summarize
+from gate.stats.picks import Floats, Stream, drawn
+from gate.stats.ratio import Ratio, Tail
+from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
+from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
+
+SCHEMES: tuple[Scheme, ...] = ("RRR", "RRN", "RNN", "FLAT")
+ALPHAS = (0.05, 0.0025)
+Tree = Any
+"""A value, or a list of trees: session, build, execution, value."""
+
+TINY: list[Tree] = [[[[1, 2], [4, 9]], [[17, 33], [64, 130]]]]
+UNBALANCED: list[Tree] = [[[[1, 2, 5], [11]], [[23, 47]], [[95], [191, 383]]]]
+SESSIONS: list[Tree] = [[[[1, 2], [4]], [[9, 17]]], [[[33], [64, 130]]]]
+
+
+def flat(tree: Tree) -> list[float]:
+    return [value for part in tree for value in flat(part)] if isinstance(tree, list) else [tree]
+
+
+def sample(sessions: list[Tree]) -> Sample:
+    builds = [build for session in sessions for build in session]
+    executions = [execution for build in builds for execution in build]
+    counts = ([len(e) for e in executions], [len(b) for b in builds], [len(s) for s in sessions])
+    units = tuple((s, b) for s, session in enumerate(sessions) for b in range(len(session)))
+    return Sample(np.array(flat(sessions), dtype=np.float64), tuple(np.array(c) for c in counts), units)
+
+
+def reduced(sessions: list[Tree], scheme: Scheme, with_sessions: bool) -> list[Tree]:
+    """What a scheme resamples, as nested lists."""
+    if scheme == "FLAT":
+        return flat(sessions)
+    depth = {"RRR": 0, "RRN": 1, "RNN": 2}[scheme]
+    tree = sessions if with_sessions else [build for session in sessions for build in session]
+
+    def means(tree: Tree, height: int) -> Tree:
+        if height > depth:
+            return [means(part, height - 1) for part in tree]
+        return mean(tree)
+
+    return [means(part, 3 if with_sessions else 2) for part in tree]
+
+
+def mean(tree: Tree) -> Fraction:
+    """Unweighted at every level."""
+    return sum(map(mean, tree), Fraction(0)) / len(tree) if isinstance(tree, list) else Fraction(tree)
+
+
+def exact(tree: Tree) -> dict[Fraction, Fraction]:
+    """The distribution of the resampled mean, by all resamples."""
+    if not isinstance(tree, list):
+        return {Fraction(tree): Fraction(1)}
+    total: dict[Fraction, Fraction] = defaultdict(Fraction)
+    parts = [exact(part) for part in tree]
+    n = len(tree)
+    for chosen in product(parts, repeat=n):
+        for outcome in product(*(part.items() for part in chosen)):
+            total[sum((value for value, _ in outcome), Fraction(0)) / n] += math.prod(
+                (share for _, share in outcome), start=Fraction(1, n**n)
+            )
+    return total
+
+
+def variance(tree: Tree) -> float:
+    """Of the resampled mean: each of n draws takes a child at random, and then resamples it."""
+    if not isinstance(tree, list):
+        return 0.0
+    means = [float(mean(part)) for part in tree]
+    return float((np.mean([variance(part) for part in tree]) + np.var(means)) / len(tree))
+
+
+def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Floats:
+    return replicate_means([side], seed, range(chunks))[0]
+
+
+@pytest.fixture(params=["whole", "cut"])
+def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As it is, and with tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
+    if request.param == "cut":
+        for module in (picks, resample):
+            monkeypatch.setattr(module, "TABLE", 5)
+            monkeypatch.setattr(module, "LARGEST", 2)
+        monkeypatch.setattr(resample, "_PARTS", 2)
+        monkeypatch.setattr(picks, "_PASS", 300)
+    picks.tuple_length.cache_clear()
+    yield
+    picks.tuple_length.cache_clear()
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    ("tree", "sessions"), [(TINY, False), (UNBALANCED, False), (SESSIONS, True), (SESSIONS, False)]
+)
+def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], sessions: bool, scheme: Scheme) -> None:
+    if scheme == "FLAT":
+        tree = [[[flat(tree)[:5]]]]  # of more values there are too many resamples
+    expected = exact(reduced(tree, scheme, sessions))
+    points, shares = np.array(sorted((float(key), float(share)) for key, share in expected.items())).T
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 15)
+    middles = (points[1:] + points[:-1]) / 2
+    nearest = np.searchsorted(middles, found)
+    assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
+    # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
+    bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
+    bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
+    bins = np.unique(bins, return_inverse=True)[1]
+    observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
+    assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4
+
+
+def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
+    """Values with effects at all levels, every count from 1 to its most."""
+
+    def draw(level: int, center: float) -> Tree:
+        center += rng.gamma(2, 1)
+        if level == 4:
+            return center
+        return [draw(level + 1, center) for _ in range(rng.integers(1, most[level] + 1))]
+
+    return [draw(1, 10) for _ in range(most[0])]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    ("most", "sessions"),
+    [
+        ((1, 9, 5, 12), False),  # a table for all
+        ((1, 40, 30, 20), False),  # blocks of builds, and of executions
+        ((4, 6, 3, 700), True),  # executions too large for a table
+    ],
+)
+def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], sessions: bool, scheme: Scheme) -> None:
+    tree = nested(np.random.default_rng(3), most)
+    tree = [[build for session in tree for build in session]] if not sessions else tree
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 10)
+    resampled = reduced(tree, scheme, sessions)
+    expected = variance(resampled)
+    n = len(found)
+    assert abs(found.mean() - float(mean(resampled))) < 4 * math.sqrt(expected / n)
+    kurtosis = float(scipy.stats.kurtosis(found, fisher=False))
+    assert abs(found.var() / expected - 1) < 4 * math.sqrt((kurtosis - 1) / n)
+
+
+def simulate_mean(rng: np.random.Generator, side: list[Tree]) -> float:
+    """K&J Fig. 2, as printed."""
+    measurements = []
+    for j3 in rng.choice(len(side), len(side)):
+        for j2 in rng.choice(len(side[j3]), len(side[j3])):
+            for j1 in rng.choice(len(side[j3][j2]), len(side[j3][j2])):
+                measurements.append(side[j3][j2][j1])  # noqa: PERF401 - as in the paper
+    return float(np.mean(measurements))
+
+
+def test_replicates_are_those_of_the_papers_pseudo_code() -> None:
+    rng = np.random.default_rng(8)
+    sides = [(10 + rng.normal(0, 1, (3, 1, 1)) + rng.gamma(1, 1, (3, 4, 5))).tolist() for _ in range(2)]
+    literal = [simulate_mean(rng, sides[1]) / simulate_mean(rng, sides[0]) for _ in range(1500)]
+    base, head = replicate_means([hierarchy(sample([side]), "RRR", sessions=False) for side in sides], 4, range(4))
+    assert scipy.stats.ks_2samp(head / base, literal).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 10, 256, 1000, 4096, 4099, 50_000, 65_536])
+def test_integers_below_a_bound_are_uniform(bound: int) -> None:
+    stream = Stream(np.random.SeedSequence(bound))
+    found = np.concatenate([stream.below(bound, 99_999), stream.below(bound, 1), stream.below(bound, 0)])
+    assert len(found) == 100_000
+    assert found.min() >= 0 and found.max() < bound
+    observed = np.bincount(found * min(bound, 64) // bound)
+    wanted = np.bincount(np.arange(bound) * min(bound, 64) // bound) / bound * len(found)
+    assert bound == 1 or scipy.stats.chisquare(observed, wanted).pvalue > 1e-3
+
+
+def test_integers_below_many_bounds_are_uniform() -> None:
+    bounds = np.random.default_rng(2).integers(1, 5, 100_000)
+    found = Stream(np.random.SeedSequence(1)).below(bounds, len(bounds))
+    for bound in range(1, 5):
+        observed = np.bincount(found[bounds == bound])
+        assert len(observed) == bound
+        assert bound == 1 or scipy.stats.chisquare(observed).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("bound", [3, 5000, np.full(3000, 3)])
+def test_bits_above_the_last_whole_bound_are_drawn_again(bound: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def last(self: Stream, size: int, kind: type[np.uint32]) -> Any:
+        return np.full(size, np.iinfo(kind).max, dtype=kind)
+
+    monkeypatch.setattr(Stream, "_bits", last)
+    found = Stream(np.random.SeedSequence(1)).below(bound, 3000)
+    # without that, all would be the same and too large
+    assert found.max() < np.max(bound)
+    assert len(np.unique(found)) > 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 256])
+def test_sums_of_a_varying_number_of_draws(n: int) -> None:
+    values: Floats = np.exp2(-np.arange(n, dtype=np.float64))
+    draws = np.arange(4000) % 40
+    sums = drawn(values, draws, Stream(np.random.SeedSequence(5)))
+    assert (sums[draws == 0] == 0).all()
+    errors: Floats = (sums - draws * values.mean())[draws > 0] / np.sqrt(draws[draws > 0])
+    assert abs(errors.mean()) <= 4 * values.std() / math.sqrt(len(errors))
+    assert errors.var() == pytest.approx(values.var(), rel=0.15)
+
+
+def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    sides = [hierarchy(sample(nested(rng, (1, 30, 10, 20))), "RRR", sessions=False) for _ in range(2)]
+    one_by_one = [replicate_means(sides, 7, range(c, c + 1)) for c in range(3)]
+    expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
+    monkeypatch.setattr(resample, "_WORTH_THREADS", 0)
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(resample, "_cores", lambda cores=cores: cores)
+        for found, wanted in zip(replicate_means(sides, 7, range(3)), expected, strict=True):
+            assert np.array_equal(found, wanted)
+    assert not np.array_equal(replicate_means(sides, 8, range(1))[0], expected[0][:CHUNK])
+    assert len(np.unique(expected[0])) > 2 * CHUNK  # chunks are not copies of each other
+
+
+def made(base: list[Tree], head: list[Tree], **options: Any) -> bootstrap.BootstrapRatio:
+    chosen = {"scheme": "RRR", "bca": False, "seed": 1, "alphas": ALPHAS, "sessions": False, "cap": CHUNK, **options}
+    return bootstrap_ratio(sample(base), sample(head), **chosen)
+
+
+def test_the_estimate_is_that_of_the_summary() -> None:
+    base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
+    for sessions in (False, True):
+        for scheme in SCHEMES:
+            ratio: Ratio = made(base, head, sessions=sessions, scheme=scheme)
+            assert ratio.x == pytest.approx(summarize(sample(base), sessions=sessions).tops.mean, rel=1e-12)
+            assert ratio.y == pytest.approx(summarize(sample(head), sessions=sessions).tops.mean, rel=1e-12)
+            assert ratio.df is None
+
+
+@pytest.mark.parametrize("bca", [False, True])
+def test_one_level_agrees_with_scipy(bca: bool) -> None:
+    rng = np.random.default_rng(12)
+    x, y = rng.normal(10, 1, 25), rng.lognormal(0, 1, 15)
+    base, head = ([[[[value]] for value in side]] for side in (x.tolist(), y.tolist()))
+    ratio = made(base, head, scheme="RRR", bca=bca, alphas=(0.05,), cap=20_000)
+    reference = scipy.stats.bootstrap(
+        (x, y),
+        lambda x, y, axis: y.mean(axis=axis) / x.mean(axis=axis),
+        n_resamples=20_000,
+        batch=1000,
+        method="BCa" if bca else "percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    assert ratio.ratio is not None
+    errors = [error for _, error in ratio.ratio.errors(0.05)]
+    found = ratio.limits(0.05)
+    assert found.low is not None and found.high is not None
+    assert abs(found.low - reference.low) < 4 * math.sqrt(2) * errors[0]
+    assert abs(found.high - reference.high) < 4 * math.sqrt(2) * errors[1]
+    # and BCa moves the upper limit by more than that
+    plain = made(base, head, alphas=(0.05,), cap=20_000).limits(0.05)
+    assert plain.high is not None and (reference.high - plain.high > 4 * math.sqrt(2) * errors[1]) == bca
+
+
+def test_acceleration_is_that_of_the_literal_jackknife() -> None:
+    rng = np.random.default_rng(3)
+    base, head = nested(rng, (1, 8, 4, 5)), nested(rng, (1, 12, 4, 5))
+    tops = [[float(mean(build)) for build in side[0]] for side in (base, head)]
+    cubes = squares = 0.0
+    for side in (0, 1):
+        ratios: list[float] = []
+        for i in range(len(tops[side])):
+            left = [list(side) for side in tops]
+            del left[side][i]
+            ratios.append(float(np.mean(left[1]) / np.mean(left[0])))
+        n = len(ratios)
+        center = math.fsum(ratios) / n
+        cubes += sum(((n - 1) * (center - ratio)) ** 3 for ratio in ratios) / n**3
+        squares += sum(((n - 1) * (center - ratio)) ** 2 for ratio in ratios) / n**2
+    found = made(base, head, bca=True).ratio
+    assert found is not None
+    assert found.acceleration == pytest.approx(cubes / (6 * squares**1.5), rel=1e-6)
+
+
+def test_ties_with_the_estimate_count_half_for_the_bias() -> None:
+    # four equally likely ratios: 1, 1, 3 and 1/3; the estimate is 1
+    ratio = made([[[[1]], [[3]]]], [[[[1]], [[3]]]], bca=True).ratio
+    assert ratio is not None
+    below, equal = (ratio.values < 1).mean(), (ratio.values == 1).mean()
+    assert equal > 0.3
+    assert ratio.bias == pytest.approx(float(ndtri(below + equal / 2)))
+
+
+def test_percentile_limits_are_replicates() -> None:
+    thousand = Distribution(np.arange(1.0, 2000.0), 0, 0.0, 0.0)  # 1999 of them
+    limits = thousand.limits(0.0501)
+    assert (limits.low, limits.high) == (50.0, 1950.0)
+    # (R + 1) alpha/2 = 50 exactly: p < alpha has to be strict
+    assert thousand.limits(0.05).low == 49.0
+    assert thousand.limits(0.001).kind == "line"
+    assert thousand.p(0.5, "above") == thousand.p(5000, "below") == pytest.approx(0.001)
+    assert thousand.p(5000, "above") == thousand.p(0.5, "below") == 1.0
+
+
+DISTRIBUTIONS = {
+    "percentile": (0.0, 0.0, 0),
+    "bias": (0.4, 0.0, 0),
+    "acceleration": (0.0, 0.15, 0),
+    "bca": (-0.3, -0.25, 0),
+    "bca, beyond its pole": (0.5, 0.5, 0),
+    "undefined": (0.0, 0.0, 30),
+    "undefined bca": (0.2, 0.1, 70),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_p_agrees_with_the_limits(name: str) -> None:
+    bias, acceleration, undefined = DISTRIBUTIONS[name]
+    # ties among them
+    values = np.sort(np.round(np.random.default_rng(4).gamma(9, 1 / 9, 2000 - undefined), 2))
+    found = Distribution(values, undefined, bias, acceleration)
+    thetas = [*np.unique(values), *(np.unique(values) + 0.005), 0.0, 10.0]
+    tails: tuple[Tail, Tail] = ("above", "below")
+    beyond = 0
+    for alpha in (0.0005, 2 / 2001, 0.003, 0.05, 0.1, 0.5, 0.9):
+        limits = found.limits(alpha)
+        for theta in thetas:
+            above = limits.low is not None and limits.low > theta
+            below = limits.high is not None and limits.high < theta
+            assert [found.p(theta, tail) < alpha for tail in tails] == [above, below]
+            beyond += above + below
+    assert beyond > 100
+    assert all(2 / 2001 <= found.p(theta, tail) <= 1 for theta in thetas for tail in tails)
+
+
+def test_bca_limits_are_at_the_textbook_levels() -> None:
+    z0, a, alpha = 0.2, 0.1, 0.05
+    values = np.linspace(0, 1, 100_001)
+    limits = Distribution(values, 0, z0, a).limits(alpha)
+    for limit, z in ((limits.low, ndtri(alpha / 2)), (limits.high, -ndtri(alpha / 2))):
+        level = scipy.stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))
+        assert limit == pytest.approx(level, abs=2e-5)
+
+
+@pytest.mark.parametrize("bca", [False, True])
+def test_the_monte_carlo_error_is_that_over_seeds(bca: bool) -> None:
+    rng = np.random.default_rng(9)
+    base, head = nested(rng, (1, 12, 2, 6)), nested(rng, (1, 12, 2, 6))
+    runs = [made(base, head, bca=bca, seed=seed) for seed in range(60)]
+    limits = [run.limits(0.05) for run in runs]
+    for k, end in enumerate(("low", "high")):
+        actual = float(np.std([getattr(limit, end) for limit in limits]))
+        told = np.mean([list(run.ratio.errors(0.05))[k][1] for run in runs if run.ratio])
+        assert 0.7 < told / actual < 1.4
+    largest = [max(error for alpha in ALPHAS for _, error in run.ratio.errors(alpha)) for run in runs if run.ratio]
+    assert [run.monte_carlo_error for run in runs] == largest
+
+
+def noisy(sd: float, seed: int) -> list[Tree]:
+    rng = np.random.default_rng(seed)
+    return [(10 + rng.normal(0, sd, (12, 1, 1)) + rng.normal(0, sd / 10, (12, 2, 3))).tolist()]
+
+
+def test_replicates_are_added_until_the_limits_are_known() -> None:
+    quiet = made(noisy(0.05, 1), noisy(0.05, 2), alphas=(0.05,), cap=50_000)
+    louder = made(noisy(0.5, 1), noisy(0.5, 2), alphas=(0.05,), cap=50_000)
+    stricter = made(noisy(0.5, 1), noisy(0.5, 2), alphas=(0.05, 0.02), cap=50_000)
+    assert quiet.replicates == CHUNK < louder.replicates < stricter.replicates < 50_000
+    for found in (quiet, louder, stricter):
+        assert found.monte_carlo_error is not None and found.monte_carlo_error <= bootstrap.PRECISION
+        assert found.warnings == ()
+    # the strictest level has its limits beyond enough replicates
+    assert made(noisy(0.001, 1), noisy(0.001, 2), alphas=(0.05, 0.001), cap=50_000).replicates == 20_000
+
+
+def test_a_cap_that_was_hit_is_told() -> None:
+    found = made(noisy(3, 1), noisy(3, 2), alphas=(0.05,), cap=4000)
+    assert found.replicates == 4000
+    assert found.monte_carlo_error is not None
+    known = f"{200 * found.monte_carlo_error:.1f}"
+    assert found.warnings == (f"95% limits known to ±{known}% only: 4000 replicates",)
+    assert float(known) > 0.1
+    strict = made(noisy(0.1, 1), noisy(0.1, 2), alphas=(0.05, 0.0005), cap=2000)
+    assert strict.monte_carlo_error is None
+    assert strict.warnings == ("99.95% limits not known: 2000 replicates",)
+    assert strict.limits(0.0005).kind == "line"
+
+
+def test_large_samples_get_fewer_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "WORK", 4000 * 2 * 72)
+    assert made(noisy(3, 1), noisy(3, 2), cap=50_000).replicates == 4000
+    monkeypatch.setattr(bootstrap, "WORK", 1)
+    assert made(noisy(3, 1), noisy(3, 2), cap=50_000).replicates == CHUNK
+
+
+def test_one_unit_at_the_top_withholds_the_interval() -> None:
+    one, two = [[[[1, 2, 3], [2, 3]]]], [[[[1, 2], [3]], [[3, 4]]]]
+    for base, head in ((one, two), (two, one)):
+        found = made(base, head)
+        assert found.limits(0.05).kind == found.difference_limits(0.05).kind == "withheld"
+        assert found.p(1.0, "above") is None and found.p_difference(0.0, "above") is None
+        assert found.warnings == ("one build a side: what differs between builds is not known",)
+    # two builds, but in one session
+    assert "one session" in made(two, two, sessions=True).warnings[0]
+    # which FLAT does not know
+    assert made(one, two, scheme="FLAT").limits(0.05).kind == "bounded"
+
+
+def test_equal_resamples_withhold_the_interval() -> None:
+    same = [[[[0.1, 0.1, 0.1], [0.1]], [[0.1] * 7]]]
+    for scheme in SCHEMES:
+        found = made(same, same, scheme=scheme, bca=True)
+        assert found.limits(0.05).kind == "withheld"
+        assert found.monte_carlo_error is None
+        assert found.warnings == ("no spread: all resamples are equal",)
+    # builds with one mean, whatever is in them
+    assert made([[[[1, 3]], [[2, 2]]]], same, scheme="RNN").limits(0.05).kind == "withheld"
+
+
+@pytest.mark.parametrize("bca", [False, True])
+def test_one_side_without_spread_leaves_the_other(bca: bool) -> None:
+    constant, spread = [[[[2.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]]
+    found = made(constant, spread, bca=bca)
+    limits, difference = found.limits(0.05), found.difference_limits(0.05)
+    assert limits.low is not None and limits.high is not None and limits.low < 1.75 < limits.high
+    assert difference.low == pytest.approx(2 * limits.low - 2)
+    assert difference.high == pytest.approx(2 * limits.high - 2)
+    assert made(spread, constant, bca=bca).limits(0.05).kind == "bounded"
+
+
+def test_resamples_of_base_without_a_positive_mean_count_against_both_limits() -> None:
+    base, head = [[[[0.0]], [[0.0]], [[0.0]], [[1.0]]]], [[[[5.0]], [[6.0]], [[7.0]], [[6.0]]]]
+    found = made(base, head)
+    assert found.ratio is not None
+    share = found.ratio.undefined / found.replicates
+    assert share == pytest.approx((3 / 4) ** 4, abs=0.04)
+    assert found.limits(0.05).kind == "line"
+    assert found.limits(0.9).kind == "bounded"
+    for tail in ("above", "below"):
+        p = found.p(6.0, tail)
+        assert p is not None and p > 2 * share
+    assert found.difference_limits(0.05).kind == "bounded"
+    assert "base's mean is not above 0 in" in found.warnings[1]
+
+
+def test_a_base_of_zero_has_no_limits_but_a_difference() -> None:
+    found = made([[[[0.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]], bca=True)
+    assert found.limits(0.05).kind == "line"
+    assert found.p(1.0, "above") == 1.0
+    low = found.difference_limits(0.05).low
+    assert low is not None and low > 1
+    assert (found.p_difference(low - 1e-6, "above") or 1) < 0.05 <= (found.p_difference(low, "above") or 0)
+
+
+def test_the_difference_is_of_the_same_replicates() -> None:
+    base, head = [TABLE_V_OLD], [TABLE_V_NEW]
+    found = made(base, head, scheme="RRN", cap=4000)
+    x, y = replicate_means([hierarchy(sample(side), "RRN", sessions=False) for side in (base, head)], 1, range(2))
+    assert found.ratio is not None and found.difference is not None
+    assert found.ratio.values == pytest.approx(np.sort(y / x), rel=1e-11)
+    assert found.difference.values == pytest.approx(np.sort(y - x), abs=1e-10)
+    assert (found.x, found.y) == (10.5, 6.5)
+
+
+def test_what_is_wrong_with_such_intervals_is_told() -> None:
+    rng = np.random.default_rng(1)
+    builds = [[(10 + rng.normal(0, 1, (4, 1, 1)) + rng.normal(0, 0.01, (4, 3, 5))).tolist()] for _ in range(2)]
+    iterations = [[(10 + rng.normal(0, 1, (12, 3, 5))).tolist()] for _ in range(2)]
+    few = "a bootstrap over 4 builds may cover only 80-90% where 95% is promised"
+    for scheme in ("RRR", "RRN", "RNN"):
+        assert made(*builds, scheme=scheme).warnings[0] == few
+    assert "FLAT takes all values for independent" in made(*builds, scheme="FLAT").warnings[0]
+    assert "RRR counts the noise of lower levels twice" in made(*iterations).warnings[0]
+    assert "RRR" not in "".join(made(*iterations, scheme="RNN").warnings)
+
+
+GROWTH = """
+import numpy as np
+from pathlib import Path
+from gate.stats.resample import Hierarchy, replicate_means
+values = np.random.default_rng(1).random({values})
+first = tuple(np.arange(0, units + 1, step) for units, step in {levels})
+side = Hierarchy(values, first)
+def kib(name):
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith(name))
+before = kib("VmRSS")
+replicate_means([side, side], 1, range(1))
+print(kib("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("levels", [(), ((100_000, 10), (10_000, 5)), ((100_000, 50_000),)])
+def test_memory_is_bounded(levels: tuple[tuple[int, int], ...]) -> None:
+    # benchmarks/README.md has the million values
+    script = GROWTH.format(values=100_000, levels=levels)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert 1 << 10 < int(done.stdout) < 64 << 10

@@ -1,0 +1,176 @@
+"""The search for a plan, against brute force over all counts."""
+
+import itertools
+import math
+
+import pytest
+
+from gate.stats.cheapest import cheapest
+from gate.stats.planning import Components, Costs, Counts, Interval, half_width
+from gate.stats.plans import Aim, Limits, PlannedCase, Terms, seconds
+from gate.stats.power import power
+from gate.stats.sequential import look_rounds, spending
+
+ALPHA = 0.05
+ONE = Terms(ALPHA, family=1, min_builds=5, interval="fieller")
+PARSE = PlannedCase("parse", Components(0.02, 0.0004, 0.0002), Costs(10, 0.1, 0.5, 0.05), 0.03, (Aim(0.03),))
+ENCODE = PlannedCase("encode", Components(0.004, 0.0, 0.0009), Costs(10, 0.0, 0.2, 0.2), 0.03, (Aim(0.04),))
+
+
+def brute(cases: list[PlannedCase], terms: Terms, most: tuple[int, int, int]) -> tuple[float, Counts]:
+    """The cheapest fixed design whose half-widths are narrow enough, over all counts."""
+    found = []
+    for b, e, i in itertools.product(range(5, most[0] + 1), range(1, most[1] + 1), range(1, most[2] + 1)):
+        counts = Counts(b, e, i)
+        halves = [half_width(c.components, counts, ALPHA, terms.interval_of(c, b)) for c in cases]
+        if all(half <= (c.aims[0].half_width or 0) for half, c in zip(halves, cases, strict=True)):
+            found.append((seconds(cases, counts), counts))
+    return min(found, key=lambda pair: pair[0])
+
+
+@pytest.mark.parametrize("cases", [[PARSE], [ENCODE], [PARSE, ENCODE]], ids=lambda cases: str(len(cases)))
+@pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
+def test_no_fixed_design_is_cheaper(cases: list[PlannedCase], interval: str) -> None:
+    terms = Terms(ALPHA, len(cases), 5, interval)  # type: ignore[arg-type]  # parametrized
+    limits = Limits(builds=10, executions=12, iterations=30, early=False)
+    plan = cheapest(cases, terms, limits)
+    time, counts = brute(cases, terms, (10, 12, 30))
+    assert plan is not None and plan.reached
+    assert plan.most == pytest.approx(time)
+    assert seconds(cases, plan.counts) == pytest.approx(time)
+    assert (plan.looks, plan.expected) == ((counts.builds,), plan.most)
+
+
+def test_benchmarks_share_builds_and_cases_share_executions() -> None:
+    counts = Counts(3, 2, 4)
+    alone = [seconds([case], counts) for case in (PARSE, ENCODE)]
+    together = seconds([PARSE, ENCODE, PARSE], counts)
+    assert together == pytest.approx(sum(alone) - 2 * 3 * 10)
+    # 2 sides x 3 builds x (10 s + 2 executions of 0.6 s and 4 iterations of 0.05 s)
+    assert alone[0] == pytest.approx(6 * (10 + 2 * (0.6 + 0.2)))
+
+
+def test_expensive_builds_are_used_longer() -> None:
+    def plan_for(build: float) -> Counts:
+        case = PlannedCase("x", Components(0.002, 0.002, 0.0004), Costs(build, 0, 1, 0.1), 0.03, (Aim(0.03),))
+        plan = cheapest([case], ONE, Limits(early=False))
+        assert plan is not None and plan.reached
+        return plan.counts
+
+    cheap, dear = plan_for(1), plan_for(1000)
+    assert cheap.builds > dear.builds
+    assert cheap.executions * cheap.iterations < dear.executions * dear.iterations
+
+
+def test_a_plan_finds_the_change_it_is_for() -> None:
+    case = PlannedCase("x", PARSE.components, PARSE.costs, 0.02, (Aim(None, 0.08, 0.9), Aim(None, 0.05, 0.3)))
+    plan = cheapest([case], ONE, Limits(early=False))
+    assert plan is not None and plan.reached
+    for aim in case.aims:
+        found = power(
+            case.components,
+            plan.counts,
+            aim.change,
+            threshold=0.02,
+            alpha=ALPHA,
+            interval=Interval("fieller"),
+            min_builds=5,
+        )
+        assert found >= aim.power - 1e-6
+
+
+def test_the_family_asks_for_more() -> None:
+    case = PlannedCase("x", PARSE.components, PARSE.costs, 0.02, (Aim(None, 0.06, 0.8),))
+    alone = cheapest([case], ONE, Limits(early=False))
+    shared = cheapest([case], Terms(ALPHA, 20, 5, "fieller"), Limits(early=False))
+    assert alone is not None and shared is not None
+    assert shared.most > 1.3 * alone.most
+
+
+def test_memory_needs_fewer_builds() -> None:
+    def plan_with(degrees: float) -> Counts:
+        components, costs = Components(0.005, 0.0, 0.00004), Costs(1200, 0, 1, 0.1)
+        case = PlannedCase("x", components, costs, 0.02, (Aim(None, 0.05, 0.6),), degrees=degrees)
+        plan = cheapest([case], Terms(ALPHA, 1, 5), Limits(early=False))
+        assert plan is not None and plan.reached
+        return plan.counts
+
+    assert plan_with(0).builds == 5
+    assert plan_with(20).builds < 5
+
+
+def test_a_quantile_has_enough_values() -> None:
+    case = PlannedCase("x", Components(0, 0, 0.0002), PARSE.costs, 0.03, (Aim(0.03),), values=1000)
+    plan = cheapest([case], ONE, Limits(early=False))
+    assert plan is not None and plan.reached
+    assert plan.executions * plan.iterations >= 1000
+
+
+def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
+    free = cheapest([PARSE], ONE, Limits(early=False))
+    assert free is not None
+    short = cheapest([PARSE], ONE, Limits(early=False, budget=0.8 * free.most))
+    assert short is not None
+    assert not short.reached
+    assert short.most <= 0.8 * free.most
+    best = math.inf
+    for b, e, i in itertools.product(range(5, 12), range(1, 20), range(1, 60)):
+        if seconds([PARSE], Counts(b, e, i)) <= 0.8 * free.most:
+            best = min(best, half_width(PARSE.components, Counts(b, e, i), ALPHA, Interval("fieller")))
+    # a tenth of the variance is none
+    assert half_width(PARSE.components, short.counts, ALPHA, Interval("fieller")) <= 1.06 * best
+
+
+def test_a_budget_below_min_builds_reaches_nothing_whatever_the_width() -> None:
+    still = PlannedCase("x", Components(1e-9, 0, 1e-9), Costs(10, 0, 0, 1), 0.03, (Aim(0.03),))
+    plan = cheapest([still], ONE, Limits(budget=70.0))
+    assert plan is not None
+    assert plan.counts.builds < 5
+    assert not plan.reached
+    assert cheapest([still], ONE, Limits(budget=43.0)) is None
+
+
+def test_a_budget_is_kept() -> None:
+    for budget in (60.0, 333.0):
+        plan = cheapest([PARSE, ENCODE], ONE, Limits(budget=budget))
+        assert plan is None or plan.most <= budget * (1 + 1e-9)
+
+
+def test_looks_are_those_of_the_range_in_the_config() -> None:
+    steady = Components(0.01, 0, 0.00001)
+    case = PlannedCase("x", steady, Costs(60, 0, 0.5, 0.05), 0.02, (Aim(None, 0.1, 0.97),), degrees=20)
+    plan = cheapest([case], Terms(ALPHA, 1, 5), Limits())
+    fixed = cheapest([case], Terms(ALPHA, 1, 5), Limits(early=False))
+    assert plan is not None and plan.reached and fixed is not None
+    # a memory that is given up in a seventh of the runs needs the 5 builds that all may need, but seldom do
+    assert fixed.counts.builds == 5
+    assert plan.expected < 0.9 * fixed.most
+    assert len(plan.looks) > 1
+    assert plan.looks == look_rounds(plan.looks[0], plan.looks[-1])
+    assert plan.looks[0] >= 2
+    assert plan.expected < plan.most
+
+
+def test_early_stopping_is_counted_at_its_own_levels() -> None:
+    terms = Terms(ALPHA, 4, 5, "fieller-paired")
+    interval = terms.interval_of(PARSE, 8)
+    looks = (4, 6, 8)
+    design = spending(looks)
+    assert terms.family_levels(looks, interval) == tuple(design.nominal(k, ALPHA / 4, paired=True) for k in range(3))
+    assert terms.nominal_levels(looks, interval)[-1] == design.nominal(2, ALPHA, paired=True)
+    assert terms.nominal_levels((8,), interval) == (ALPHA,)
+
+
+def test_intervals_are_chosen_as_the_gate_does() -> None:
+    calibrated = PlannedCase("x", PARSE.components, PARSE.costs, 0.03, (Aim(0.03),), shared=0.0001, degrees=12)
+    auto = Terms(ALPHA, 1, 5)
+    assert auto.interval_of(calibrated, 5) == Interval("fieller-moderated", 0.0001, 12, paired=True)
+    assert auto.interval_of(PARSE, 5).method == "fieller-paired"
+    assert auto.interval_of(PARSE, 4).method == "fieller"
+    for name in ("fieller", "fieller-kj", "fieller-paired"):
+        assert Terms(ALPHA, 1, 5, name).interval_of(calibrated, 4).method == name
+
+
+def test_nothing_to_plan() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        cheapest([], ONE, Limits())

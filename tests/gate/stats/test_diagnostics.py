@@ -1,0 +1,347 @@
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from gate.model import Sample
+from gate.stats.diagnostics import lag_one, warnings
+
+Array = npt.NDArray[np.float64]
+Pair = tuple[Sample, Sample]
+
+
+def side(values: Array, orders: npt.NDArray[np.int64] | None = None) -> Sample:
+    """Values of shape (builds, executions, iterations) as one session."""
+    b, e, i = values.shape
+    counts = (np.full(b * e, i), np.full(b, e), np.array([b]))
+    return Sample(values.ravel(), counts, tuple((0, k) for k in range(b)), orders)
+
+
+def blocks(rng: np.random.Generator, builds: int, executions: int) -> npt.NDArray[np.bool_]:
+    """Whether base comes first, of each block: half of those of a round, an odd one in turn, as the schedule does."""
+    rounds = [np.arange(executions) < executions // 2 + (executions % 2) * (k % 2) for k in range(builds)]
+    return np.concatenate([rng.permutation(flags) for flags in rounds])
+
+
+def pair(rng: np.random.Generator, base: Array, head: Array, second: float = 0.0) -> Pair:
+    """Both sides in random blocks; second: what it costs to be the second, as a share."""
+    builds, executions = base.shape[:2]
+    base_first = blocks(rng, builds, executions)
+    at = 2 * np.arange(builds * executions)
+    cost = second * base_first.reshape(builds, executions, 1)
+    return side(base * (1 + second - cost), at + ~base_first), side(head * (1 + cost), at + base_first)
+
+
+def normal(rng: np.random.Generator, builds: int, executions: int, iterations: int) -> Array:
+    spread = 0.05 * rng.normal(size=(builds, 1, 1)) + 0.1 * rng.normal(size=(builds, executions, 1))
+    return 1 + spread + 0.2 * rng.normal(size=(builds, executions, iterations))
+
+
+def skewed(rng: np.random.Generator, builds: int, executions: int, iterations: int) -> Array:
+    spread = 0.05 * rng.normal(size=(builds, 1, 1)) + 0.1 * rng.normal(size=(builds, executions, 1))
+    found: Array = np.exp(spread + 0.5 * rng.normal(size=(builds, executions, iterations)))
+    return found
+
+
+def quiet(rng: np.random.Generator, builds: int, executions: int, iterations: int) -> Array:
+    return 1 + 0.01 * rng.normal(size=(builds, 1, 1)) + 0.02 * rng.normal(size=(builds, executions, iterations))
+
+
+def kinds(texts: Sequence[str]) -> list[str]:
+    """The test that each warning comes from."""
+    names = {"still warming up": "warm-up", "not steady": "warm-up"}
+    heads = [text.split(":")[0].rstrip("0123456789. ") for text in texts]
+    return [names.get(head, head) for head in heads]
+
+
+ALL = ["warm-up", "host drift", "side-by-order interaction", "autocorrelation"]
+
+
+@pytest.mark.parametrize("draw", [normal, skewed])
+@pytest.mark.parametrize("counts", [(5, 5, 10), (12, 2, 6), (5, 1, 10)])
+def test_false_warnings_are_one_in_a_hundred(
+    draw: Callable[[np.random.Generator, int, int, int], Array], counts: tuple[int, int, int]
+) -> None:
+    rng = np.random.default_rng(counts)
+    trials = 2000
+    found: Counter[str] = Counter()
+    for _ in range(trials):
+        found.update(kinds(warnings(*pair(rng, draw(rng, *counts), draw(rng, *counts)), "s")))
+    assert set(found) <= set(ALL)
+    # 1% and three standard errors; a third of it at least, so that the test is one (the correlation has its floor)
+    most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
+    assert {kind: n / trials for kind, n in found.items() if n / trials > most} == {}
+    assert all(found[kind] / trials > 0.0033 for kind in ALL[:3])
+
+
+# --- each test against its textbook form, where a change is on the brink of being seen
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_warm_up_is_a_t_test_over_builds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    base, head = quiet(rng, 4, 3, 7), quiet(rng, 6, 3, 7)
+    for values in (base, head):
+        values[:, :, :3] *= 1.01
+    halves = [
+        (v[:, :, 4:].mean(axis=(1, 2)) - v[:, :, :3].mean(axis=(1, 2))) / v.mean(axis=(1, 2)) for v in (base, head)
+    ]
+    change = (halves[0].mean() + halves[1].mean()) / 2
+    squares = sum(((h - h.mean()) ** 2).sum() for h in halves)
+    t = change / (math.sqrt(squares / 8 * (1 / 4 + 1 / 6)) / 2)
+    p = 2 * stats.t.sf(abs(t), 8)
+    expected = [f"still warming up: second half {-change * 100:.1f}% faster"] if p < 0.01 and change <= -0.005 else []
+    assert [w for w in warnings(side(base), side(head), "s") if "second half" in w] == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
+    rng = np.random.default_rng([1, seed])
+    base, head = quiet(rng, 8, 2, 3), 3 * quiet(rng, 8, 2, 3)
+    trend = 1 + 0.004 * np.arange(8).reshape(8, 1, 1)
+    base, head = base * trend, head * trend
+    level = (base.mean(axis=(1, 2)) / base.mean() + head.mean(axis=(1, 2)) / head.mean()) / 2
+    fit = stats.linregress(np.arange(8), level)
+    expected = [f"host drift: both sides {fit.slope * 7 * 100:.1f}% slower from the first round to the last"]
+    found = [w for w in warnings(side(base), side(head), "s") if "drift" in w]
+    assert found == (expected if fit.pvalue < 0.01 else [])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
+    rng = np.random.default_rng([2, seed])
+    base, head = pair(rng, quiet(rng, 6, 5, 4), 1.1 * quiet(rng, 6, 5, 4), second=0.012)
+    assert base.orders is not None and head.orders is not None
+    contrasts = []
+    for k in range(6):
+        x, y = (s.values.reshape(6, 5, 4)[k].mean(axis=1) for s in (base, head))
+        first = (base.orders < head.orders).reshape(6, 5)[k]
+        difference = (y - x) / ((x.mean() + y.mean()) / 2)
+        contrasts.append((difference[first].mean() - difference[~first].mean()) / 2)
+    p = stats.ttest_1samp(contrasts, 0).pvalue
+    cost = np.mean(contrasts)
+    expected = [f"side-by-order interaction: whichever side is executed second is {cost * 100:.1f}% slower"]
+    found = [w for w in warnings(base, head, "s") if "order" in w]
+    assert found == (expected if p < 0.01 else [])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_with_one_execution_a_round_the_interaction_compares_rounds(seed: int) -> None:
+    rng = np.random.default_rng([3, seed])
+    base, head = pair(rng, quiet(rng, 9, 1, 4), quiet(rng, 9, 1, 4), second=0.025)
+    assert base.orders is not None and head.orders is not None
+    x, y = (s.values.reshape(9, 4).mean(axis=1) for s in (base, head))
+    difference = (y - x) / ((x + y) / 2)
+    first = base.orders < head.orders
+    p = stats.ttest_ind(difference[first], difference[~first]).pvalue
+    assert [w.split(":")[0] for w in warnings(base, head, "s") if "order" in w] == (
+        ["side-by-order interaction"] if p < 0.01 else []
+    )
+
+
+def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Array:
+    noise = rng.normal(size=shape)
+    values = noise.copy()
+    for i in range(1, shape[2]):
+        values[:, :, i] = r * values[:, :, i - 1] + math.sqrt(1 - r * r) * noise[:, :, i]
+    return values
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
+    rng = np.random.default_rng([4, seed])
+    base, head = (50 + ar1(rng, (4, 3, 12), 0.4) for _ in range(2))
+    builds = []
+    for values in (base, head):
+        of_builds = []
+        for build in values:
+            lags = [np.sum((e - e.mean())[:-1] * (e - e.mean())[1:]) / np.sum((e - e.mean()) ** 2) for e in build]
+            of_builds.append(np.mean(lags) + 1 / 12)
+        builds.append(of_builds)
+    mean = np.mean(builds)
+    error = math.sqrt(np.var(builds, axis=1, ddof=1).mean() / 4 / 2)
+    seen = stats.t.sf(mean / error, 6) < 0.01
+    assert ("autocorrelation" in kinds(warnings(side(base), side(head), "s"))) == seen
+
+
+# --- made cases
+
+
+def test_a_case_of_each() -> None:
+    rng = np.random.default_rng(1)
+    base, head = quiet(rng, 8, 6, 10), quiet(rng, 8, 6, 10)
+    assert warnings(*pair(rng, base, head), "s") == []
+    warm = 1 + 0.08 * np.exp(-np.arange(10) / 2)
+    trend = 1 + 0.01 * np.arange(8).reshape(8, 1, 1)
+    assert kinds(warnings(*pair(rng, base * warm, head * warm), "s"))[:1] == ["warm-up"]
+    assert kinds(warnings(*pair(rng, base * trend, head * trend), "s")) == ["host drift"]
+    assert kinds(warnings(*pair(rng, base, head, second=0.03), "s")) == ["side-by-order interaction"]
+    follow = [values + 0.02 * ar1(rng, (8, 6, 10), 0.7) for values in (base, head)]
+    assert kinds(warnings(*pair(rng, follow[0], follow[1]), "s")) == ["autocorrelation"]
+
+
+@pytest.mark.parametrize(
+    ("change", "unit", "text"),
+    [
+        (-0.04, "s", "still warming up: second half 4.0% faster"),
+        (0.04, "s", "not steady: second half 4.0% slower"),
+        (-0.04, "B", "not steady: second half 4.0% lower"),
+        (0.04, "1/s", "not steady: second half 4.0% higher"),
+        (0.04, "", "not steady: second half 4.0% higher"),
+    ],
+)
+def test_faster_is_said_of_seconds_only(change: float, unit: str, text: str) -> None:
+    values = np.ones((3, 2, 10)) + 1e-6 * np.random.default_rng(1).normal(size=(3, 2, 10))
+    values[:, :, :5] -= change / 2
+    values[:, :, 5:] += change / 2
+    assert text in warnings(side(values), side(2 * values), unit)
+
+
+def test_the_correlation_says_what_the_iterations_are_worth() -> None:
+    rng = np.random.default_rng(2)
+    base, head = (50 + ar1(rng, (5, 80, 30), 0.5) for _ in range(2))
+    (found,) = warnings(side(base), side(head), "s")
+    # 30 (1 - r)/(1 + r) is 10 at r = 0.5
+    assert re.fullmatch(
+        "autocorrelation 0.(49|50|51): 30 iterations of an execution tell as much as 10 independent ones", found
+    )
+
+
+@pytest.mark.parametrize("n", [4, 10, 40])
+@pytest.mark.parametrize("r", [-0.3, 0.0, 0.2, 0.5, 0.8])
+def test_lag_one_is_right_in_short_executions(n: int, r: float) -> None:
+    values = 7 + ar1(np.random.default_rng(n), (4, 3000, n), r)
+    assert lag_one(side(values)) == pytest.approx(r, abs=0.025)
+
+
+def test_lag_one_by_hand() -> None:
+    # 1, 2, 3, 4 about 2.5: products 0.75 - 0.25 + 0.75 = 1.25, squares 5, so 0.25 is shown: what AR(1) shows at most
+    found = lag_one(side(np.array([[[1.0, 2.0, 3.0, 4.0]]])))
+    assert found == pytest.approx(0.99, abs=0.001)
+    # up and down: -5 of 6 about the mean, below what any AR(1) shows
+    assert lag_one(side(np.array([[[0.0, 2.0] * 3]]))) == pytest.approx(-0.99, abs=0.001)
+
+
+def test_lag_one_needs_three_iterations_and_spread() -> None:
+    rng = np.random.default_rng(1)
+    assert lag_one(side(rng.normal(size=(5, 5, 2)))) is None
+    assert lag_one(side(np.full((5, 5, 9), 0.1))) is None
+    assert lag_one(side(np.full((5, 5, 9), 1e200) * rng.normal(size=(5, 5, 9)))) is None
+    mixed = Sample(
+        np.array([1.0, 5.0, 3.0, 3.0, 3.0, 9.0, 1.0, 8.0]),
+        (np.array([2, 3, 3]), np.array([3]), np.array([1])),
+        ((0, 0),),
+    )
+    alone = side(np.array([[[9.0, 1.0, 8.0]]]))
+    assert lag_one(mixed) == lag_one(alone) is not None
+
+
+# --- nothing said
+
+
+def test_changes_below_half_a_percent_are_not_worth_a_word() -> None:
+    rng = np.random.default_rng(1)
+    for share, seen in ((0.004, False), (0.006, True)):
+        still = 1 + 1e-5 * rng.normal(size=(8, 4, 10))
+        warm = still.copy()
+        warm[:, :, :5] *= 1 + share
+        trend = still * (1 + share * np.arange(8).reshape(8, 1, 1) / 7)
+        assert ("warm-up" in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
+        assert ("host drift" in kinds(warnings(*pair(rng, trend, trend), "s"))) == seen
+        assert bool(warnings(*pair(rng, still, still, second=share), "s")) == seen
+
+
+def test_a_warm_up_of_one_side_is_no_noise() -> None:
+    rng = np.random.default_rng(1)
+    base, head = quiet(rng, 4, 5, 10), quiet(rng, 4, 5, 10)
+    head[:, :, :5] *= 1.06
+    # one test over both sides' builds would have the sides' difference, 6%, among its noise
+    found = warnings(side(base), side(head), "s")[0]
+    assert re.fullmatch(r"still warming up: second half (2\.[5-9]|3\.[0-5])% faster", found)
+
+
+def test_drift_of_one_side_is_not_the_hosts() -> None:
+    rng = np.random.default_rng(1)
+    base, head = (1 + 1e-3 * rng.normal(size=(8, 2, 3)) for _ in range(2))
+    trend = 0.01 * np.arange(8).reshape(8, 1, 1)
+    assert "host drift" not in kinds(warnings(side(base * (1 + trend)), side(head * (1 - trend)), "s"))
+
+
+def test_drift_is_looked_for_within_sessions() -> None:
+    rng = np.random.default_rng(1)
+
+    def sessions(slope: float, step: float) -> Sample:
+        level = np.array([1, 1, 1, 1, 1 + step, 1 + step, 1 + step]) + slope * np.array([0, 1, 2, 3, 0, 1, 2])
+        values = level.repeat(4) + 1e-4 * rng.normal(size=28)
+        units = ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2))
+        return Sample(values, (np.full(14, 2), np.full(7, 2), np.array([4, 3])), units)
+
+    # another machine is another level, not a drift
+    assert warnings(sessions(0, 0.5), sessions(0, 0.5), "s") == []
+    (found,) = warnings(sessions(0.02, 0.5), sessions(0.02, 0.5), "s")
+    assert found.startswith("host drift: both sides 4.")
+
+
+def test_only_rounds_of_both_sides_count() -> None:
+    rng = np.random.default_rng(1)
+    values = quiet(rng, 8, 4, 6) * (1 + 0.01 * np.arange(8).reshape(8, 1, 1))
+    base, head = pair(rng, values, values, second=0.03)
+    assert head.orders is not None
+    kept = [0, 1, 3, 4, 5, 7]
+    fewer = side(head.values.reshape(8, 4, 6)[kept], head.orders.reshape(8, 4)[kept].ravel())
+    fewer = Sample(fewer.values, fewer.counts, tuple((0, k) for k in kept), fewer.orders)
+    for sides in ((base, fewer), (fewer, base)):
+        assert kinds(warnings(*sides, "s")) == ["host drift", "side-by-order interaction"]
+    apart = Sample(fewer.values, fewer.counts, tuple((1, k) for k in kept), fewer.orders)
+    assert warnings(base, apart, "s") == []
+
+
+def test_without_orders_there_is_no_interaction() -> None:
+    rng = np.random.default_rng(1)
+    base, head = pair(rng, quiet(rng, 6, 6, 4), quiet(rng, 6, 6, 4), second=0.05)
+    assert kinds(warnings(base, head, "s")) == ["side-by-order interaction"]
+    assert warnings(Sample(base.values, base.counts, base.builds), head, "s") == []
+    # one order only tells nothing
+    one = np.arange(36)
+    assert (
+        warnings(side(base.values.reshape(6, 6, 4), 2 * one), side(head.values.reshape(6, 6, 4), 2 * one + 1), "s")
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1, 1), (1, 5, 10), (2, 1, 1), (2, 1, 2), (3, 1, 3), (5, 5, 1)],
+    ids=lambda shape: "x".join(map(str, shape)),
+)
+@pytest.mark.parametrize("values", [0.0, 1.0, -1.0, 0.1, 1e300])
+def test_without_spread_nothing_is_said(shape: tuple[int, int, int], values: float) -> None:
+    rng = np.random.default_rng(1)
+    flat = np.full(shape, values)
+    assert warnings(*pair(rng, flat, flat), "s") == []
+
+
+def test_values_not_above_0_are_judged_by_their_order_only() -> None:
+    rng = np.random.default_rng(1)
+    base, head = (ar1(rng, (5, 5, 20), 0.6) - 1 for _ in range(2))
+    base[:, :, :10] -= 1
+    assert set(kinds(warnings(*pair(rng, base, head), "s"))) == {"autocorrelation"}
+
+
+def test_executions_of_unequal_length() -> None:
+    # one iteration has no second half, and a build of such executions says nothing
+    rng = np.random.default_rng(1)
+    lengths = [4, 1, 6, 5, 3, 1, 1, 8, 2]
+    values = [np.r_[np.full(n - n // 2, 1.03), np.full(n // 2, 1.0)] for n in lengths]
+    sample = Sample(
+        np.concatenate(values) + 1e-5 * rng.normal(size=sum(lengths)),
+        (np.array(lengths), np.array([2, 3, 2, 2]), np.array([4])),
+        ((0, 0), (0, 1), (0, 2), (0, 3)),
+    )
+    found = warnings(sample, sample, "s")
+    assert any(w.startswith("still warming up: second half ") for w in found)

@@ -1,0 +1,321 @@
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from gate.model import QuantileEffect, Sample
+from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
+from gate.stats.ratio import LogPair, unpaired
+from gate.stats.regression import quantile_regression
+
+Array = npt.NDArray[np.float64]
+Nested = Sequence[Sequence[Sequence[float]]]
+
+
+def nested(builds: Nested, sessions: Sequence[int] | None = None) -> Sample:
+    """Build, execution, value -> Sample; sessions: how many builds each session has."""
+    sizes = sessions or [len(builds)]
+    units = [(s, k) for s, n in enumerate(sizes) for k in range(n)]
+    return Sample(
+        np.array([v for build in builds for execution in build for v in execution], dtype=np.float64),
+        (
+            np.array([len(execution) for build in builds for execution in build]),
+            np.array([len(build) for build in builds]),
+            np.array(sizes),
+        ),
+        tuple(units),
+        np.arange(sum(len(build) for build in builds)),
+    )
+
+
+def drawn(
+    rng: np.random.Generator, builds: int, executions: int = 10, iterations: int = 100, build: float = 0.04
+) -> Sample:
+    """Skewed values: a build effect, executions that differ by 5%, and a tail of slow iterations."""
+    effects = build * rng.normal(size=(builds, 1, 1)) + 0.05 * rng.normal(size=(builds, executions, 1))
+    values = np.exp(effects) * (0.8 + 0.1 * rng.gamma(2, 1, (builds, executions, iterations)))
+    return nested(values.tolist())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 201])
+@pytest.mark.parametrize("tau", [0.001, 0.1, 1 / 3, 0.5, 0.9, 0.99, 0.9999])
+def test_type8_against_numpy(n: int, tau: float) -> None:
+    values = np.random.default_rng(n).lognormal(size=n)
+    # numpy calls Hyndman and Fan's definition 8 by what it is for
+    assert type8(values, tau) == pytest.approx(np.quantile(values, tau, method="median_unbiased"), rel=1e-14)
+
+
+def test_type8_by_hand() -> None:
+    # (5 + 1/3) 0.5 + 1/3 = 3: the third; (4 + 1/3) 0.5 + 1/3 = 2.5: halfway from the second to the third
+    assert type8(np.array([5.0, 1.0, 4.0, 2.0, 3.0]), 0.5) == 3.0
+    assert type8(np.array([8.0, 1.0, 2.0, 4.0]), 0.5) == 3.0
+
+
+def test_type8_of_equal_values_is_exactly_that_value() -> None:
+    assert type8(np.array([0.1, 0.1, 0.1, 0.3]), 0.4) == 0.1
+
+
+@pytest.mark.parametrize(("values", "tau"), [([], 0.5), ([1.0], 0.0), ([1.0], 1.0), ([1.0], math.nan)])
+def test_type8_needs_values_and_a_tau_between_0_and_1(values: list[float], tau: float) -> None:
+    with pytest.raises(ValueError, match="a quantile needs values and 0 < tau < 1"):
+        type8(np.array(values), tau)
+
+
+@pytest.mark.parametrize(
+    ("tau", "needed"),
+    [
+        (0.5, 20),
+        (0.25, 40),
+        (0.1, 100),
+        (0.05, 200),
+        (0.001, 10_000),
+        (1 / 3, 30),
+        (0.75, 40),
+        (0.9, 100),
+        (0.95, 200),
+        (0.99, 1000),
+        (0.999, 10_000),
+        (99.9 / 100, 10_000),  # 0.9990000000000001
+        (1 - 0.01, 1000),
+        (0.9999, 100_000),
+        (0.97, 334),  # 333.3 values are not 333
+    ],
+)
+def test_needed_values(tau: float, needed: int) -> None:
+    assert needed_values(tau) == needed
+
+
+@pytest.mark.parametrize("tau", [0.2, 0.5, 0.95])
+def test_each_build_gives_the_logarithm_of_its_quantile(tau: float) -> None:
+    rng = np.random.default_rng(1)
+    base, head = ([[list(rng.lognormal(size=5)) for _ in range(4)] for _ in range(3)] for _ in range(2))
+    pair = quantile_pair(nested(base), nested(head), tau, sessions=False)
+    assert pair is not None
+    assert not pair.cut
+    for side, builds in ((pair.base, base), (pair.head, head)):
+        expected = [math.log(np.quantile(np.ravel(build), tau, method="median_unbiased")) for build in builds]
+        assert side.tops.values == pytest.approx(expected)
+        assert side.tops.log
+        assert side.tops.units == ((0, 0), (0, 1), (0, 2))
+        assert (side.fewest, side.fewest_executions) == (20, 4)
+
+
+def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:
+    # builds with medians 4 and 16, together exp(mean ln) = 8; the smallest step between values is 0.5
+    side = nested([[[3.5, 4.0, 4.0, 4.0, 6.0]], [[15.0, 16.0, 16.0, 16.0, 20.0]]])
+    pair = quantile_pair(side, nested([[[2.0] * 5], [[2.0] * 5]]), 0.5, sessions=False)
+    assert pair is not None
+    assert pair.base.tops.gap == pytest.approx(0.5 / 8)
+    assert pair.head.tops.gap == 0
+
+
+def test_a_session_is_the_mean_of_its_builds() -> None:
+    builds = [[[math.e] * 3], [[math.e**2] * 3], [[math.e**5] * 3]]
+    pair = quantile_pair(nested(builds, [2, 1]), nested(builds, [1, 2]), 0.5, sessions=True)
+    assert pair is not None
+    assert pair.base.tops.values == pytest.approx([1.5, 5])
+    assert pair.head.tops.values == pytest.approx([1, 3.5])
+    assert pair.base.tops.units == (0, 1)
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5])
+def test_no_logarithm_is_taken_of_a_quantile_that_is_not_above_0(tau: float) -> None:
+    fine, zeros = nested([[[1.0, 2.0, 3.0]]] * 2), nested([[[1.0, 2.0, 3.0]], [[-1.0, 0.0, 2.0]]])
+    assert quantile_pair(fine, zeros, tau, sessions=False) is None
+    assert quantile_pair(zeros, fine, tau, sessions=False) is None
+    assert quantile_pair(zeros, fine, 0.9, sessions=False) is not None
+
+
+def literally_cut(builds: Nested, smallest: int) -> list[list[list[float]]]:
+    """Drop the last execution of a build while what remains is not below the smallest count."""
+    found = [[list(execution) for execution in build] for build in builds]
+    for build in found:
+        while sum(map(len, build)) - len(build[-1]) >= smallest:
+            build.pop()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def draw(most: int) -> list[list[list[float]]]:
+        return [[list(rng.lognormal(size=rng.integers(1, most))) for _ in range(rng.integers(1, 9))] for _ in range(3)]
+
+    base, head = draw(6), draw(15)
+    counts = [sum(map(len, build)) for build in (*base, *head)]
+    pair = quantile_pair(nested(base), nested(head), 0.5, sessions=False)
+    assert pair is not None
+    expected = [base, head]
+    if max(counts) > 1.5 * min(counts):
+        expected = [literally_cut(side, min(counts)) for side in (base, head)]
+    assert pair.cut == (expected != [base, head])
+    for side, builds in zip((pair.base, pair.head), expected, strict=True):
+        assert side.tops.values == pytest.approx([math.log(type8(np.concatenate(b), 0.5)) for b in builds])
+        assert side.fewest == min(sum(map(len, build)) for build in builds)
+        assert side.fewest_executions == min(map(len, builds))
+
+
+def test_counts_within_half_as_many_again_are_left_alone() -> None:
+    few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
+    within, beyond = (quantile_pair(few, side, 0.5, sessions=False) for side in (more, many))
+    assert within is not None and beyond is not None
+    assert (within.cut, within.head.fewest_executions) == (False, 6)
+    assert (beyond.cut, beyond.head.fewest_executions) == (True, 4)
+
+
+# --- the curve
+
+
+def by_tau(effects: Sequence[QuantileEffect]) -> dict[float, QuantileEffect]:
+    return {effect.tau: effect for effect in effects}
+
+
+def pooled(values: Array, tau: float) -> float:
+    return float(np.quantile(np.log(values), tau, method="median_unbiased"))
+
+
+def jackknife(clusters: Sequence[Array], tau: float) -> tuple[float, float]:
+    """Quantile of the logarithms and its variance, by leaving out one cluster after the other.
+
+    Busing, Meijer and Van der Leeden 1999, equation 7, in plain loops.
+    """
+    n, g = sum(map(len, clusters)), len(clusters)
+    whole = pooled(np.concatenate(clusters), tau)
+    without = [pooled(np.concatenate([c for k, c in enumerate(clusters) if k != left]), tau) for left in range(g)]
+    h = [n / len(c) for c in clusters]
+    estimate = g * whole - sum((1 - len(c) / n) * w for c, w in zip(clusters, without, strict=True))
+    pseudo = [hj * whole - (hj - 1) * w for hj, w in zip(h, without, strict=True)]
+    return whole, sum((p - estimate) ** 2 / (hj - 1) for p, hj in zip(pseudo, h, strict=True)) / g
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_band_leaves_out_one_build_at_a_time(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    base, head = ([np.exp(0.1 * rng.normal(size=rng.integers(40, 90))) for _ in range(n)] for n in (3, 5))
+    samples = [nested([[list(build)] for build in side]) for side in (base, head)]
+    effects = quantile_curve(samples[0], samples[1], confidence=0.9)
+    assert len(effects) >= 9
+    for effect in effects:
+        (x, v_x), (y, v_y) = jackknife(base, effect.tau), jackknife(head, effect.tau)
+        df = (v_x + v_y) ** 2 / (v_x**2 / 2 + v_y**2 / 4)
+        half = stats.t.ppf(0.95, df) * math.sqrt(v_x + v_y)
+        assert effect.ratio == pytest.approx(math.exp(y - x))
+        assert effect.low == pytest.approx(math.exp(y - x - half))
+        assert effect.high == pytest.approx(math.exp(y - x + half))
+
+
+def test_sessions_pair_both_sides() -> None:
+    rng = np.random.default_rng(4)
+    shifts = 0.3 * rng.normal(size=(3, 1, 1, 1))
+    base, head = (np.exp(shifts + 0.1 * rng.normal(size=(3, 2, 2, 30))) for _ in range(2))
+    samples = [nested(side.reshape(6, 2, 30).tolist(), [2, 2, 2]) for side in (base, head)]
+    effect = by_tau(quantile_curve(samples[0], samples[1]))[0.5]
+    pseudo = []
+    for side in (base, head):
+        logs = np.log(side.reshape(3, -1))
+        whole = np.quantile(logs, 0.5, method="median_unbiased")
+        without = [np.quantile(np.delete(logs, k, 0), 0.5, method="median_unbiased") for k in range(3)]
+        pseudo.append(3 * whole - 2 * np.array(without))
+    error = np.std(pseudo[1] - pseudo[0], ddof=1) / math.sqrt(3)
+    assert effect.low is not None and effect.high is not None
+    assert math.log(effect.high / effect.low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * error)
+    # what the sessions share is most of what a side varies by
+    apart = by_tau(quantile_curve(nested(base.reshape(6, 2, 30).tolist()), nested(head.reshape(6, 2, 30).tolist())))
+    assert (apart[0.5].high or 0) - 1 > 2 * (effect.high - 1)
+
+
+def test_the_curve_is_the_quantile_regression_on_the_side() -> None:
+    rng = np.random.default_rng(2)
+    base, head = drawn(rng, 3, 4, 25), drawn(rng, 3, 4, 25)
+    values = np.log(np.concatenate((base.values, head.values)))
+    side = np.repeat([0.0, 1.0], [len(base.values), len(head.values)])
+    for tau, effect in by_tau(quantile_curve(base, head)).items():
+        _, slope = quantile_regression(values, np.column_stack((np.ones(len(side)), side)), tau)
+        steps = []
+        for part in (base, head):
+            ordered = np.sort(np.log(part.values))
+            at = int(np.searchsorted(ordered, pooled(part.values, tau)))
+            steps.append(float(ordered[at + 1] - ordered[at - 2]))
+        assert abs(math.log(effect.ratio) - slope) <= sum(steps)
+
+
+def test_taus_with_too_few_values_are_left_out() -> None:
+    few, many = nested([[[1.0, 2.0, 4.0] * 17]] * 4), nested([[[1.0, 2.0, 4.0] * 200]] * 4)
+    assert [e.tau for e in quantile_curve(few, many)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
+    assert [e.tau for e in quantile_curve(many, many)] == list(DEFAULT_TAUS)
+    tiny = nested([[[1.0, 2.0]]] * 2)
+    assert quantile_curve(tiny, many) == ()
+
+
+def test_values_not_above_0_leave_out_the_quantiles_that_are_not() -> None:
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random((4, 1, 500)) < 0.25, -1.0, np.exp(rng.normal(size=(4, 1, 500))))
+    some, none = nested(values.tolist()), drawn(rng, 4)
+    assert [e.tau for e in quantile_curve(some, none)] == [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
+    assert quantile_curve(none, nested((-values).tolist()), (0.1,)) == ()
+
+
+def test_a_single_build_and_no_spread_have_no_band() -> None:
+    rng = np.random.default_rng(1)
+    single, several = drawn(rng, 1), drawn(rng, 3)
+    for effects in (quantile_curve(single, several), quantile_curve(several, single)):
+        assert len(effects) == len(DEFAULT_TAUS)
+        assert all((e.low, e.high) == (None, None) and e.ratio > 0 for e in effects)
+    flat = nested([[[2.0] * 50]] * 3)
+    twice = nested([[[4.0] * 50]] * 3)
+    for effect in quantile_curve(flat, twice):
+        assert effect.ratio == pytest.approx(2)
+        assert effect.low is None and effect.high is None
+
+
+def test_a_coarse_timer_leaves_its_step() -> None:
+    # every build the same: what the steps of 0.5 hide is all that is known
+    same = nested([[[1.5] * 10 + [2.0] * 30 + [2.5] * 10]] * 3)
+    effect = by_tau(quantile_curve(same, same))[0.5]
+    half = stats.t.ppf(0.975, 4) * math.sqrt(2 * 0.25**2 / (12 * 3))
+    assert effect.low == pytest.approx(math.exp(-half))
+    assert effect.high == pytest.approx(math.exp(half))
+
+
+# --- promises, quickly; the bounds are the promise plus three standard errors
+
+
+def gate_covers(base: Sample, head: Sample) -> list[bool]:
+    found = []
+    for tau in (0.5, 0.95, 0.99):
+        pair = quantile_pair(base, head, tau, sessions=False)
+        assert pair is not None
+        limits = LogPair(unpaired(pair.base.tops, pair.head.tops)).limits(0.05)
+        assert limits.low is not None and limits.high is not None
+        found.append(limits.low <= 1 <= limits.high)
+    return found
+
+
+def band_covers(base: Sample, head: Sample) -> list[bool]:
+    effects = quantile_curve(base, head)
+    return [e.low is not None and e.high is not None and e.low <= 1 <= e.high for e in effects]
+
+
+@pytest.mark.parametrize("builds", [3, 5])
+@pytest.mark.parametrize(("covers", "promise"), [(gate_covers, 0.945), (band_covers, 0.93)])
+def test_coverage_at_no_change(covers: Callable[[Sample, Sample], list[bool]], promise: float, builds: int) -> None:
+    rng = np.random.default_rng(builds)
+    trials = 500
+    covered = np.mean([covers(drawn(rng, builds), drawn(rng, builds)) for _ in range(trials)], axis=0)
+    assert covered.min() >= promise - 3 * math.sqrt(promise * (1 - promise) / trials)
+    assert covered.max() <= 0.985
+
+
+def test_the_band_follows_builds_that_differ_much() -> None:
+    # build effects four times what differs within: what a density at the quantile would make of it is far too narrow
+    rng = np.random.default_rng(9)
+    trials = 300
+    covered = np.mean(
+        [band_covers(drawn(rng, 5, 4, 50, build=0.6), drawn(rng, 5, 4, 50, build=0.6)) for _ in range(trials)], axis=0
+    )
+    assert covered.min() >= 0.86 - 3 * math.sqrt(0.86 * 0.14 / trials)
+    assert covered[4] >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / trials)

@@ -1,0 +1,394 @@
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import optimize, stats
+from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
+
+from gate.stats import check_function
+from gate.stats.check_function import Problem, Solution
+from gate.stats.regression import clustered_covariance, quantile_regression
+
+Array = npt.NDArray[np.float64]
+
+
+def objective(y: Array, design: Array, tau: float, beta: Array) -> float:
+    residuals: list[float] = (y - design @ beta).tolist()
+    return math.fsum(tau * r if r >= 0 else (tau - 1) * r for r in residuals)
+
+
+def linear_programme(y: Array, design: Array, tau: float) -> float:
+    """The least objective by HiGHS, in its textbook form: tau u + (1 - tau) v, y - design b = u - v; u, v >= 0.
+
+    Columns and values are scaled before, and values centred, since HiGHS's tolerances are absolute.
+    """
+    n, p = design.shape
+    scale = np.abs(design).max(axis=0)
+    scaled = design / np.where(scale == 0, 1, scale)
+    rest = y - scaled @ np.linalg.lstsq(scaled, y, rcond=None)[0]
+    size = float(np.abs(rest).max()) or 1.0
+    found = optimize.linprog(
+        np.concatenate((np.zeros(p), np.full(n, tau), np.full(n, 1 - tau))),
+        A_eq=np.hstack((scaled, np.eye(n), -np.eye(n))),
+        b_eq=rest / size,
+        bounds=[(None, None)] * p + [(0, None)] * (2 * n),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.status == 0
+    assert found.fun is not None
+    return float(found.fun) * size
+
+
+def check(y: Array, design: Array, tau: float) -> Array:
+    """The promise: the linear programme's objective to 1e-6 of it; rounding errors of y are below that."""
+    beta = quantile_regression(y, design, tau)
+    best = linear_programme(y, design, tau)
+    assert objective(y, design, tau, beta) == pytest.approx(best, rel=1e-6, abs=1e-13 * float(np.abs(y).sum()))
+    return beta
+
+
+def continuous(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    return rng.normal(size=n), rng.normal(size=(n, p))
+
+
+def heavy_tails(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    design = rng.normal(size=(n, p))
+    design[:, 0] = 1
+    return np.exp(3 * rng.normal(size=n)), design
+
+
+def factorial_with_ties(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    return rng.integers(0, 5, n).astype(float), rng.choice([-1.0, 1.0], (n, p))
+
+
+def repeated_rows(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    rows = rng.normal(size=(max(1, n // 4), p))
+    return np.round(rng.normal(size=n), 1), rows[rng.integers(0, len(rows), n)]
+
+
+def dependent_columns(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    design = rng.normal(size=(n, p))
+    design[:, -1] = design[:, :-1].sum(axis=1)
+    return rng.normal(size=n), design
+
+
+def all_ones(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    return np.round(rng.lognormal(size=n), 1), np.ones((n, p))
+
+
+def badly_scaled(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    design = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-6, 7, p)
+    design[:, 0] = 1
+    return rng.normal(size=n) * 1e6 + 1e8, design
+
+
+def perfect_fit(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    design = rng.normal(size=(n, p))
+    return design @ rng.normal(size=p), design
+
+
+def one_value_apart(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    return np.eye(n)[0], rng.normal(size=(n, p))
+
+
+def indicators(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
+    design = np.eye(p)[rng.integers(0, p, n)]
+    design[:, 0] = 1
+    return np.round(rng.lognormal(size=n), 2), design
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "draw",
+    [
+        continuous, heavy_tails, factorial_with_ties, repeated_rows, dependent_columns, all_ones, badly_scaled,
+        perfect_fit, one_value_apart, indicators,
+    ],
+)  # fmt: skip
+def test_the_objective_is_that_of_the_linear_programme(
+    draw: Callable[[np.random.Generator, int, int], tuple[Array, Array]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(1, 120)), int(rng.integers(1, 8))
+    tau = [0.5, 0.1, 0.9, 0.99, 0.01, 1e-6, 1 - 1e-6, 1 / 3][seed % 8]
+    check(*draw(rng, n, p), tau)
+
+
+def test_no_fit_in_these_tests_needs_the_fall_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(problem: Problem) -> Solution:
+        raise AssertionError("not closed by the interior point and its vertex")
+
+    monkeypatch.setattr(check_function, "_linear_programme", refuse)
+    for seed in range(40):
+        rng = np.random.default_rng([2, seed])
+        for draw in (factorial_with_ties, repeated_rows, indicators, heavy_tails):
+            quantile_regression(*draw(rng, 200, 6), [0.1, 0.5, 0.99][seed % 3])
+
+
+@pytest.mark.parametrize("tau", [0.001, 0.5, 0.99])
+def test_the_interior_point_closes_the_gap_where_tails_are_heavy(tau: float) -> None:
+    rng = np.random.default_rng(3)
+    y, design = rng.lognormal(size=20_000), np.column_stack((np.ones(20_000), rng.normal(size=(20_000, 4))))
+    problem = Problem((y - y.mean()) / y.std(), np.linalg.qr(design)[0], tau)
+    found = check_function._interior(problem)
+    assert problem.objective(found.beta) - problem.y @ found.dual <= 1e-9 * problem.objective(found.beta)
+
+
+@pytest.mark.parametrize("draw", [continuous, factorial_with_ties, repeated_rows, indicators])
+def test_the_dual_solution_proves_the_vertex(
+    draw: Callable[[np.random.Generator, int, int], tuple[Array, Array]],
+) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng([3, seed])
+        y, design = draw(rng, 60, 3)
+        problem = Problem(y - y.mean(), np.linalg.qr(design)[0], [0.2, 0.5, 0.9][seed % 3])
+        found = check_function.solve(problem)
+        assert found.rows is not None
+        assert np.abs(problem.y - problem.x @ found.beta)[found.rows].max() < 1e-12
+        assert found.dual.min() >= problem.tau - 1 and found.dual.max() <= problem.tau
+        assert np.abs(problem.x.T @ found.dual).max() < 1e-9
+        assert problem.y @ found.dual == pytest.approx(problem.objective(found.beta), rel=1e-8)
+
+
+@pytest.mark.parametrize("tau", [0.05, 0.5, 0.99])
+def test_where_the_interior_point_fails_the_linear_programme_is_solved(
+    monkeypatch: pytest.MonkeyPatch, tau: float
+) -> None:
+    def lost(problem: Problem) -> Solution:
+        return Solution(np.zeros(problem.x.shape[1]), np.zeros(len(problem.y)), None)
+
+    monkeypatch.setattr(check_function, "_interior", lost)
+    monkeypatch.setattr(check_function, "_PIVOTS", 0)
+    y, design = heavy_tails(np.random.default_rng(1), 150, 4)
+    check(y, design, tau)
+    # and where it finds nothing either, the best there is
+    monkeypatch.setattr(check_function, "_linear_programme", lambda problem: None)
+    assert np.isfinite(quantile_regression(y, design, tau)).all()
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+def test_the_descent_alone_reaches_the_minimum(monkeypatch: pytest.MonkeyPatch, tau: float) -> None:
+    def lost(problem: Problem) -> Solution:
+        return Solution(np.zeros(problem.x.shape[1]), np.zeros(len(problem.y)), None)
+
+    y, design = heavy_tails(np.random.default_rng(3), 100, 3)
+    expected = quantile_regression(y, design, tau)
+    monkeypatch.setattr(check_function, "_interior", lost)
+    monkeypatch.setattr(check_function, "_linear_programme", lambda problem: None)
+    assert quantile_regression(y, design, tau) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+def test_against_statsmodels(tau: float) -> None:
+    rng = np.random.default_rng(7)
+    design = np.column_stack((np.ones(400), rng.normal(size=(400, 3))))
+    y = design @ [1.0, 2.0, -1.0, 0.5] + rng.gamma(2, 1, 400)
+    theirs = QuantReg(y, design).fit(q=tau, p_tol=1e-10, max_iter=5000)
+    ours = quantile_regression(y, design, tau)
+    assert ours == pytest.approx(np.asarray(theirs.params), abs=1e-4)
+    assert objective(y, design, tau, ours) <= objective(y, design, tau, np.asarray(theirs.params)) + 1e-9
+
+
+@pytest.mark.parametrize(("tau", "expected"), [(0.1, 1.0), (0.3, 2.0), (0.5, 3.0), (0.7, 4.0), (0.9, 1e9)])
+def test_an_intercept_alone_is_the_sample_quantile_to_the_last_bit(tau: float, expected: float) -> None:
+    y = np.array([4.0, 1e9, 3.0, 1.0, 2.0])
+    assert quantile_regression(y, np.ones((5, 1)), tau).tolist() == [expected]
+
+
+def test_far_outliers_do_not_blur_the_bulk() -> None:
+    rng = np.random.default_rng(1)
+    y = np.concatenate((1e-8 * rng.normal(size=90), rng.choice([-1.0, 1.0], 11)))
+    assert quantile_regression(y, np.ones((101, 1)), 0.5).tolist() == [np.sort(y)[50]]
+
+
+def test_two_groups_are_their_two_quantiles() -> None:
+    y = np.array([0.1, 0.7, 0.3, 0.2, 10.1, 10.5, 10.9])
+    design = np.column_stack((np.ones(7), np.repeat([0.0, 1.0], [4, 3])))
+    low, step = quantile_regression(y, design, 0.6)
+    assert (low, low + step) == pytest.approx((0.3, 10.5))
+
+
+def test_the_solution_moves_with_the_values_and_the_design() -> None:
+    # Koenker and Bassett 1978, theorem 3.2
+    rng = np.random.default_rng(5)
+    y, design = heavy_tails(rng, 151, 3)
+    plain = quantile_regression(y, design, 0.7)
+    shift, mix = np.array([5.0, -2.0, 1.0]), rng.normal(size=(3, 3))
+    assert quantile_regression(1e-9 * y, design, 0.7) == pytest.approx(1e-9 * plain)
+    assert quantile_regression(-y, design, 1 - 0.7) == pytest.approx(-plain)
+    assert quantile_regression(y + design @ shift, design, 0.7) == pytest.approx(plain + shift)
+    assert mix @ quantile_regression(y, design @ mix, 0.7) == pytest.approx(plain)
+    scale = np.array([1e8, 1e-8, 1.0])
+    assert scale * quantile_regression(y, design * scale, 0.7) == pytest.approx(plain)
+
+
+def test_as_many_values_as_columns_are_fitted_exactly() -> None:
+    y, design = heavy_tails(np.random.default_rng(5), 151, 3)
+    beta = quantile_regression(y, design, 0.7)
+    assert (np.abs(y - design @ beta) < 1e-12 * y.max()).sum() == 3
+
+
+def test_dependent_columns_get_0() -> None:
+    rng = np.random.default_rng(6)
+    y, design = heavy_tails(rng, 100, 3)
+    plain = quantile_regression(y, design, 0.8)
+    more = np.column_stack((design[:, 0], np.zeros(100), 1e6 * design[:, 0], design[:, 1:], design @ [1.0, 2.0, -3.0]))
+    assert quantile_regression(y, more, 0.8) == pytest.approx([plain[0], 0, 0, plain[1], plain[2], 0])
+    assert quantile_regression(y, np.zeros((100, 2)), 0.5).tolist() == [0, 0]
+    two = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    assert quantile_regression(np.array([3.0, 5.0]), two, 0.5) == pytest.approx([3, 5, 0])
+
+
+def test_large_and_ill_conditioned_is_still_a_minimum() -> None:
+    rng = np.random.default_rng(8)
+    n = 100_000
+    design = np.column_stack((np.ones(n), 1e6 * rng.normal(size=n), rng.choice([-1.0, 1.0], (n, 7)), np.arange(n)))
+    y: Array = np.asarray(np.round(np.exp(1 + 0.3 * design[:, 2] + rng.normal(size=n)), 2), dtype=np.float64)
+    beta = quantile_regression(y, design, 0.95)
+    r = y - design @ beta
+
+    def rho(u: Array) -> float:
+        return float(np.maximum(0.95 * u, -0.05 * u).sum())
+
+    # a convex function has its minimum where no direction leads down
+    for _ in range(15):
+        direction = design @ (rng.normal(size=10) / np.abs(design).max(axis=0))
+        for step in (1e-6, 1e-3):
+            assert rho(r + step * direction) >= rho(r) * (1 - 1e-9)
+    zero = np.abs(r) < 1e-9
+    assert (r < -1e-9).sum() <= 0.95 * n <= (r < -1e-9).sum() + zero.sum()
+
+
+@pytest.mark.parametrize(
+    ("y", "design", "tau", "message"),
+    [
+        ([1.0, math.nan], [[1.0], [1.0]], 0.5, "must be finite numbers"),
+        ([1.0, 2.0], [[1.0], [math.inf]], 0.5, "must be finite numbers"),
+        ([1.0, 2.0], [[1.0]], 0.5, r"y of shape \(2,\) and a design of shape \(1, 1\) do not fit"),
+        ([1.0, 2.0], [1.0, 1.0], 0.5, r"need \(n,\) and \(n, p\)"),
+        ([[1.0], [2.0]], [[1.0], [1.0]], 0.5, r"need \(n,\) and \(n, p\)"),
+        ([], np.empty((0, 1)).tolist(), 0.5, "do not fit"),
+        ([1.0], [[]], 0.5, "do not fit"),
+        ([1.0, 2.0], [[1.0], [1.0]], 0.0, "tau must lie between 0 and 1, not be 0.0"),
+        ([1.0, 2.0], [[1.0], [1.0]], 1.0, "tau must lie between 0 and 1"),
+        ([1.0, 2.0], [[1.0], [1.0]], math.nan, "tau must lie between 0 and 1"),
+    ],
+)
+def test_what_is_refused(y: list[float], design: list[list[float]], tau: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        quantile_regression(np.array(y), np.array(design), tau)
+    assert "\n" not in str(caught.value)
+
+
+# --- the covariance
+
+
+def test_independent_errors_have_the_textbook_variance() -> None:
+    # tau (1 - tau)/(n f^2) for each of two groups, f the normal density at its quantile (Koenker 2005, section 3.2)
+    rng = np.random.default_rng(1)
+    n, tau = 40_000, 0.8
+    design = np.column_stack((np.ones(n), np.repeat([0.0, 1.0], n // 2)))
+    y = rng.normal(size=n)
+    beta = quantile_regression(y, design, tau)
+    covariance = clustered_covariance(y, design, tau, beta, np.arange(n))
+    one = tau * (1 - tau) / (n / 2 * stats.norm.pdf(stats.norm.ppf(tau)) ** 2)
+    assert covariance == pytest.approx(np.array([[one, -one], [-one, 2 * one]]), rel=0.1)
+
+
+def literal_covariance(
+    y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64], constant: int
+) -> Array:
+    """The sandwich row by row: no scaling of columns, no orthonormal ones."""
+    n, p = design.shape
+    r = y - design @ beta
+    exact = np.abs(r) < 1e-12
+    score = np.where(r < 0, tau - 1, tau)
+    score[exact] = np.clip(-score[~exact].sum() / exact.sum(), tau - 1, tau)
+    groups = np.unique(clusters)
+    meat, independent = np.zeros((p, p)), np.zeros((p, p))
+    for g in groups:
+        total = sum(score[i] * design[i] for i in np.flatnonzero(clusters == g))
+        meat += np.outer(total, total) * len(groups) / (len(groups) - constant)
+    for row in design:
+        independent += tau * (1 - tau) * np.outer(row, row)
+    n /= max(1, np.trace(np.linalg.solve(independent, meat)) / p)
+    z = stats.norm.ppf(tau)
+    # Koenker 2005, section 3.4.2
+    h = n ** (-1 / 3) * stats.norm.ppf(0.975) ** (2 / 3) * (1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1)) ** (1 / 3)
+    low, high = np.quantile(r, [tau - h, tau + h])
+    bread = np.zeros((p, p))
+    for row in design[(r >= low) & (r <= high)]:
+        bread += np.outer(row, row) / (high - low)
+    half = np.linalg.inv(bread)
+    found: Array = half @ meat @ half
+    return found
+
+
+@pytest.mark.parametrize("tau", [0.4, 0.8])
+def test_the_covariance_against_its_literal_twin(tau: float) -> None:
+    rng = np.random.default_rng(5)
+    y, design, clusters = clustered(rng)
+    # a column that moves within clusters, beside three that do not
+    design = np.column_stack((design, rng.normal(size=len(y))))
+    beta = quantile_regression(y, design, tau)
+    expected = literal_covariance(y, design, tau, beta, clusters, constant=3)
+    assert clustered_covariance(y, design, tau, beta, clusters) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def clustered(rng: np.random.Generator) -> tuple[Array, Array, npt.NDArray[np.int64]]:
+    """A 2 x 2 factorial, 6 executions of each treatment with 40 values that share an execution's effect."""
+    treatments = np.array([[1.0, a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
+    design = np.repeat(np.tile(treatments, (6, 1)), 40, axis=0)
+    clusters = np.repeat(np.arange(24), 40)
+    return 0.3 * rng.normal(size=24)[clusters] + 0.3 * rng.gamma(2, 1, len(clusters)), design, clusters
+
+
+@pytest.mark.parametrize("tau", [0.5, 0.9])
+def test_intervals_of_clustered_errors_cover(tau: float) -> None:
+    rng = np.random.default_rng(11)
+    trials = 200
+    t = stats.t.ppf(0.975, 24 - 3)
+    covered = np.zeros(2)
+    independent = np.zeros(2)
+    for _ in range(trials):
+        y, design, clusters = clustered(rng)
+        beta = quantile_regression(y, design, tau)
+        for count, labels in ((covered, clusters), (independent, np.arange(len(y)))):
+            error = np.sqrt(np.diag(clustered_covariance(y, design, tau, beta, labels)))
+            count += (np.abs(beta) <= t * error)[1:]
+    assert covered.min() / trials >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / trials)
+    # what the pooled formula would promise
+    assert independent.max() / trials < 0.8
+
+
+def test_the_covariance_scales_with_the_design_and_the_values() -> None:
+    y, design, clusters = clustered(np.random.default_rng(3))
+    beta = quantile_regression(y, design, 0.6)
+    plain = clustered_covariance(y, design, 0.6, beta, clusters)
+    scale = np.array([1.0, 1e6, 1e-6])
+    scaled = clustered_covariance(1e3 * y, design * scale, 0.6, 1e3 * beta / scale, clusters + 100)
+    assert scaled * np.outer(scale, scale) / 1e6 == pytest.approx(plain)
+    more = np.column_stack((design[:, :1], design))
+    wider = clustered_covariance(y, more, 0.6, np.array([beta[0], 0, beta[1], beta[2]]), clusters)
+    assert wider[np.ix_([0, 2, 3], [0, 2, 3])] == pytest.approx(plain)
+    assert not wider[1].any() and not wider[:, 1].any()
+
+
+def test_what_the_covariance_refuses() -> None:
+    y, design, clusters = clustered(np.random.default_rng(3))
+    beta = quantile_regression(y, design, 0.5)
+    with pytest.raises(ValueError, match="too few clusters: 1 for 1 columns"):
+        clustered_covariance(y, design, 0.5, beta, np.zeros(len(y), dtype=np.int64))
+    with pytest.raises(ValueError, match="too few clusters: 3 for 3 columns"):
+        # a treatment each: nothing was replicated
+        clustered_covariance(y[:120], design[:120], 0.5, beta, clusters[:120])
+    with pytest.raises(ValueError, match="one number for each column"):
+        clustered_covariance(y, design, 0.5, beta[:1], clusters)
+    with pytest.raises(ValueError, match="one label for each value"):
+        clustered_covariance(y, design, 0.5, beta, clusters[1:])
+    with pytest.raises(ValueError, match="without spread"):
+        clustered_covariance(np.ones(len(y)), design, 0.5, np.array([1.0, 0, 0]), clusters)
+    assert clustered_covariance(y, np.zeros((len(y), 1)), 0.5, np.zeros(1), clusters).tolist() == [[0]]

@@ -1,0 +1,100 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.stats.sequential import log_spent_by, look_rounds, spending
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "looks"),
+    [(4, 12, (4, 6, 8, 12)), (4, 5, (4, 5)), (3, 3, (3,)), (5, 4, (4,)), (2, 20, (2, 4, 9, 20)), (4, 6, (4, 5, 6))],
+)
+def test_looks_are_placed_in_equal_ratios(minimum: int, maximum: int, looks: tuple[int, ...]) -> None:
+    assert look_rounds(minimum, maximum) == looks
+
+
+def test_published_boundaries_of_lan_and_demets() -> None:
+    # O'Brien-Fleming type spending, five equal looks, two-sided 5%: Lan and DeMets 1983; Jennison and Turnbull 2000
+    found = [stats.norm.isf(spending((1, 2, 3, 4, 5)).nominal(k, 0.05) / 2) for k in range(5)]
+    assert found == pytest.approx([4.8769, 3.3569, 2.6803, 2.2898, 2.0310], abs=2e-4)
+
+
+def literal(looks: tuple[int, ...], alpha: float) -> list[float]:
+    """Armitage, McPherson and Rowe's recursion on a plain grid, for one one-sided alpha: z at each look."""
+    times = [rounds / looks[-1] for rounds in looks]
+
+    def spent(t: float) -> float:
+        return float(2 * stats.norm.sf(stats.norm.isf(alpha / 2) / math.sqrt(t)))
+
+    z = [float(stats.norm.isf(spent(times[0])))]
+    grid = np.linspace(-9, z[0] * math.sqrt(times[0]), 1501)
+    density = stats.norm.pdf(grid, 0, math.sqrt(times[0]))
+    for before, now in itertools.pairwise(times):
+        sd = math.sqrt(now - before)
+        low, high = -2.0, 12.0
+        for _ in range(80):
+            middle = (low + high) / 2
+            crossing = np.trapezoid(density * stats.norm.sf((middle - grid) / sd), grid)
+            low, high = (middle, high) if crossing > spent(now) - spent(before) else (low, middle)
+        z.append(low / math.sqrt(now))
+        new = np.linspace(-9, low, 1501)
+        kernel = stats.norm.pdf(new[:, None], grid[None, :], sd)
+        density = np.trapezoid(kernel * density[None, :], grid, axis=1)
+        grid = new
+    return z
+
+
+@pytest.mark.parametrize("looks", [(4, 6, 8, 12), (2, 3), (1, 2, 3, 4)])
+@pytest.mark.parametrize("alpha", [0.1, 0.025, 0.00125, 1e-6])
+def test_against_the_literal_recursion(looks: tuple[int, ...], alpha: float) -> None:
+    ours = [float(stats.norm.isf(spending(looks).nominal(k, 2 * alpha) / 2)) for k in range(len(looks))]
+    assert ours == pytest.approx(literal(looks, alpha), abs=2e-4)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_spent_is_the_inverse_of_nominal(paired: bool) -> None:
+    design = spending((4, 6, 8, 12))
+    for k in range(4):
+        for alpha in (0.3, 0.05, 1e-3, 1e-9, 1e-20):
+            assert design.spent(k, design.nominal(k, alpha, paired=paired), paired=paired) == pytest.approx(alpha)
+        assert design.spent(k, 1.0) == 1.0
+        assert design.spent(k, 0.0) == 0.0
+
+
+def test_paired_spends_nine_tenths_and_one_look_spends_all() -> None:
+    design = spending((4, 12))
+    assert design.nominal(1, 0.05, paired=True) == pytest.approx(design.nominal(1, 0.045))
+    assert spending((7,)).nominal(0, 0.05, paired=True) == 0.05
+    assert spending((7,)).spent(0, 0.03, paired=True) == 0.03
+
+
+def test_brownian_motion_crosses_as_often_as_was_spent() -> None:
+    rng = np.random.default_rng(1)
+    looks, alpha, paths = (4, 6, 8, 12), 0.2, 200_000
+    times = np.array(looks) / looks[-1]
+    steps = rng.normal(size=(paths, 4)) * np.sqrt(np.diff(np.concatenate(([0], times))))
+    z = steps.cumsum(axis=1) / np.sqrt(times)
+    boundary = [stats.norm.isf(spending(looks).nominal(k, alpha) / 2) for k in range(4)]
+    crossed = np.maximum.accumulate(z > boundary, axis=1).mean(axis=0)
+    expected = math.exp(log_spent_by(np.array([alpha / 2]), float(times[1]))[0])
+    for share, truth in ((crossed[-1], alpha / 2), (crossed[1], expected)):
+        assert abs(share - truth) < 4 * math.sqrt(truth * (1 - truth) / paths)
+
+
+@pytest.mark.parametrize("looks", [(2, 6, 16, 44), (1, 60), (2, 9, 42, 200)])
+def test_a_first_look_that_spends_less_than_a_float_can_hold(looks: tuple[int, ...]) -> None:
+    design = spending(looks)
+    levels = [design.nominal(k, 0.05) for k in range(len(looks))]
+    assert levels == sorted(levels)
+    assert 0 < levels[-1] <= 0.05
+    assert levels[-1] == pytest.approx(2 * stats.norm.sf(literal(looks, 0.025)[-1]), rel=1e-3)
+    assert design.spent(0, 1e-12) == pytest.approx(1, abs=1) and design.spent(0, 0.5) == 1.0
+
+
+def test_looks_must_ascend() -> None:
+    for looks in ((), (4, 4), (6, 4), (0, 4)):
+        with pytest.raises(ValueError, match="ascending"):
+            spending(looks)
