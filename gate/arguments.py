@@ -34,11 +34,13 @@ class Parser(argparse.ArgumentParser):
         (self.err if file is sys.stderr else self.out).write(message)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End parsing with a code."""
         if message:
             self.err.write(message)
         raise UsageError(status)
 
     def error(self, message: str) -> NoReturn:
+        """Refuse the command line in one line."""
         self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 

@@ -342,7 +342,8 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 
 _NAMES: Mapping[Any, str] = {
     Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
-    bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Builds: "a range of such numbers, `{min, max}`",
+    bool: "`true` or `false`", date: "date", config.MetricRules: "table",
+    config.Builds: "a range of such numbers, `{min, max}`",
 }  # fmt: skip
 
 

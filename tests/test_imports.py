@@ -28,7 +28,7 @@ TIERS = (
     ("github",),
     ("harness",),
     ("commands",),
-    ("arguments", "cli"),
+    ("arguments", "calibrating", "cli"),
     ("__main__",),
 )
 RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}

@@ -19,9 +19,7 @@ T = TypeVar("T")
 
 Command = str | list[str]
 Statistic = Annotated[str, Meta(pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$")]
-Interval = Literal[
-    "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"
-]
+Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
 Instrument = Literal["hyperfine", "spawn", "values"]
 
 

@@ -88,7 +88,8 @@ class _Point:
 def _interior(problem: Problem) -> Solution:
     """Follow the central path of: minimise tau sum u + (1 - tau) sum v, y - x beta = u - v.
 
-    Predictor and corrector as Mehrotra 1992: how far the gap would close sets the mu that is aimed at.
+    Predictor and corrector as Mehrotra 1992: how far the gap would close sets the mu that is aimed at. The products
+    aimed at stay within a band around it (Gondzio 1996): with many equal values the path is lost without it.
     """
     y, tau = problem.y, problem.tau
     n = len(y)
@@ -103,10 +104,11 @@ def _interior(problem: Problem) -> Solution:
             primal, dual = _longest(at.u, ahead.u, at.v, ahead.v), _longest(over, -ahead.d, under, ahead.d)
             left_over = (at.u + primal * ahead.u) @ (over - dual * ahead.d)
             left_under = (at.v + primal * ahead.v) @ (under + dual * ahead.d)
-            mu = gap / (2 * n) * min(float(left_over + left_under) / gap, 1.0) ** 3
-            over_change = mu + ahead.u * ahead.d - at.u * over
-            under_change = mu - ahead.v * ahead.d - at.v * under
-            move = _newton(problem, at, over_change, under_change)
+            mean = gap / (2 * n)
+            mu = mean * min(max(float(left_over + left_under) / gap, 0.2), 1.0) ** 3
+            to_over = np.clip(mu + ahead.u * ahead.d, 0.1 * mu, 10 * mean)
+            to_under = np.clip(mu - ahead.v * ahead.d, 0.1 * mu, 10 * mean)
+            move = _newton(problem, at, to_over - at.u * over, to_under - at.v * under)
         except np.linalg.LinAlgError:
             break  # as near as rounding errors let it come
         primal, dual = _longest(at.u, move.u, at.v, move.v), _longest(over, -move.d, under, move.d)

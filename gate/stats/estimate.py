@@ -147,4 +147,3 @@ def ratio_of(reduced: Reduced, method: Method) -> Ratio:
     else:
         pair = unpaired(base, head, kalibera_jones=method == "fieller-kj")
     return LogPair(pair) if base.log else pair
-

@@ -42,7 +42,7 @@ def literal(looks: tuple[int, ...], alpha: float) -> list[float]:
         z.append(low / math.sqrt(now))
         new = np.linspace(-9, low, 1501)
         kernel = stats.norm.pdf(new[:, None], grid[None, :], sd)
-        density = np.trapezoid(kernel * density[None, :], grid, axis=1)
+        density = np.asarray(np.trapezoid(kernel * density[None, :], grid, axis=1))
         grid = new
     return z
 
