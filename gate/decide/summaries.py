@@ -8,6 +8,7 @@ from gate.decide.design import Design
 from gate.decide.estimates import Estimated, Moderation
 from gate.decide.walk import limits_of
 from gate.model import Counts, MemoryUse, RatioInterval, Sample, SideSummary, Variance, Variances
+from gate.stats.estimate import level_variances
 from gate.stats.levels import LevelVariance, Tops
 from gate.stats.ratio import WITHHELD, Ratio, side_limits
 from gate.units import format_number, format_share
@@ -53,7 +54,8 @@ def side_summary(sample: Sample, tops: Tops, value: float, alpha: float) -> Side
 def variances(found: Estimated) -> Variances:
     """Describe the variance by level of both sides."""
     reduced = found.reduced
-    return Variances(base=_variance(reduced.base_levels, reduced.x), head=_variance(reduced.head_levels, reduced.y))
+    base, head = level_variances(found.base, reduced.base), level_variances(found.head, reduced.head)
+    return Variances(base=_variance(base, reduced.x), head=_variance(head, reduced.y))
 
 
 def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:

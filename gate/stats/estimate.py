@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gate.model import Sample
-from gate.stats.levels import LevelVariance, Tops, summarize
+from gate.stats.levels import LevelVariance, Tops, summarize, tops_of
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired, unpaired
 
@@ -40,17 +40,14 @@ class Shortage:
 class Reduced:
     """Both sides of one case for one statistic, before a method makes an interval of them.
 
-    base, head: the top units. x, y: the value of each side, in the metric's unit. levels: variance of each side's mean
-    by level (of a quantile only the top level, relative to the quantile). exact: compared as numbers. trouble: why
-    there is no ratio with an interval, "" when there is. shortage: of a quantile's values, else None.
+    base, head: the top units. x, y: the value of each side, in the metric's unit. exact: compared as numbers. trouble:
+    why there is no ratio with an interval, "" when there is. shortage: of a quantile's values, else None.
     """
 
     base: Tops
     head: Tops
     x: float
     y: float
-    base_levels: tuple[LevelVariance, ...]
-    head_levels: tuple[LevelVariance, ...]
     exact: bool
     trouble: Trouble
     shortage: Shortage | None
@@ -64,16 +61,14 @@ def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool) -> Red
     measured, with a warning. Source: docs/method.md, degenerate data and tails.
     """
     sessions = max(len(base.counts[2]), len(head.counts[2])) > 1
-    x, y = summarize(base, sessions=sessions), summarize(head, sessions=sessions)
-    spread = x.tops.gap > 0 or y.tops.gap > 0
+    x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
+    spread = x.gap > 0 or y.gap > 0
     warnings = ("declared exact, but it shows spread: treated as measured",) if exact and spread else ()
     if tau is not None and not (exact and not spread):
         return _quantile(base, head, tau, warnings, sessions=sessions)
     is_exact = exact and not spread
-    trouble = _trouble(base, head, x.tops, y.tops, exact=is_exact)
-    return Reduced(
-        x.tops, y.tops, x.tops.mean, y.tops.mean, x.variances, y.variances, is_exact, trouble, None, warnings
-    )
+    trouble = _trouble(base, head, x, y, exact=is_exact)
+    return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
 
 
 def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
@@ -109,9 +104,9 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...],
     pair = quantile_pair(base, head, tau, sessions=sessions)
     if pair is None:
         trouble: Trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else "zero-quantile"
-        x, y = (summarize(side, sessions=sessions).tops for side in (base, head))
+        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
         values = [type8(side.values, tau) for side in (base, head)]
-        return Reduced(x, y, values[0], values[1], (), (), False, trouble, None, warnings)
+        return Reduced(x, y, values[0], values[1], False, trouble, None, warnings)
     has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
     trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
     trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
@@ -122,19 +117,21 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...],
         count = f"{executions} execution{'s' if executions > 1 else ''}"
         warnings = (*warnings, f"the quantile of a build rests on {count}: what differs between them is hardly seen")
     tops = (pair.base.tops, pair.head.tops)
-    levels = [_top_level(side) for side in tops]
     x_value, y_value = (math.exp(side.mean) for side in tops)
     shortage = Shortage(has, needs)
-    return Reduced(*tops, x_value, y_value, levels[0], levels[1], False, trouble, shortage, warnings)
+    return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings)
 
 
-def _top_level(tops: Tops) -> tuple[LevelVariance, ...]:
+def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
+    """Return the variance of one side by level: of a mean at each, of a quantile (tops.log) at the top level only."""
+    sessions = not isinstance(tops.units[0], tuple)
+    if not tops.log:
+        return summarize(sample, sessions=sessions).variances
     if tops.n < 2:
         return ()
     # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
     s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
-    level: Literal["build", "session"] = "build" if isinstance(tops.units[0], tuple) else "session"
-    return (LevelVariance(level, s2, math.nan),)
+    return (LevelVariance("session" if sessions else "build", s2, math.nan),)
 
 
 def ratio_of(reduced: Reduced, method: Method) -> Ratio:

@@ -67,6 +67,24 @@ class Summary:
 
 
 @np.errstate(over="ignore", invalid="ignore")
+def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
+    """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1); as summarize, without variances."""
+    means = sample.values
+    for children in (*sample.counts[:2], *((sample.counts[2],) if sessions else ())):
+        means = _by_parent(means, children) / children
+    units: tuple[Unit, ...] = tuple(dict.fromkeys(s for s, _ in sample.builds)) if sessions else sample.builds
+    return Tops(means, units, _gap(sample.values), log=False)
+
+
+def _gap(values: npt.NDArray[np.float64]) -> float:
+    """Return the smallest distance between two distinct values, 0 when all are equal."""
+    ordered = np.sort(values)
+    steps = ordered[1:] - ordered[:-1]
+    steps = steps[steps > 0]
+    return float(steps.min()) if len(steps) else 0.0
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
@@ -99,10 +117,7 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
         variances.append(LevelVariance(level, s2, s2 - float(below[repeated].mean())))
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2) / children
-    distinct = np.unique(sample.values)
-    gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 0.0
-    units: tuple[Unit, ...] = tuple(dict.fromkeys(s for s, _ in sample.builds)) if sessions else sample.builds
-    return Summary(Tops(tops, units, gap, log=False), levels[-1], tuple(variances))
+    return Summary(tops_of(sample, sessions=sessions), levels[-1], tuple(variances))
 
 
 def _by_parent(values: npt.NDArray[np.float64], children: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -126,6 +126,7 @@ def test_no_fit_in_these_tests_needs_the_fall_back(monkeypatch: pytest.MonkeyPat
         rng = np.random.default_rng([2, seed])
         for draw in (factorial_with_ties, repeated_rows, indicators, heavy_tails):
             quantile_regression(*draw(rng, 200, 6), [0.1, 0.5, 0.99][seed % 3])
+        quantile_regression(*one_value_apart(rng, 150, 4), 0.999)
 
 
 @pytest.mark.parametrize("tau", [0.001, 0.5, 0.99])
