@@ -15,8 +15,8 @@ import msgspec
 from gate.commands import calibration_report, calibration_text
 from gate.commands.calibration_project import open_itself
 from gate.commands.calibration_report import Calibration, Session, news, session_of, with_worth
+from gate.commands.guarded import EXIT_ERROR, guarded
 from gate.commands.inputs import DEFAULT_FOLDER
-from gate.commands.interrupt import Interrupted, interruptible
 from gate.commands.learning import setups_of
 from gate.commands.measuring import Job, execute, prepare
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
@@ -25,16 +25,15 @@ from gate.commands.own import remember_outputs
 from gate.commands.plan_text import expected, write_schedule
 from gate.commands.project import Project
 from gate.commands.remembering import history_path, project_name
-from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
+from gate.commands.runs import outputs_in, records_of
 from gate.config.types import Config
 from gate.history import entries
 from gate.history.entries import HistoryError
 from gate.history.store import History
-from gate.model import Execution, Run, UserError
+from gate.model import Run, UserError
 from gate.report.wording import commit, plural
 from gate.units import Duration
 
-EXIT_ERROR = 4
 BUILDS = 20
 BUDGETS = 4
 """Times plan.budget that a calibration may take, unless --budget says."""
@@ -76,39 +75,33 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     outputs = OutputOptions(options.json, None, None, options.quiet)
     require_writable(outputs)
     written = [Path(options.json)] if options.json not in (None, "-") else []
-    folder = options.out
-    try:
-        with interruptible():
-            own = [*written, *([options.history] if options.history else []), *(outputs_in(folder) if folder else [])]
-            project = open_itself(options.head, rules, own)
-            measured = _planned(project, options)
-            folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER / "calibration"))
-            job = prepare(measured, _measuring(options), folder, remembers=False)
-            if options.dry_run:
-                write_schedule(job, out)
-                return 0
-            path = history_path(options.history, project)
-            remember_outputs(project.repository, [path])
-            # found out now, not after an hour of measuring
-            History.open(path).close()
-            _make_folders(folder, given=options.out is not None)
-            if not options.quiet:
-                _introduce(job, err)
-            place = folder
-            return execute(
-                job,
-                _measuring(options),
-                err,
-                quiet=options.quiet,
-                then=lambda: _conclude(place, job, project.settings.rules, path, options, out, err),
-            )
-    except Interrupted as interrupted:
-        err.write(f"perfgate: {interrupted}: {_kept(folder)}\n")
-        return interrupted.exit_code
-    except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        err.write(f"perfgate: {what}: {_kept(folder)}\n")
-        return EXIT_ERROR
+    folder: Path | None = options.out
+
+    def measure() -> int:
+        nonlocal folder
+        own = [*written, *([options.history] if options.history else []), *(outputs_in(folder) if folder else [])]
+        project = open_itself(options.head, rules, own)
+        place = folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER / "calibration"))
+        job = prepare(_planned(project, options), _measuring(options), place, remembers=False)
+        if options.dry_run:
+            write_schedule(job, out)
+            return 0
+        path = history_path(options.history, project)
+        remember_outputs(project.repository, [path])
+        # found out now, not after an hour of measuring
+        History.open(path).close()
+        _make_folders(place, given=options.out is not None)
+        if not options.quiet:
+            _introduce(job, err)
+        return execute(
+            job,
+            _measuring(options),
+            err,
+            quiet=options.quiet,
+            then=lambda: _conclude(place, job, project.settings.rules, path, options, out, err),
+        )
+
+    return guarded(measure, lambda: folder, err)
 
 
 def _planned(project: Project, options: CalibrateOptions) -> Project:
@@ -207,14 +200,3 @@ def _show(found: Calibration, options: CalibrateOptions, out: TextIO) -> None:
         out.write(calibration_text.render(found, color=colored(out), width=min(width, 140)))
     if options.json not in (None, "-"):
         write(Path(options.json), calibration_report.render(found))
-
-
-def _kept(folder: Path | None) -> str:
-    nothing = "nothing was measured"
-    if folder is None:
-        return nothing
-    try:
-        executions = sum(isinstance(record, Execution) for record in records_of(folder))
-    except (OSError, UserError):
-        return nothing
-    return f"{executions} executions are kept in {folder / MEASUREMENTS}; the same command with --resume goes on"

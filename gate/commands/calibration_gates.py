@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from gate.commands.learning import of_builds
 from gate.config.rules import Policy
 from gate.config.types import Builds, Config
 from gate.decide import decide
 from gate.model import Case, Evidence, Report, Round, Sample
 from gate.stats.proportion import Proportion, clopper_pearson
+from gate.stats.select import of_builds
 
 Judge = Callable[[Evidence, Policy], Report]
 
@@ -81,7 +81,9 @@ def _complete(cases: Sequence[Case]) -> list[tuple[int, int]]:
 
 
 def _cut(case: Case, builds: set[tuple[int, int]]) -> Case:
-    return msgspec.structs.replace(case, base=of_builds(case.base, builds), head=of_builds(case.head, builds))
+    return msgspec.structs.replace(
+        case, base=of_builds(case.base, builds.__contains__), head=of_builds(case.head, builds.__contains__)
+    )
 
 
 def _evidence(cases: Sequence[Case], rounds: int) -> Evidence:

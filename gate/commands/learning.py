@@ -7,12 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-import numpy as np
-
 from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.types import Command, Config
 from gate.history.entries import Costs, Learned, Setup
-from gate.model import Build, Case, Execution, Record, Sample
+from gate.model import Build, Case, Execution, Record
 from gate.stats.remember import remember
 from gate.units import to_base
 
@@ -78,24 +76,6 @@ def learn(
                     )
                 )
     return found
-
-
-def of_builds(sample: Sample, builds: set[tuple[int, int]]) -> Sample:
-    """Keep some builds of a sample, by session and number."""
-    kept = np.array([build in builds for build in sample.builds])
-    executions = np.repeat(kept, sample.counts[1])
-    names = tuple(build for build in sample.builds if build in builds)
-    sessions = [session for session, _ in names]
-    return Sample(
-        sample.values[np.repeat(executions, sample.counts[0])],
-        (
-            sample.counts[0][executions],
-            sample.counts[1][kept],
-            np.array([sessions.count(s) for s in dict.fromkeys(sessions)], dtype=np.int64),
-        ),
-        names,
-        None if sample.orders is None else sample.orders[executions],
-    )
 
 
 def costs_of(records: Sequence[Record]) -> dict[str, Costs]:

@@ -7,17 +7,15 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TextIO
 
+from gate.commands.guarded import EXIT_ERROR, guarded
 from gate.commands.inputs import DEFAULT_FOLDER
-from gate.commands.interrupt import Interrupted, interruptible
 from gate.commands.measuring import Job, execute, prepare
 from gate.commands.options import MeasureOptions, RulesOptions
 from gate.commands.outputs import make_folder
 from gate.commands.plan_text import announce, forecast, write_schedule
 from gate.commands.project import open_project
 from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
-from gate.model import AfterRound, Execution, Failure, Run, UserError
-
-EXIT_ERROR = 4
+from gate.model import AfterRound, Execution, Failure, Run
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -58,43 +56,25 @@ def measure_here(
     conclude does; 0 after --dry-run, 4 when the measurements could not be written, 128 + signal after an interruption.
     """
     folder: Path | None = options.out
-    try:
-        with interruptible():
-            written = [*outputs, *(outputs_in(folder) if folder else [])]
-            project = open_project(options.base, options.head, rules, written)
-            folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER))
-            job = prepare(project, options, folder)
-            if options.dry_run:
-                write_schedule(job, out)
-                return 0
-            make_folder(folder)
-            if not quiet:
-                _introduce(job, err)
-            place = folder
-            return execute(
-                job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=looks(job.run)
-            )
-    except Interrupted as interrupted:
-        err.write(f"perfgate: {interrupted}: {_kept(folder)}\n")
-        return interrupted.exit_code
-    except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        err.write(f"perfgate: {what}: {_kept(folder)}\n")
-        return EXIT_ERROR
+
+    def measure() -> int:
+        nonlocal folder
+        written = [*outputs, *(outputs_in(folder) if folder else [])]
+        project = open_project(options.base, options.head, rules, written)
+        place = folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER))
+        job = prepare(project, options, place)
+        if options.dry_run:
+            write_schedule(job, out)
+            return 0
+        make_folder(place)
+        if not quiet:
+            _introduce(job, err)
+        return execute(job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=looks(job.run))
+
+    return guarded(measure, lambda: folder, err)
 
 
 def _introduce(job: Job, err: TextIO) -> None:
     err.write(f"perfgate: {announce(job)}\n")
     err.writelines(f"perfgate: warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
     err.flush()
-
-
-def _kept(folder: Path | None) -> str:
-    nothing = "nothing was measured"
-    if folder is None:
-        return nothing
-    try:
-        executions = sum(isinstance(record, Execution) for record in records_of(folder))
-    except (OSError, UserError):
-        return nothing
-    return f"{executions} executions are kept in {folder / MEASUREMENTS}; the same command with --resume goes on"

@@ -16,16 +16,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gate.commands.learning import learn, of_builds, setup_of, setups_of
+from gate.commands.learning import learn, setup_of, setups_of
 from gate.commands.project import Project
 from gate.config.resolve import Settings
 from gate.evidence import gather
 from gate.history.entries import Entry, HistoryError, Session, Setup
 from gate.history.place import path_of
 from gate.history.store import History
-from gate.model import FindingMemory, Memory, Record, Run, Sample
+from gate.model import FindingMemory, Memory, Record, Run
 from gate.records import Located
 from gate.stats.prior import nu_of
+from gate.stats.select import of_rounds
 from harness.host import differences
 from harness.repository import Repository
 
@@ -204,7 +205,7 @@ def append_check(option: Path | None, project: Project, run: Run, records: Seque
     config = project.settings.rules
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     first = evidence.looks[0] if evidence.looks else None
-    cases = [msgspec.structs.replace(case, base=_before(case.base, first)) for case in evidence.cases]
+    cases = [msgspec.structs.replace(case, base=of_rounds(case.base, first)) for case in evidence.cases]
     # what base measured is base's own setup, whatever head's is
     setups = setups_of(project.settings.sides["base"], host)
     learned = learn(cases, config, setups, records, session=run.id, created=created, both=False)
@@ -230,11 +231,6 @@ def append_check(option: Path | None, project: Project, run: Run, records: Seque
     except HistoryError as error:
         return [f"this check is not remembered: {error}"]
     return []
-
-
-def _before(sample: Sample, first_look: int | None) -> Sample:
-    """Keep the builds that were measured before a look; all of them when there was none."""
-    return sample if first_look is None else of_builds(sample, {b for b in sample.builds if b[1] < first_look})
 
 
 def on_default_branch(project: Project) -> bool:

@@ -176,12 +176,14 @@ def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) ->
     path.write_text(as_markdown("Evidence", _before(options), sections, folder.name), encoding="utf-8")
 
 
-def _before(options: SimulateOptions) -> str:
+def _before(options: SimulateOptions) -> tuple[str, ...]:
     return (
-        f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
-        "comparisons behind each number, fewer where the text says so. Everything on this page is generated, by\n\n"
-        f"    {_command(options)}\n\n"
-        "The numbers depend on the seed and on nothing of the machine, so the same command writes the same page."
+        (
+            f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
+            "comparisons behind each number, fewer where the text says so. Everything on this page is generated, by"
+        ),
+        f"    {_command(options)}",
+        "The numbers depend on the seed and on nothing of the machine, so the same command writes the same page.",
     )
 
 

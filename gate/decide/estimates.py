@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from gate.decide.design import Design, Subject
 from gate.model import Sample
 from gate.stats.estimate import Reduced, ratio_of, reduce
@@ -28,6 +26,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
+from gate.stats.select import of_rounds
 
 BOOTSTRAP_BUILDS = 10
 """Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
@@ -119,7 +118,7 @@ def estimates(
 
 
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
-    base, head = (cut(side, rounds) for side in (subject.case.base, subject.case.head))
+    base, head = (of_rounds(side, rounds) for side in (subject.case.base, subject.case.head))
     reduced = reduce(base, head, subject.tau, exact=subject.case.exact)
     method = design.method
     gate = design.policy.config.gate
@@ -143,23 +142,6 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
-
-
-def cut(sample: Sample, rounds: int | None) -> Sample:
-    """Keep the builds of the first rounds of each session."""
-    if rounds is None or all(build < rounds for _, build in sample.builds):
-        return sample
-    keep = np.array([build < rounds for _, build in sample.builds])
-    executions = np.repeat(keep, sample.counts[1])
-    values = np.repeat(executions, sample.counts[0])
-    sessions = [session for (session, _), kept in zip(sample.builds, keep.tolist(), strict=True) if kept]
-    per_session = np.array([sessions.count(s) for s in dict.fromkeys(sessions)])
-    return Sample(
-        sample.values[values],
-        (sample.counts[0][executions], sample.counts[1][keep], per_session),
-        tuple(b for b, kept in zip(sample.builds, keep.tolist(), strict=True) if kept),
-        sample.orders[executions] if sample.orders is not None else None,
-    )
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:

@@ -301,7 +301,7 @@ def _of_replicates(ratio: Distribution, alphas: Sequence[float]) -> Iterator[str
     if ratio.undefined:
         share = f"{ratio.undefined} of {ratio.replicates} resamples"
         yield f"base's mean is not above 0 in {share}, which count against both limits"
-    for alpha in alphas:
+    for alpha in dict.fromkeys(alphas):
         if _worst(ratio, [alpha]) <= 1:
             continue
         error = max(error for _, error in ratio.errors(alpha))

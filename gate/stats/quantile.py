@@ -150,10 +150,11 @@ def quantile_curve(
     Each side's quantile is that of ln(value), all its values counting alike: quantile regression on the side, to within
     the step between two neighbouring values. Left out: a tau for which a side has too few values in all, or whose
     quantile is not above 0. The band (pointwise, None with fewer than 2 builds on a side or without spread) leaves out
-    one build at a time (delete-a-group jackknife, which is consistent for quantiles: Shao and Wu 1989; unequal groups:
-    Busing et al. 1999), Welch's t on builds. To first order that is the clustered sandwich of Parente and Santos Silva
-    2016, with a density measured as far from the quantile as a build moves it. Where there are several sessions they
-    take the place of builds, and pair both sides where both have the same.
+    one build at a time, Welch's t on builds. Such a jackknife fails for quantiles where it leaves out single values,
+    not where it leaves out many (Shao and Wu 1989); builds of unequal size are weighted as Busing et al. 1999. To first
+    order it is the clustered sandwich of Parente and Santos Silva 2016, with a density measured as far from the
+    quantile as a build moves it. Where there are several sessions they take the place of builds, and pair both sides
+    where both have the same.
     """
     sessions = max(len(base.counts[2]), len(head.counts[2])) > 1
     fewest = min(len(base.values), len(head.values))
@@ -231,7 +232,7 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     ranks = np.split(np.argsort(label[order], kind="stable"), np.cumsum(sizes)[:-1])
     without = np.array([_quantiles_without(logs, own, taus) for own in ranks])
     times = (n / sizes)[:, None]
-    # Busing et al. 1999, equation 7, in differences, so that equal quantiles leave exactly 0
+    # in differences, so that equal quantiles leave exactly 0
     moved = quantiles - without
     errors = ((times - 1) * moved - ((1 - 1 / times) * moved).sum(axis=0)) / np.sqrt(groups * (times - 1))
     return _Pooled(quantiles, errors, clusters, least)

@@ -78,7 +78,8 @@ def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clust
     Raises:
         ValueError: as quantile_regression; no more clusters than k; residuals without spread.
 
-    Source: Parente and Santos Silva 2016, section 3.
+    Source: the sandwich is that of Parente and Santos Silva 2016; factor, density and bandwidth are ours, see the
+    coverage in tests/gate/stats/test_regression.py.
     """
     y, design = _checked(y, design, tau)
     if beta.shape != design.shape[1:] or clusters.shape != y.shape:
@@ -110,7 +111,7 @@ def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clust
 def hall_sheather(n: float | Array, tau: float | Array) -> Array:
     """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
 
-    n: number of values; for a 95% interval. Source: Hall and Sheather 1988, as Koenker 2005, section 3.4.2.
+    n: number of values; for a 95% interval. Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
     """
     z = ndtri(tau)
     density2 = np.exp(-z * z) / (2 * math.pi)
@@ -152,7 +153,7 @@ def _orthonormal(design: Array) -> _Basis:
         column = design[:, j] / scales[j]
         length = float(np.linalg.norm(column))
         before = q[:, :k]
-        # twice is enough (Kahan; Parlett 1980, section 6-9): once leaves what cancellation has blown up
+        # twice is enough (Parlett 1980, after Kahan): once leaves what cancellation has blown up
         once = before.T @ column
         column = column - before @ once
         again = before.T @ column

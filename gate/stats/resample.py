@@ -98,6 +98,8 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
     # large block freed; this one is never touched
     np.empty(_FREED, dtype=np.uint8)
     plans = [_plan(side, len(side.first), 0, len(side.means())) for side in sides]
+    # the tables of a small side serve all chunks; those of a large one are made anew, since they take more than it does
+    plans = [plan.ready() if isinstance(plan, _Units) else plan for plan in plans]
     tasks = [task for chunk in chunks for k, plan in enumerate(plans) for task in _tasks(plan, seed, k, chunk)]
     if len(chunks) * CHUNK * sum(len(side.values) for side in sides) < _WORTH_THREADS:
         found = [task.run() for task in tasks]
@@ -252,25 +254,41 @@ class _Units:
     def units(self) -> int:
         return self.hi - self.lo
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def ready(self) -> _Ready:
+        """Make the tables."""
         lo, hi, down = self.lo, self.hi, []
         for first in reversed(self.of.first[1 : self.level]):
             children = np.diff(first[lo : hi + 1])
             down.append(Picks.of(first[lo:hi] - first[lo], children, children))
             lo, hi = int(first[lo]), int(first[hi])
         groups = Groups.of(self.of.values, self.of.first[0][lo : hi + 1])
+        return _Ready(self.units, hi - lo, down, groups)
+
+    def sums(self, draws: Ints, stream: Stream) -> Floats:
+        return self.ready().sums(draws, stream)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ready:
+    """The same with their tables. lowest: units of level 1. down: how children are picked, from the highest level."""
+
+    units: int
+    lowest: int
+    down: list[Picks]
+    groups: Groups
+
+    def sums(self, draws: Ints, stream: Stream) -> Floats:
         out = np.empty(len(draws))
-        for rows in passes(len(draws), draws.mean() / self.units * (hi - lo)):
+        for rows in passes(len(draws), draws.mean() * self.lowest / self.units):
             many = draws[rows]
             ids = stream.below(self.units, int(many.sum()))
-            out[rows] = totals(_means(ids, down, groups, stream), common(many))
+            out[rows] = totals(self._means(ids, self.down, stream), common(many))
         return out
 
-
-def _means(ids: Ints, down: list[Picks], groups: Groups, stream: Stream) -> Floats:
-    """Return the resampled mean of each unit of ids; down: how children are picked, from the highest level."""
-    if not down:
-        return groups.means(ids, stream)
-    many = at(down[0].many, ids)
-    children = down[0].draw(ids, stream)
-    return totals(_means(children, down[1:], groups, stream), many) / many
+    def _means(self, ids: Ints, down: list[Picks], stream: Stream) -> Floats:
+        """Return the resampled mean of each unit of ids."""
+        if not down:
+            return self.groups.means(ids, stream)
+        many = at(down[0].many, ids)
+        children = down[0].draw(ids, stream)
+        return totals(self._means(children, down[1:], stream), many) / many

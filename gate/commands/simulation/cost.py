@@ -25,7 +25,7 @@ _FIXED = Counts(5, 10, 10)
 _THRESHOLD = 0.02
 _ALPHA = 0.05
 _MOST_BUILDS = 12
-_BELOW = 0.015
+_BELOW = 0.01
 """Power that the plan may lose: it is to end up within two points."""
 
 

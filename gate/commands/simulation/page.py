@@ -70,12 +70,13 @@ def _grid(table: Table, width: int) -> list[str]:
     return lines
 
 
-def as_markdown(title: str, before: str, sections: Sequence[Section], folder: str) -> str:
+def as_markdown(title: str, before: Sequence[str], sections: Sequence[Section], folder: str) -> str:
     """Write sections as a Markdown document.
 
-    before: Markdown between the title and the first section. folder: where the figures are, as the document sees it.
+    before: paragraphs before the first section; those that are indented are code. folder: where the figures are, as
+    the document sees it.
     """
-    parts = [f"# {title}", before.strip()]
+    parts = [f"# {title}", *(text if text.startswith("    ") else _markdown(text, folder) for text in before)]
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [_markdown(block, folder) for block in section.blocks]

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,13 +52,14 @@ class _Chunk:
 def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int | None, progress: TextIO) -> Results:
     """Run every study once, however often it is asked for, with so many reports each.
 
-    cores: None for all that this process may use. progress: where a line says how far it is.
+    cores: at most so many; None for all that this process may use. progress: where a line says how far it is.
     """
     unique = list(dict.fromkeys(studies))
     chunks = [chunk for study in unique for chunk in _chunks(study, reports)]
     told = _Told(progress, len(chunks))
     found: dict[AnyStudy, Counts] = {}
-    workers = min(cores or usable_cores(), len(chunks))
+    # more processes than cores make nothing faster
+    workers = min(cores or usable_cores(), usable_cores(), len(chunks))
     for chunk, counts in zip(chunks, _run(chunks, seed, workers), strict=True):
         # in the order of the chunks, so that sums of floats do not depend on who was first
         found[chunk.study] = found[chunk.study] + counts if chunk.study in found else counts
@@ -87,16 +89,25 @@ def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
         return
     # spawned, not forked: the same on every platform, and no thread of numpy is cut in two
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_become_worker)
     try:
         yield from pool.map(partial(_one, seed), chunks, chunksize=max(1, min(8, len(chunks) // (8 * workers))))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
+def _become_worker() -> None:
     # Ctrl-C reaches every process of the terminal; the first one ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # a first process that is killed cannot end the others, and they would wait for work for ever
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _one(seed: int, chunk: _Chunk) -> Counts:

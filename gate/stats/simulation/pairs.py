@@ -169,18 +169,30 @@ class Moderated:
     used: Mask
 
 
-def moderated(m: Moments, memory: Memory, factor: Array, fallback: Interval) -> Moderated:
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """How many times noisier than remembered the host is: by the variance that decides, and by that of the sides."""
+
+    deciding: Array
+    sides: Array
+
+    def at(self, reports: npt.NDArray[np.intp]) -> Factors:
+        """Take those of the reports of some findings."""
+        return Factors(self.deciding[reports], self.sides[reports])
+
+
+def moderated(m: Moments, memory: Memory, factors: Factors, fallback: Interval) -> Moderated:
     """Moderate variances by remembered ones (limma's scaled inverse chi-square prior), unless an F test refuses.
 
-    factor: of the host. fallback: the interval without memory. By round both the contrast and the variance within the
-    sides must look like what is remembered, as in gate.stats.prior.moderate.
+    fallback: the interval without memory. By round both the contrast and the variance within the sides must look like
+    what is remembered, as in gate.stats.prior.moderate.
     """
     by_round = memory.sides is not None
-    variance, df = _present(m, by_round=by_round)
-    scaled = factor * memory.variance
+    variance, df = _deciding(m, by_round=by_round)
+    scaled = factors.deciding * memory.variance
     used = fdtrc(df, memory.df, variance / scaled) >= FALL_BACK
     if memory.sides is not None:
-        sides = fdtrc(2 * (m.builds - 1), memory.sides_df, m.own / (factor * memory.sides))
+        sides = fdtrc(_sides_df(m), memory.sides_df, m.own / (factors.sides * memory.sides))
         used = np.logical_and(used, sides >= FALL_BACK)
     s2 = (memory.df * scaled + df * variance) / (memory.df + df)
     n = m.builds
@@ -190,18 +202,39 @@ def moderated(m: Moments, memory: Memory, factor: Array, fallback: Interval) -> 
     return Moderated(choose(used, pairs, unmoderated(m, fallback)), used)
 
 
-def _present(m: Moments, *, by_round: bool) -> tuple[Array, Array]:
-    return (m.contrast, m.builds - 1) if by_round else (m.own, 2 * (m.builds - 1))
+def _deciding(m: Moments, *, by_round: bool) -> tuple[Array, Array]:
+    return (m.contrast, m.builds - 1) if by_round else (m.own, _sides_df(m))
 
 
-def relative_noise(m: Moments, memory: Memory) -> Array:
+def _sides_df(m: Moments) -> Array:
+    return 2 * (m.builds - 1)
+
+
+def host_factors(m: Moments, memory: Memory, active: Mask) -> Factors:
+    """Tell the noise of the host of each report from its active cases.
+
+    active: shape (reports, cases); m, memory: of those that are, in their order. Returned shape: (reports,).
+    """
+    variance, df = _deciding(m, by_round=memory.sides is not None)
+    deciding = _factor(_relative(variance, df, memory.variance, memory.df), active)
+    if memory.sides is None:
+        return Factors(deciding, np.ones(deciding.shape))
+    return Factors(deciding, _factor(_relative(m.own, _sides_df(m), memory.sides, memory.sides_df), active))
+
+
+def _relative(variance: Array, df: Array, remembered: Array, remembered_df: float) -> Array:
     """Return present over remembered variance, over the median that chance gives this ratio."""
-    variance, df = _present(m, by_round=memory.sides is not None)
     found, inverse = np.unique(df, return_inverse=True)
     # fdtri is slow, and there are only as many degrees as looks
-    medians = fdtri(found, memory.df, 0.5)[inverse].reshape(df.shape)
-    noise: Array = variance / memory.variance / medians
+    medians = fdtri(found, remembered_df, 0.5)[inverse].reshape(df.shape)
+    noise: Array = variance / remembered / medians
     return noise
+
+
+def _factor(noise: Array, active: Mask) -> Array:
+    every = np.full(active.shape, np.nan)
+    every[active] = noise.ravel()
+    return host_factor(every)
 
 
 def host_factor(noise: Array) -> Array:

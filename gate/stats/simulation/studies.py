@@ -16,11 +16,10 @@ from gate.stats.simulation.pairs import (
     Moments,
     Pairs,
     by_round,
-    host_factor,
+    host_factors,
     is_moderated,
     moderated,
     moments,
-    relative_noise,
     unmoderated,
 )
 from gate.stats.simulation.verdicts import Rules, decide
@@ -108,8 +107,9 @@ class Comparisons:
         if not is_moderated(interval):
             return unmoderated(m, interval)
         memory = remembered(rng, self.source, n, self.df, by_round=by_round(interval))
-        factor = host_factor(relative_noise(m, memory))[:, None]
-        return moderated(m, memory, factor, "fieller").pairs
+        factors = host_factors(m, memory, np.ones(m.x.shape, dtype=np.bool_))
+        of_findings = factors.at(np.arange(n)[:, None])
+        return moderated(m, memory, of_findings, "fieller").pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

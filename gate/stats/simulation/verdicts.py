@@ -9,14 +9,14 @@ import numpy as np
 
 from gate.stats.sequential import spending
 from gate.stats.simulation.pairs import (
+    Factors,
     Interval,
     Memory,
     Pairs,
-    host_factor,
+    host_factors,
     is_moderated,
     moderated,
     moments,
-    relative_noise,
     unmoderated,
 )
 
@@ -81,6 +81,12 @@ class _State:
         self.rounds = np.zeros(shape, dtype=np.int64)
         self.p_improvement = np.ones(shape)
         self.level = np.zeros(shape, dtype=np.int64)
+        self.factors = Factors(np.ones(shape[0]), np.ones(shape[0]))
+
+    def learn(self, now: Factors) -> None:
+        """Keep the noise of the host as found at an earlier look, by more findings than are open now."""
+        before = self.factors
+        self.factors = Factors(np.maximum(before.deciding, now.deciding), np.maximum(before.sides, now.sides))
 
     @property
     def open(self) -> Mask:
@@ -102,7 +108,7 @@ def decide(sides: Sides, rules: Rules, memory: Memory | None) -> Outcome:
         state.rounds[active] = rounds
         if rounds < _FEWEST_BUILDS:
             continue
-        found = _estimates(sides, active, rounds, rules, memory)
+        found = _estimates(sides, state, active, rounds, rules, memory)
         _look(state, active, found, k, rules, levels)
     return Outcome(
         regression=state.regression,
@@ -122,7 +128,9 @@ class _Estimates:
     paired: Mask
 
 
-def _estimates(sides: Sides, active: Mask, rounds: int, rules: Rules, memory: Memory | None) -> _Estimates:
+def _estimates(
+    sides: Sides, state: _State, active: Mask, rounds: int, rules: Rules, memory: Memory | None
+) -> _Estimates:
     m = moments(sides.base[active][:, :rounds], sides.head[active][:, :rounds])
     enough = np.full(m.x.shape, rounds >= rules.min_builds)
     if not is_moderated(rules.interval):
@@ -131,10 +139,8 @@ def _estimates(sides: Sides, active: Mask, rounds: int, rules: Rules, memory: Me
     if memory is None:
         raise ValueError(f"{rules.interval} needs a memory")
     known = memory.at(active)
-    noise = np.full(active.shape, np.nan)
-    noise[active] = relative_noise(m, known)
-    factor = host_factor(noise)[np.nonzero(active)[0]]
-    result = moderated(m, known, factor, rules.fallback)
+    state.learn(host_factors(m, known, active))
+    result = moderated(m, known, state.factors.at(np.nonzero(active)[0]), rules.fallback)
     paired = ~result.used if rules.fallback == "fieller-paired" else np.zeros(m.x.shape, dtype=np.bool_)
     return _Estimates(result.pairs, result.used | enough, paired)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gate.commands.learning import costs_of, learn, of_builds, setup_of, setups_of
+from gate.commands.learning import costs_of, learn, setup_of, setups_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
@@ -15,7 +15,6 @@ from gate.evidence import gather
 from gate.history.entries import Costs, Setup
 from gate.model import Build, Record
 from tests.support.lines import builds, execution, located
-from tests.support.simulate import normal, sample
 
 
 def config(*benchmarks: dict[str, Any], **tables: Any) -> Config:
@@ -112,13 +111,3 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     base = learn(found.cases, read, setups_of(read, {}), records(*lines), **about, both=False)
     assert all(one.remembered.contrast is None for one in base)
     assert base[0].remembered.build is not None and base[0].remembered.build.df == 2
-
-
-def test_some_builds_of_a_sample() -> None:
-    whole = sample(np.random.default_rng(1), normal, (0.1, 0.1, 0.1), (4, 3, 2))
-    part = of_builds(whole, {(0, 1), (0, 3), (0, 9)})
-    assert part.builds == ((0, 1), (0, 3))
-    assert part.values.tolist() == [*whole.values[6:12], *whole.values[18:24]]
-    assert [counts.tolist() for counts in part.counts] == [[2] * 6, [3, 3], [2]]
-    none = of_builds(whole, set())
-    assert [len(counts) for counts in none.counts] == [0, 0, 0]

@@ -171,7 +171,8 @@ def studies() -> tuple[Comparisons, Reports]:
     )
 
 
-def test_the_counts_do_not_depend_on_the_number_of_processes() -> None:
+def test_the_counts_do_not_depend_on_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     comparisons, reports = studies()
     # a chunk holds 2500 comparisons of two cases, so that this makes several
     alone, shared = (
@@ -185,6 +186,13 @@ def test_the_counts_do_not_depend_on_the_number_of_processes() -> None:
     assert one.worse.tolist() == two.worse.tolist()
     assert alone.of(reports).rounds.tolist() == shared.of(reports).rounds.tolist()
     assert set(alone.counts) == {comparisons, reports}
+
+
+def test_there_are_no_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "usable_cores", lambda: 1)
+    monkeypatch.delattr(pool, "ProcessPoolExecutor")
+    found = pool.run_all([studies()[0]], 6000, seed=5, cores=999, progress=io.StringIO())
+    assert found.of(studies()[0]).comparisons == 12_000
 
 
 def test_a_study_draws_the_same_whatever_else_is_asked_for() -> None:
@@ -228,8 +236,8 @@ def test_a_table_that_is_too_wide_becomes_a_list() -> None:
 
 def test_markdown_keeps_cells_in_their_columns() -> None:
     table = Table(("case", "one"), (("a|b [c] <d>", "1"),))
-    assert as_markdown("Title", "before", [Section("S", ("words", table))], "f") == (
-        "# Title\n\nbefore\n\n## S\n\nwords\n\n| case | one |\n| --- | ---: |\n| a\\|b \\[c\\] &lt;d> | 1 |\n"
+    assert as_markdown("Title", ["before", "    code"], [Section("S", ("words", table))], "f") == (
+        "# Title\n\nbefore\n\n    code\n\n## S\n\nwords\n\n| case | one |\n| --- | ---: |\n| a\\|b \\[c\\] &lt;d> | 1 |\n"
     )
 
 

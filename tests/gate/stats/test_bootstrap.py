@@ -388,7 +388,8 @@ def test_replicates_are_added_until_the_limits_are_known() -> None:
 
 
 def test_a_cap_that_was_hit_is_told() -> None:
-    found = made(noisy(3, 1), noisy(3, 2), alphas=(0.05,), cap=4000)
+    # a family of one has one level
+    found = made(noisy(3, 1), noisy(3, 2), alphas=(0.05, 0.05), cap=4000)
     assert found.replicates == 4000
     assert found.monte_carlo_error is not None
     known = f"{200 * found.monte_carlo_error:.1f}"

@@ -181,7 +181,7 @@ def pooled(values: Array, tau: float) -> float:
 def jackknife(clusters: Sequence[Array], tau: float) -> tuple[float, float]:
     """Quantile of the logarithms and its variance, by leaving out one cluster after the other.
 
-    Busing, Meijer and Van der Leeden 1999, equation 7, in plain loops.
+    For a mean of independent values this is unbiased whatever the sizes: pseudo is then a cluster's own mean.
     """
     n, g = sum(map(len, clusters)), len(clusters)
     whole = pooled(np.concatenate(clusters), tau)

@@ -213,7 +213,7 @@ def test_two_groups_are_their_two_quantiles() -> None:
 
 
 def test_the_solution_moves_with_the_values_and_the_design() -> None:
-    # Koenker and Bassett 1978, theorem 3.2
+    # the equivariances of Koenker and Bassett 1978
     rng = np.random.default_rng(5)
     y, design = heavy_tails(rng, 151, 3)
     plain = quantile_regression(y, design, 0.7)
@@ -288,7 +288,7 @@ def test_what_is_refused(y: list[float], design: list[list[float]], tau: float, 
 
 
 def test_independent_errors_have_the_textbook_variance() -> None:
-    # tau (1 - tau)/(n f^2) for each of two groups, f the normal density at its quantile (Koenker 2005, section 3.2)
+    # tau (1 - tau)/(n f^2) for each of two groups, f the normal density at its quantile (Koenker and Bassett 1978)
     rng = np.random.default_rng(1)
     n, tau = 40_000, 0.8
     design = np.column_stack((np.ones(n), np.repeat([0.0, 1.0], n // 2)))
@@ -317,7 +317,7 @@ def literal_covariance(
         independent += tau * (1 - tau) * np.outer(row, row)
     n /= max(1, np.trace(np.linalg.solve(independent, meat)) / p)
     z = stats.norm.ppf(tau)
-    # Koenker 2005, section 3.4.2
+    # bandwidth.rq of R's quantreg
     h = n ** (-1 / 3) * stats.norm.ppf(0.975) ** (2 / 3) * (1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1)) ** (1 / 3)
     low, high = np.quantile(r, [tau - h, tau + h])
     bread = np.zeros((p, p))

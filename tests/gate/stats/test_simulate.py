@@ -70,17 +70,18 @@ def test_a_moderated_interval_is_that_of_the_gate(noise: float) -> None:
     memory = remembered(rng, source, 30, 8, by_round=True)
     assert memory.sides is not None
     m = vectorised.moments(sides.base, sides.head)
-    factor = vectorised.host_factor(vectorised.relative_noise(m, memory))
-    found = vectorised.moderated(m, memory, factor[:, None], "fieller")
+    factors = vectorised.host_factors(m, memory, np.ones((30, 7), dtype=np.bool_))
+    found = vectorised.moderated(m, memory, factors.at(np.arange(30)[:, None]), "fieller")
     used = 0
     for r in range(30):
         both = [(tops(sides.base[r, c]), tops(sides.head[r, c])) for c in range(7)]
         priors = [prior.Prior(float(memory.variance[r, c]), 8, 1, "", "") for c in range(7)]
         within = [prior.Prior(float(memory.sides[r, c]), 16, 1, "", "") for c in range(7)]
         k = prior.host_factor([(prior.contrast_variance(*b), 3, p) for b, p in zip(both, priors, strict=True)])
-        assert factor[r] == pytest.approx(k)
+        k_sides = prior.host_factor([(prior.sides_variance(*b), 6, p) for b, p in zip(both, within, strict=True)])
+        assert (factors.deciding[r], factors.sides[r]) == pytest.approx((k, k_sides))
         for c, (base, head) in enumerate(both):
-            p_sides = prior.surprise(prior.sides_variance(base, head), 6, within[c], k)
+            p_sides = prior.surprise(prior.sides_variance(base, head), 6, within[c], k_sides)
             result = prior.moderate(prior.contrast_variance(base, head), 3, priors[c], k, p_sides=p_sides)
             assert found.used[r, c] == result.used
             used += result.used

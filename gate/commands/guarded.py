@@ -1,0 +1,41 @@
+"""What a measuring command does when it is interrupted or a disk is full: one line, and what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from gate.commands.interrupt import Interrupted, interruptible
+from gate.commands.runs import MEASUREMENTS, records_of
+from gate.model import Execution, UserError
+
+EXIT_ERROR = 4
+
+
+def guarded(measure: Callable[[], int], folder: Callable[[], Path | None], err: TextIO) -> int:
+    """Return what measure does; 128 + signal after an interruption, 4 when the measurements could not be written.
+
+    folder: of the run, once it is known.
+    """
+    try:
+        with interruptible():
+            return measure()
+    except Interrupted as interrupted:
+        err.write(f"perfgate: {interrupted}: {_kept(folder())}\n")
+        return interrupted.exit_code
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        err.write(f"perfgate: {what}: {_kept(folder())}\n")
+        return EXIT_ERROR
+
+
+def _kept(folder: Path | None) -> str:
+    nothing = "nothing was measured"
+    if folder is None:
+        return nothing
+    try:
+        executions = sum(isinstance(record, Execution) for record in records_of(folder))
+    except (OSError, UserError):
+        return nothing
+    return f"{executions} executions are kept in {folder / MEASUREMENTS}; the same command with --resume goes on"
