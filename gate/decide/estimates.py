@@ -258,7 +258,7 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
         reduced = replace(found.reduced, trouble="")
         return replace(found, reduced=reduced, ratio=_scaled(pair, base), method=MODERATED, moderation=moderation)
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = 1.0 if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
+    p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
     result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides)
     moderation = Moderation(prior, result, present.variance, found.ratio)
     if not result.used:

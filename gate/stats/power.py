@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
 from gate.stats.planning import Components, Counts, Interval, build_variance
-from gate.stats.prior import FALL_BACK
+from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND
 from gate.stats.ratio import t_quantile
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-GIVEN_UP_BY_ROUND = 0.14
+GIVEN_UP_BY_ROUND = 0.1
 """How often a right memory is given up where two tests ask: of the contrast and of the sides (simulated)."""
-GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.08, 3: 0.06, 4: 0.05}
+GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.057, 3: 0.04, 4: 0.031}
 """How often it is at each one of so many looks (simulated, looks from 2, 3 to 4, 5)."""
 
 _LARGEST_CHANGE = 100.0
@@ -125,7 +125,8 @@ def _fallen_back(t: Array, builds: int, alpha: float, interval: Interval) -> Arr
     """Return the power of the run's own variance where it is so large that the memory was given up."""
     df, degrees = interval.present_df(builds), interval.degrees
     at = 2 / df * gammaincinv(df / 2, (np.arange(_POINTS) + 0.5) / _POINTS)
-    limit = float(fdtri(df, degrees, 1 - FALL_BACK))
+    level = FALL_BACK_BY_ROUND if interval.by_round else FALL_BACK
+    limit = float(fdtri(df, degrees, 1 - level))
     weight = gammainc(degrees / 2, degrees * at / limit / 2)
     power = ndtr(t[..., None] - t_quantile(df, alpha / 2) * np.sqrt(at))
     found: Array = power @ (weight / weight.sum())

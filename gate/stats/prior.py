@@ -28,6 +28,8 @@ HALF_LIFE = 90.0
 """Days in which a memory loses half of its degrees."""
 FALL_BACK = 0.10
 """p below which the present run is too noisy for its memory."""
+FALL_BACK_BY_ROUND = 0.075
+"""The same where two tests ask, of the contrast and of the sides: together they give up a right memory in a tenth."""
 NOISIER = 0.01
 """p below which a report says so."""
 NU_UNKNOWN = 12.0
@@ -296,18 +298,21 @@ def surprise(s: float, d: float, prior: Prior, factor: float) -> float:
     return float(fdtrc(d, prior.df, s / (factor * prior.variance))) if d > 0 else 1.0
 
 
-def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float = 1.0) -> Moderated:
+def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float | None = None) -> Moderated:
     """Weigh the present variance with what is remembered, or fall back to it alone where it is too large for that.
 
     s: the present variance on d degrees; d = 0: one build a side, the memory stands alone and cannot be checked.
     factor: of the host. p_sides: where s is of the contrast, the surprise of the variance within the sides, which has
-    twice the degrees and so sees a noisy case better (docs/method.md has the coverage with and without it).
+    twice the degrees and so sees a noisy case better (docs/method.md has the coverage with and without it); None: not
+    asked.
     """
     expected = factor * prior.variance
     if d <= 0:
         return Moderated(expected, prior.df, used=True, noisier=False, p=1.0)
-    p = min(surprise(s, d, prior, factor), p_sides)
-    if p < FALL_BACK or not math.isfinite(s):
+    p = surprise(s, d, prior, factor)
+    level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
+    p = p if p_sides is None else min(p, p_sides)
+    if p < level or not math.isfinite(s):
         return Moderated(s, d, used=False, noisier=p < NOISIER, p=p)
     total = prior.df + d
     return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, p=p)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
-from gate.stats.prior import FALL_BACK, FEWEST_FOR_FACTOR
+from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_FOR_FACTOR
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -190,10 +190,11 @@ def moderated(m: Moments, memory: Memory, factors: Factors, fallback: Interval) 
     by_round = memory.sides is not None
     variance, df = _deciding(m, by_round=by_round)
     scaled = factors.deciding * memory.variance
-    used = fdtrc(df, memory.df, variance / scaled) >= FALL_BACK
+    level = FALL_BACK_BY_ROUND if by_round else FALL_BACK
+    used = fdtrc(df, memory.df, variance / scaled) >= level
     if memory.sides is not None:
         sides = fdtrc(_sides_df(m), memory.sides_df, m.own / (factors.sides * memory.sides))
-        used = np.logical_and(used, sides >= FALL_BACK)
+        used = np.logical_and(used, sides >= level)
     s2 = (memory.df * scaled + df * variance) / (memory.df + df)
     n = m.builds
     own = m.own if by_round else s2

@@ -349,10 +349,10 @@ def test_too_large_a_variance_gives_the_memory_up() -> None:
 
 
 def test_noise_within_the_sides_gives_it_up_too() -> None:
-    quiet = moderate(1.0, 4, prior(), 1.0, p_sides=0.09)
+    quiet = moderate(1.0, 4, prior(), 1.0, p_sides=0.07)
     assert (quiet.variance, quiet.df, quiet.used, quiet.noisier) == (1.0, 4, False, False)
     assert moderate(1.0, 4, prior(), 1.0, p_sides=0.009).noisier
-    assert moderate(1.0, 4, prior(), 1.0, p_sides=0.11).used
+    assert moderate(1.0, 4, prior(), 1.0, p_sides=0.08).used
     assert surprise(1.0, 0, prior(), 1.0) == 1.0
 
 
