@@ -18,11 +18,16 @@ from gate.stats.ratio import WITHHELD, Limits, Tail
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the nominal interval lies: shown not to be worse, shown not to be better, shown to be within the floor."""
+    """Where the nominal interval lies.
+
+    not_worse, not_better, within_floor: shown to be so. promising: on its own an improvement, which min_builds or the
+    family may still forbid.
+    """
 
     not_worse: bool
     not_better: bool
     within_floor: bool
+    promising: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +175,11 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             # its improvement may still come, when others of that family are found
             found.append(replace(j, improvement=improvement))
             continue
+        # a promising one waits for its verdict: it costs time only where head is faster
         memory_only = j.estimated.hold == "memory"
-        settled = not memory_only and (regression.rejected or improvement.rejected or j.position.not_worse)
+        settled = not memory_only and (
+            regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
+        )
         found.append(replace(j, regression=regression, improvement=improvement, settled=settled or j.estimated.exact))
     return found
 
@@ -208,11 +216,13 @@ def _position(
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
-        return Position(not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found))
+        return Position(
+            not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found), promising=False
+        )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
-        return Position(not_worse=True, not_better=True, within_floor=False)
+        return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
     if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold == "memory":
-        return Position(not_worse=False, not_better=False, within_floor=False)
+        return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
     d = subject.threshold
     below, above = nominal.high < 1 + d, nominal.low > 1 / (1 + d)
     not_worse, not_better = (below, above) if subject.lower else (above, below)
@@ -225,7 +235,8 @@ def _position(
             not_worse = not_worse or (up if subject.lower else down)
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
-    return Position(not_worse, not_better, within_floor)
+    promising = nominal.high < 1 / (1 + d) if subject.lower else nominal.low > 1 + d
+    return Position(not_worse, not_better, within_floor, promising)
 
 
 def _within_floor(found: Estimated) -> bool:

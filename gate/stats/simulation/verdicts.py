@@ -78,6 +78,7 @@ class _State:
         self.improvement: Mask = np.zeros(shape, dtype=np.bool_)
         self.not_worse: Mask = np.zeros(shape, dtype=np.bool_)
         self.not_better: Mask = np.zeros(shape, dtype=np.bool_)
+        self.promising: Mask = np.zeros(shape, dtype=np.bool_)
         self.rounds = np.zeros(shape, dtype=np.int64)
         self.p_improvement = np.ones(shape)
         self.level = np.zeros(shape, dtype=np.int64)
@@ -91,7 +92,8 @@ class _State:
     @property
     def open(self) -> Mask:
         """The findings that take more executions."""
-        return np.logical_not(np.logical_or(np.logical_or(self.regression, self.improvement), self.not_worse))
+        not_worse = np.logical_and(self.not_worse, np.logical_not(self.promising))
+        return np.logical_not(np.logical_or(np.logical_or(self.regression, self.improvement), not_worse))
 
 
 def decide(sides: Sides, rules: Rules, memory: Memory | None) -> Outcome:
@@ -172,6 +174,8 @@ def _look(state: _State, active: Mask, found: _Estimates, k: int, rules: Rules, 
     # one that is settled may still become an improvement, by the data it has, when others of its family are found
     _step_down(state.improvement, state.p_improvement, state.level, levels)
     one = levels[state.level[active], 1]
+    # an improvement on its own, which min_builds or the family still forbid, waits for the next look
+    state.promising[active] = below_better < one
     at_zero = rules.threshold == 0
     # both as this look sees them: what was shown at an earlier one did not settle it
     state.not_worse[active] = (below_better if at_zero else pairs.p_below(worse)) < one

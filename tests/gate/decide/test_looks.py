@@ -112,6 +112,13 @@ def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
     assert (found.run.looks.rounds, found.run.looks.used) == ([4, 6, 8, 12], 4)
 
 
+def test_an_improvement_waits_for_its_verdict_rather_than_end_as_not_worse() -> None:
+    rng = np.random.default_rng(9)
+    (found,) = decided(lines(draw(rng, [0.8], sd=0.0005), 12)).findings
+    # at the first look it is beyond doubt, and has four builds
+    assert (found.verdict, found.decided_at.look, found.base.counts.build) == ("improvement", 2, 6)
+
+
 def test_what_was_settled_keeps_its_data_whatever_comes_later() -> None:
     rng = np.random.default_rng(4)
     means = draw(rng, [1.0, 1.0], sd=0.0005)
