@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb, inf, log
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
-from gate.decide.walk import Position
+from gate.decide.walk import ONLY_REPORTS, Position
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
 from gate.stats.family import Tested
 from gate.stats.ratio import Limits
@@ -80,7 +80,7 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
     if kind in ("complement", "line", "half-line"):
         return "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds"
     held = _held(facts)
-    if held and _excludes(facts):
+    if held and (_excludes(facts) or facts.found.hold in ONLY_REPORTS):
         return held
     if facts.position.not_worse:
         return f"not worse: any slowdown is below the threshold of {threshold}, whether it improved is open"
@@ -100,8 +100,8 @@ def _held(facts: Facts) -> str:
     return {
         "": "",
         "builds": f"the change looks real, but a verdict needs {facts.min_builds} builds a side, this has {has}",
-        "bootstrap": f"the change looks real, but a bootstrap interval over {has} builds is too narrow to decide by: "
-        f"it takes {BOOTSTRAP_BUILDS}, or an interval that knows its degrees",
+        "bootstrap": f"a bootstrap interval over {has} builds covers too little to decide by: it takes "
+        f"{BOOTSTRAP_BUILDS} builds, or an interval that knows its degrees",
         "memory": "one build a side: the interval rests on remembered variance alone, which reports and never decides",
     }[facts.found.hold]
 

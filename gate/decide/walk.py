@@ -15,6 +15,9 @@ from gate.model import Accepted
 from gate.stats.family import Tested, share
 from gate.stats.ratio import WITHHELD, Limits, Tail
 
+ONLY_REPORTS = ("memory", "bootstrap")
+"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -176,8 +179,7 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             found.append(replace(j, improvement=improvement))
             continue
         # a promising one waits for its verdict: it costs time only where head is faster
-        memory_only = j.estimated.hold == "memory"
-        settled = not memory_only and (
+        settled = j.estimated.hold not in ONLY_REPORTS and (
             regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
         )
         found.append(replace(j, regression=regression, improvement=improvement, settled=settled or j.estimated.exact))
@@ -221,7 +223,7 @@ def _position(
         )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
         return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
-    if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold == "memory":
+    if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
         return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
     d = subject.threshold
     below, above = nominal.high < 1 + d, nominal.low > 1 / (1 + d)

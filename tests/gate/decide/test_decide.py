@@ -360,3 +360,22 @@ def test_unchanged_is_decided_at_the_nominal_level() -> None:
 def test_the_headline_names_the_metric_where_a_benchmark_has_several() -> None:
     lines = [line for m, r in (("a", 1.2), ("b", 1.5), ("c", 1.0)) for line in pair(r, metric=m)]
     assert report(lines).summary == "2 of 3 findings regressed: bench b, bench a"
+
+
+def test_a_bootstrap_over_few_builds_reports_and_does_not_decide() -> None:
+    few = finding(pair(1.5, 6), '[gate]\ninterval = "bootstrap"')
+    assert (few.verdict, few.not_worse, few.ratio.method) == ("inconclusive", False, "bootstrap")
+    assert few.ratio.low is not None and few.ratio.low > 1.03
+    assert few.reason.startswith("a bootstrap interval over 6 builds covers too little to decide by")
+    assert finding(pair(1.0, 6), '[gate]\ninterval = "bootstrap"').verdict == "inconclusive"
+    for interval in ("bootstrap", "bootstrap-bca"):
+        assert finding(pair(1.5, 10), f'[gate]\ninterval = "{interval}"').verdict == "regression"
+    assert finding(pair(1.5, 6), '[gate]\ninterval = "bootstrap"\nfamily = "none"').verdict == "regression"
+
+
+def test_benjamini_and_hochberg_over_a_report() -> None:
+    lines = [line for k, ratio in enumerate((1.06, 1.05, 1.055, 1.0)) for line in pair(ratio, benchmark=f"b{k}")]
+    result = report(lines, '[gate]\nthreshold = "3%"\nfamily = "bh"')
+    rejected = [f for f in result.findings if f.verdict == "regression"]
+    assert len(rejected) == 3
+    assert [f.decided_at.confidence for f in rejected] == pytest.approx([1 - 0.05 * 3 / 4] * 3)

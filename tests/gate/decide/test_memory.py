@@ -1,0 +1,137 @@
+"""Remembered variance in a report: what it changes, when it is given up, and what is said of it."""
+
+import datetime
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import from_tables
+from gate.decide import decide
+from gate.evidence import gather
+from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report
+from gate.stats.prior import contrast_variance, moderated_pair
+from tests.support.lines import builds, located
+
+TODAY = datetime.date(2026, 11, 20)
+
+
+def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T08:00:00Z") -> FindingMemory:
+    """One session: builds of a standard deviation, nothing below them and no drift."""
+    session = Remembered(
+        session=f"calibration of {created}", created=created, rounds=int(df) + 1, executions=1, iterations=1,
+        iteration=None, execution=None,
+        build=MeanSquare(value=sd**2, df=2 * df), contrast=MeanSquare(value=2 * sd**2, df=df),
+    )  # fmt: skip
+    return FindingMemory(benchmark=name, metric="time", factors={}, statistic="mean", sessions=[session])
+
+
+def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | None, **gate: Any) -> Report:
+    lines: list[dict[str, Any]] = [
+        {
+            "type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": {"floor": "0", **gate}},
+            **({"memory": msgspec.to_builtins(memory)} if memory else {}),
+        }
+    ]  # fmt: skip
+    for name, (base, head) in sides.items():
+        lines += [*builds("base", [[[v]] for v in base], benchmark=name)]
+        lines += [*builds("head", [[[v]] for v in head], benchmark=name)]
+    config = parse(from_tables(lines[0]["config"], "test"))
+    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
+
+
+def memory_of(*findings: FindingMemory, unused: list[str] | None = None) -> Memory:
+    return Memory(findings=list(findings), contrast_nu=None, build_nu=None, unused=unused or [])
+
+
+THREE = ([1.0, 1.012, 0.99], [1.08, 1.095, 1.071])
+
+
+def test_with_memory_three_builds_are_enough() -> None:
+    (without,) = report({"a": THREE}, None).findings
+    assert (without.verdict, without.memory) == ("inconclusive", None)
+    found = report({"a": THREE}, memory_of(remembered("a", 0.01)))
+    (f,) = found.findings
+    assert (f.verdict, f.ratio.method) == ("regression", "fieller-moderated")
+    assert f.memory is not None and f.memory.without is not None
+    assert f.memory.used and f.memory.df == pytest.approx(20, abs=0.1)
+    # 20 of the memory, halved by a month's ninetieth of an hour, and 2 of the rounds
+    assert f.ratio.df == pytest.approx(f.memory.df + 2)
+    assert f.memory.without.low is not None and f.ratio.low is not None and f.memory.without.low < f.ratio.low
+    assert (f.memory.without.low, f.memory.without.high) == (without.ratio.low, without.ratio.high)
+    assert (f.memory.sessions, f.memory.first, f.memory.last) == (1, "2026-11-20", "2026-11-20")
+    assert f.memory.remembered == pytest.approx(0.01 * 2**0.5)
+    assert found.run.memory is not None
+    assert (found.run.memory.findings, found.run.memory.factor) == (1, 1.0)
+
+
+def test_the_moderated_interval_is_the_one_of_its_variance_and_degrees() -> None:
+    (f,) = report({"a": THREE}, memory_of(remembered("a", 0.01))).findings
+    from gate.stats.levels import Tops
+
+    base, head = (Tops(np.array(side), ((0, 0), (0, 1), (0, 2)), 0.0, log=False) for side in THREE)
+    assert f.memory is not None
+    s, d0 = contrast_variance(base, head), f.memory.df
+    s2 = (d0 * 2 * 0.01**2 + 2 * s) / (d0 + 2)
+    limits = moderated_pair(base, head, s2, d0 + 2).limits(0.05)
+    assert [f.ratio.low, f.ratio.high] == pytest.approx([limits.low, limits.high], rel=1e-3)
+
+
+def test_a_case_noisier_than_remembered_falls_back_and_says_so() -> None:
+    noisy = ([1.0, 1.3, 0.8], [1.1, 0.7, 1.2])
+    found = report({"a": noisy}, memory_of(remembered("a", 0.01)))
+    (f,) = found.findings
+    assert f.memory is not None and not f.memory.used
+    assert f.ratio.method == "fieller"
+    assert f.memory.note.startswith("noisier than calibrated: ")
+    assert "noisier than calibrated: the remembered variance is not used" in f.warnings
+    assert found.run.memory is not None and found.run.memory.findings == 0
+
+
+def test_a_host_noisier_than_remembered_is_allowed_for() -> None:
+    rng = np.random.default_rng(1)
+    sides = {f"b{k}": (rng.normal(1, 0.03, 5).tolist(), rng.normal(1, 0.03, 5).tolist()) for k in range(12)}
+    found = report(sides, memory_of(*(remembered(name, 0.01) for name in sides)))
+    assert found.run.memory is not None
+    # three times the standard deviation is nine times the variance
+    assert 4 < found.run.memory.factor < 20
+    assert any(text.startswith("host noisier than calibrated, x ") for text in found.warnings)
+    assert found.run.memory.findings >= 8
+    assert all(f.verdict != "regression" for f in found.findings)
+
+
+def test_one_build_a_side_reports_from_memory_and_never_decides() -> None:
+    (f,) = report({"a": ([1.0], [2.0])}, memory_of(remembered("a", 0.01))).findings
+    assert (f.verdict, f.not_worse, f.ratio.kind) == ("inconclusive", False, "bounded")
+    assert f.ratio.low is not None and f.ratio.low > 1.9
+    assert f.reason.startswith("one build a side: the interval rests on remembered variance alone")
+    assert f.memory is not None and f.memory.present is None
+    (same,) = report({"a": ([1.0], [1.0])}, memory_of(remembered("a", 0.001))).findings
+    assert (same.verdict, same.not_worse) == ("inconclusive", False)
+
+
+def test_memory_fades_with_age() -> None:
+    old = remembered("a", 0.01, created="2026-08-22T09:00:00Z")
+    (f,) = report({"a": THREE}, memory_of(old)).findings
+    assert f.memory is not None and f.memory.df == pytest.approx(10, abs=0.1)
+
+
+def test_what_is_not_used_is_said() -> None:
+    why = "what is remembered of b is not used: its command was `x`, is `y`"
+    assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings
+    nothing = report({"a": THREE}, None, interval="fieller-moderated")
+    assert any(text.startswith("nothing is remembered of this host") for text in nothing.warnings)
+    # asked for another interval, memory does not count
+    (plain,) = report({"a": THREE}, memory_of(remembered("a", 0.01)), interval="fieller").findings
+    assert (plain.ratio.method, plain.memory) == ("fieller", None)
+
+
+def test_rounds_that_are_not_complete_use_the_variance_of_builds() -> None:
+    found = report({"a": ([1.0, 1.01, 0.99, 1.0], [1.1, 1.11, 1.09])}, memory_of(remembered("a", 0.01)))
+    (f,) = found.findings
+    assert (f.ratio.method, f.verdict) == ("fieller-moderated", "regression")
+    assert f.memory is not None and f.memory.remembered == pytest.approx(0.01)
+    assert f.ratio.df == pytest.approx(f.memory.df + 5)
