@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.config.rules import matches
+from gate.config.types import Config
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
 
 
@@ -59,7 +60,8 @@ def rounds_of(
     looks: rounds of the looks planned; where there are looks a round is complete when it was looked at.
     """
     if looks:
-        return Round(done=max(r.look for r in records if isinstance(r, Look)), planned=looks[-1])
+        measured = max((e.build + 1 for e in executions), default=0)
+        return Round(done=min(max(r.look for r in records if isinstance(r, Look)), measured), planned=looks[-1])
     done: dict[Side, set[tuple[int, int]]] = {
         side: {(e.session, e.build) for e in executions if e.side == side} for side in SIDES
     }
@@ -113,6 +115,19 @@ def round_warnings(
         wanted = max(*count.values(), per_build * wanted_rounds if isinstance(per_build, int) else 0)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
+    return warnings
+
+
+def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[str]:
+    """Say where the looks are not those of the plan, and where an interval takes no account of them."""
+    warnings = []
+    planned = _planned_builds(run)
+    if looks and planned is not None and looks[-1] < planned:
+        warnings.append(f"the budget leaves {looks[-1]} of {planned} rounds, by what the first one cost")
+    if looks and config.gate.interval.startswith("bootstrap"):
+        warnings.append(
+            "measured with looks, of which a bootstrap interval takes no account: what stopped early stopped for a reason"
+        )
     return warnings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gate.completeness import build_warnings, presence, round_warnings, rounds_of, settled_of
+from gate.completeness import build_warnings, look_warnings, presence, round_warnings, rounds_of, settled_of
 from gate.config.rules import is_decided, matches, metric_rules
 from gate.config.types import Config
 from gate.looks import looks_of
@@ -56,6 +56,7 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
         seconds=sum(seconds) if seconds else None,
         warnings=[
             *(run.warnings if run else []),
+            *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, settled_of(everything)),
             *build_warnings(builds, run),
         ],
@@ -132,15 +133,20 @@ def _pairs(executions: Sequence[Execution], config: Config) -> _Pairs:
     found = _Pairs([], [], [])
     for (benchmark, metric, factors), by_side in sides.items():
         decided = is_decided(config, benchmark, metric)
+        directions = {e.metrics[metric].better for both in by_side.values() for e in both}
+        unclear = len(directions) > 1 and metric_rules(config, benchmark, metric).better is None
         units = {to_base(e.metrics[metric].unit)[0] for both in by_side.values() for e in both}
         what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
-        if by_side["base"] and by_side["head"] and len(units) == 1:
+        if by_side["base"] and by_side["head"] and len(units) == 1 and not unclear:
             found.cases.append(_case(benchmark, metric, by_side, units.pop(), config, decided=decided))
         elif not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
         elif decided and not by_side["head"]:
             status = f"{what} gave no values"
             found.failures.append(Failure(kind="missing", benchmark=benchmark, side="head", status=status))
+        elif decided and len(units) == 1:
+            status = f"{what}: the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
+            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=status))
         elif decided:
             status = f"{what} has several units: {', '.join(sorted(units))}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=status))
@@ -151,8 +157,6 @@ def _case(
     benchmark: str, metric: str, by_side: dict[Side, list[Execution]], unit: str, config: Config, *, decided: bool
 ) -> Case:
     rules = metric_rules(config, benchmark, metric)
-    directions = {e.metrics[metric].better for both in by_side.values() for e in both}
-    warnings = [] if len(directions) == 1 or rules.better else ["the files disagree which direction is better"]
     return Case(
         benchmark=benchmark,
         metric=metric,
@@ -163,7 +167,7 @@ def _case(
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=warnings,
+        warnings=[],
     )
 
 

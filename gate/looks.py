@@ -29,11 +29,19 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
 def looks_of(run: Run | None, records: Sequence[Record]) -> list[int]:
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
-    Look lines of a run whose plan names no range stand for looks at their own rounds. A shard's looks are those of its
+    Look lines of a run whose plan names no range stand for looks at their own rounds, the last one at the end that the
+    run line names (or that was measured). A shard's looks are those of its
     plan, whatever its first round cost: all shards look together.
     """
-    lines = sorted({r.look for r in records if isinstance(r, Look) and r.look > 0})
-    if not lines or run is None or run.config is None:
-        return lines
-    plan = parse(from_tables(run.config, "the run's config"), lenient=True).plan
-    return planned_looks(plan, () if run.shard else records) or lines
+    lines = sorted({r.look for r in records if isinstance(r, Look)})
+    if not lines:
+        return []
+    if run is not None and run.config is not None:
+        plan = parse(from_tables(run.config, "the run's config"), lenient=True).plan
+        planned = planned_looks(plan, () if run.shard else records)
+        if planned:
+            return planned
+    # the end is where the run line puts it, or where the measurements go on to
+    measured = max((r.build + 1 for r in records if isinstance(r, Execution)), default=0)
+    end = max((run.looks if run else None) or 0, measured) or lines[-1]
+    return [*(look for look in lines if look < end), end]

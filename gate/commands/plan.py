@@ -69,7 +69,10 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     settings = project.settings
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
     host = {**facts(), **instruments.versions}
-    memory = recall_memory(options.history, project, host).memory
+    recalled = recall_memory(options.history, project, host)
+    memory = recalled.memory
+    if memory is None and recalled.warnings:
+        raise UserError("; ".join(recalled.warnings))
     if memory is None:
         path = history_path(options.history, project)
         raise UserError(

@@ -103,6 +103,8 @@ def _aim(known: Known, wanted: Wanted) -> Aim:
         return Aim(None, float(wanted.detect), POWER)
     # as wide as the threshold, half of all unchanged findings would stay open; half as wide, one in forty
     half = float(wanted.target) if wanted.target is not None else known.threshold / 2
+    if wanted.target is not None and half <= 0:
+        raise UserError("--target 0: no interval is that narrow; say a share above 0, such as 1%")
     if half <= 0:
         raise UserError(
             f"{known.benchmark} has a threshold of 0, which no interval is as narrow as: say --target or --detect"

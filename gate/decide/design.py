@@ -71,7 +71,9 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
         if not case.decided:
             continue
         rules = metric_rules(policy.config, case.benchmark, case.metric)
-        found += [subject_of(case, s, policy, remembered) for s in dict.fromkeys(rules.statistics)]
+        # p50 and p50.0 are one question
+        once = {s if s == MEAN else float(s[1:]): s for s in reversed(rules.statistics)}
+        found += [subject_of(case, s, policy, remembered) for s in reversed(once.values())]
     return found
 
 

@@ -155,11 +155,15 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
         scheme=gate.resampling,
         bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
-        alphas=(design.alpha, design.alpha / design.size),
+        alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size))),
         sessions=max(len(found.base.counts[2]), len(found.head.counts[2])) > 1,
     )
     return replace(
-        found, ratio=ratio, method=design.interval, paired=False, warnings=(*found.warnings, *ratio.warnings)
+        found,
+        ratio=ratio,
+        method=design.interval,
+        paired=False,
+        warnings=(*found.warnings, *dict.fromkeys(ratio.warnings)),
     )
 
 

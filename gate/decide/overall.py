@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,11 +16,12 @@ from gate.stats.ratio import LogPair, paired, unpaired
 ALL = "all"
 
 
-def overall_of(judged: Sequence[Judged], design: Design) -> list[Overall]:
+def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) -> list[Overall]:
     """Summarize the means of each metric over all cases, and over each suite ("suite/case") of several.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
-    its means are above 0 and it was measured on both sides; only builds that all counted cases have are used.
+    its means are above 0 and it has the builds that most cases have (with looks, those before the first one) on both
+    sides; only builds that all counted cases have are used. failed: benchmarks without a case, named as dropped.
     """
     groups: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
     for j in judged:
@@ -32,7 +33,7 @@ def overall_of(judged: Sequence[Judged], design: Design) -> list[Overall]:
             groups[case.benchmark.partition("/")[0], case.metric, case.better].append(j)
     whole = {(metric, better): len(members) for (group, metric, better), members in groups.items() if group == ALL}
     return [
-        _overall(group, metric, members, design)
+        _overall(group, metric, members, failed, design)
         for (group, metric, better), members in groups.items()
         if len(members) > 1 and (group == ALL or len(members) < whole[metric, better])
     ]
@@ -43,9 +44,12 @@ def _name(judged: Judged) -> str:
     return f"{judged.subject.case.benchmark}{f' ({factors})' if factors else ''}"
 
 
-def _overall(group: str, metric: str, members: Sequence[Judged], design: Design) -> Overall:
-    counted = [j for j in members if _counts(j)]
-    dropped = [_name(j) for j in members if not _counts(j)]
+def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequence[str], design: Design) -> Overall:
+    wanted = _wanted([j for j in members if _counts(j)], design)
+    complete = [_counts(j) and wanted <= _units(j) for j in members]
+    counted = [j for j, whole in zip(members, complete, strict=True) if whole]
+    dropped = [_name(j) for j, whole in zip(members, complete, strict=True) if not whole]
+    dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
     base, head = (_logs([getattr(j.estimated.reduced, side) for j in counted]) for side in ("base", "head"))
     pairs = design.method == "fieller-paired" and base.units == head.units
     pair = LogPair(paired(base, head) if pairs else unpaired(base, head)) if base.n and head.n else None
@@ -65,6 +69,22 @@ def _overall(group: str, metric: str, members: Sequence[Judged], design: Design)
         cases=len(counted),
         dropped=dropped,
     )
+
+
+def _units(judged: Judged) -> frozenset[Unit]:
+    reduced = judged.estimated.reduced
+    return frozenset(reduced.base.units) & frozenset(reduced.head.units)
+
+
+def _wanted(members: Sequence[Judged], design: Design) -> frozenset[Unit]:
+    """Return the units that a case must have to count."""
+    if design.reached:
+        # later rounds are open to what is settled
+        first = design.reached[0]
+        units = frozenset(u for j in members for u in _units(j))
+        return frozenset(u for u in units if not isinstance(u, tuple) or u[1] < first)
+    kinds = Counter(_units(j) for j in members)
+    return max(kinds, key=lambda units: (kinds[units], len(units)), default=frozenset())
 
 
 def _counts(judged: Judged) -> bool:

@@ -148,7 +148,9 @@ def _zero_base(facts: Facts) -> str:
     if facts.verdict == "regression":
         return f"base is 0 and head is beyond the floor of {_floor(facts)}"
     return "base is 0: there is no ratio, and only an absolute floor could tell" + (
-        "" if facts.floor is None else f"; head is not shown to be above the floor of {_floor(facts)}"
+        ""
+        if facts.floor is None or not facts.found.subject.lower
+        else f"; head is not shown to be above the floor of {_floor(facts)}"
     )
 
 

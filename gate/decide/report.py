@@ -62,7 +62,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         findings=findings,
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
         failures=evidence.failures,
-        overall=overall_of(walked.judged, design),
+        overall=overall_of(walked.judged, _without_case(evidence), design),
         curves=_curves(subjects),
         new=evidence.new,
         warnings=[*evidence.warnings, *_expired(policy), *_memory_warnings(design, walked)],
@@ -97,11 +97,23 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         chosen=run.chosen if run else None,
         host=run.host if run else None,
         rounds=evidence.rounds,
-        looks=LookFacts(rounds=list(design.looks), used=len(design.reached)) if design.looks else None,
+        looks=_look_facts(evidence, design),
         memory=_memory_facts(design, walked),
         seconds=evidence.seconds,
         commands=run.commands if run else None,
     )
+
+
+def _without_case(evidence: Evidence) -> list[str]:
+    named = {case.benchmark for case in evidence.cases}
+    return list(dict.fromkeys(f.benchmark for f in evidence.failures if f.benchmark and f.benchmark not in named))
+
+
+def _look_facts(evidence: Evidence, design: Design) -> LookFacts | None:
+    if not design.looks:
+        return None
+    used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
+    return LookFacts(rounds=list(evidence.looks), used=used)
 
 
 def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:

@@ -72,7 +72,7 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
     judged: list[Judged | None] = [None] * len(subjects)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
-        still_open = [i for i, j in enumerate(judged) if j is None or not j.settled]
+        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
         if not still_open:
             break
         now = estimates([subjects[i] for i in still_open], design, rounds, factors)
@@ -81,6 +81,13 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
             judged[i] = found
         judged = list(_families([j for j in judged if j is not None], design))
     return Walk([j for j in judged if j is not None], factors.rounds)
+
+
+def _goes_on(subject: Subject, rounds: int | None) -> bool:
+    """Tell whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
+    return rounds is None or all(
+        any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
+    )
 
 
 def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
@@ -100,7 +107,7 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
     if found.exact and not reduced.trouble:
         value = ratio.y / ratio.x
         p = float(not (beyond(value, worse, worse_tail) and _beyond_floor(found)))
-        p_improvement = float(not beyond(value, better, better_tail))
+        p_improvement = float(not (beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
     elif not reduced.trouble:
         p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
     elif reduced.trouble == "zero-base" and subject.floor is not None and subject.lower:
@@ -143,9 +150,9 @@ def limits_of(found: Estimated, alpha: float) -> Limits:
     return found.ratio.limits(alpha)
 
 
-def _beyond_floor(found: Estimated) -> bool:
+def _beyond_floor(found: Estimated, *, improvement: bool = False) -> bool:
     subject, change = found.subject, found.ratio.y - found.ratio.x
-    return subject.floor is None or (change if subject.lower else -change) > subject.floor
+    return subject.floor is None or (change if subject.lower != improvement else -change) > subject.floor
 
 
 def _effective(judged: Judged, *, improvement: bool) -> float:
@@ -157,8 +164,8 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     p = judged.p_improvement if improvement else judged.p
     if p is None or found.hold:
         return 1.0
-    if not improvement and subject.floor is not None and not found.exact and not found.reduced.trouble:
-        tail = tails(subject)[0]
+    if subject.floor is not None and not found.exact and not found.reduced.trouble:
+        tail = tails(subject)[int(improvement)]
         p_floor = found.ratio.p_difference(subject.floor if tail == "above" else -subject.floor, tail)
         return 1.0 if p_floor is None else max(p, p_floor)
     return p

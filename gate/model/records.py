@@ -40,7 +40,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     created: str | None = None
     perfgate: str | None = None
     seed: int | None = None
-    looks: int | None = None
+    looks: Annotated[int, msgspec.Meta(ge=1)] | None = None
     shard: Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$")] | None = None
     sessions: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
     base: Commit | None = None
@@ -114,7 +114,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""
 
-    look: int
+    look: Annotated[int, msgspec.Meta(ge=1)]
     """The rounds that were complete."""
     settled: list[str] = []
     stop: str | None = None

@@ -26,6 +26,8 @@ Trouble = Literal[
 ]
 
 _FEWEST_EXECUTIONS = 3
+_LARGEST_LOG = 161.0
+"""Of a quantile: beyond it the square of the value has no float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,18 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...],
         return Reduced(x, y, values[0], values[1], False, trouble, None, warnings)
     has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
     trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
+    if any(abs(tops.mean) > _LARGEST_LOG for tops in (pair.base.tops, pair.head.tops)):
+        values = [type8(side.values, tau) for side in (base, head)]
+        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+        return Reduced(x, y, values[0], values[1], False, "overflow", None, warnings)
     trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
     if pair.cut:
         warnings = (*warnings, "builds differ in their number of values: cut to the smallest by whole executions")
+    if pair.unlike:
+        warnings = (
+            *warnings,
+            "builds differ by more than 1.5 times in their number of values, which biases a quantile",
+        )
     executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
     if executions < _FEWEST_EXECUTIONS and not trouble:
         count = f"{executions} execution{'s' if executions > 1 else ''}"

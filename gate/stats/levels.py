@@ -51,7 +51,8 @@ class Tops:
     @property
     def mean(self) -> float:
         """The unweighted mean of the units."""
-        return float(self.values.mean())
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(self.values.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

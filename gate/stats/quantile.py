@@ -72,11 +72,15 @@ class QuantileSide:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuantilePair:
-    """The same quantile of both sides; cut: whether executions were left out to make the counts alike."""
+    """The same quantile of both sides; cut: whether executions were left out to make the counts alike.
+
+    unlike: whether the counts differ by more than UNEQUAL all the same, since whole executions cannot even them out.
+    """
 
     base: QuantileSide
     head: QuantileSide
     cut: bool
+    unlike: bool
 
 
 def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> QuantilePair | None:
@@ -97,7 +101,9 @@ def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> 
     x, y = _side(base, tau, sessions=sessions), _side(head, tau, sessions=sessions)
     if x is None or y is None:
         return None
-    return QuantilePair(x, y, len(base.values) + len(head.values) < sizes)
+    left = np.concatenate((_values_per_build(base), _values_per_build(head)))
+    unlike = bool(left.max() > UNEQUAL * left.min())
+    return QuantilePair(x, y, len(base.values) + len(head.values) < sizes, unlike)
 
 
 def _values_per_build(sample: Sample) -> Counts:

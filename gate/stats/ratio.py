@@ -17,6 +17,9 @@ from gate.stats.levels import Tops
 
 Tail = Literal["above", "below"]
 
+_HAIR = 1e-12
+"""The share of a variance that is rounding of floats rather than a variance."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -217,21 +220,23 @@ def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPai
 def paired(base: Tops, head: Tops) -> MeanPair:
     """Estimate both means with the covariance of their rounds, n - 1 degrees: what drifts on both sides cancels.
 
-    Only rounds that both sides have count. The rounding errors of a coarse timer are no covariance: they keep their
-    floor in the variance of every contrast of the two.
+    Only rounds that both sides have count. Where the rounds leave no variance of their contrast at all, the rounding
+    of a coarse timer is what remains of it.
     """
     both = matched(base, head)
-    base, head = both.base, both.head
-    if base.n < 2:
+    if both.base.n < 2:
         return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
+    base, head = both.base, both.head
     v_xx, v_yy = variance_of_mean(base), variance_of_mean(head)
     if v_xx == 0 and v_yy == 0:
         return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
     n = base.n
     covariance = float((base.values - base.mean) @ (head.values - head.mean)) / (n - 1) / n
+    ratio = 1.0 if base.log or base.mean == 0 else head.mean / base.mean
+    if v_yy + ratio**2 * v_xx - 2 * ratio * covariance > _HAIR * (v_yy + ratio**2 * v_xx):
+        return MeanPair(base.mean, head.mean, v_xx, v_yy, covariance, float(n - 1))
     most = math.sqrt(max(v_xx - _floor(base), 0.0) * max(v_yy - _floor(head), 0.0))
-    v_xy = min(max(covariance, -most), most)
-    return MeanPair(base.mean, head.mean, v_xx, v_yy, v_xy, float(n - 1))
+    return MeanPair(base.mean, head.mean, v_xx, v_yy, min(max(covariance, -most), most), float(n - 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,11 @@ def test_the_config_says_what_is_exact_decided_and_better() -> None:
     lines = [execution(s, [1], metric="count", better="lower" if s == "base" else "higher") for s in ("base", "head")]
     case = gather(located(*lines), config).cases[0]
     assert (case.exact, case.better, case.decided, case.warnings) == (True, "higher", True, [])
-    assert gather(located(*lines), Config()).cases[0].warnings == ["the files disagree which direction is better"]
+    unclear = gather(located(*lines), Config())
+    assert unclear.cases == []
+    assert [f.status for f in unclear.failures] == [
+        "metric count: the lines disagree which direction is better; say better in [benchmark.metric.count]"
+    ]
 
 
 def test_a_selection_leaves_the_others_out_also_of_what_is_expected() -> None:

@@ -100,6 +100,33 @@ def test_without_look_lines_the_design_is_fixed() -> None:
     assert looks_of(None, [Look(look=3), Look(look=6)]) == [3, 6]
 
 
+def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end() -> None:
+    rng = np.random.default_rng(7)
+    bare = lines(draw(rng, [1.0], sd=0.03), 6)
+    kept = [line for line in bare if line["type"] != "look" or line["look"] in (4, 6)]
+    kept[0] = {"type": "run", "looks": 12}
+    found = decide(gather(located(*kept), Config()), Policy(Config(), "test", TODAY))
+    assert found.run.looks is not None and found.run.looks.rounds == [4, 6, 12]
+    planned = decided([{"type": "run", "config": {"plan": PLAN}}, *bare[1:]])
+    # the information at round 6 of 12 is the same, so little has been spent by either
+    assert found.findings[0].ratio.confidence > 0.99
+    assert planned.findings[0].decided_at.look == 2
+    nothing = decide(gather(located(*kept[1:]), Config()), Policy(Config(), "test", TODAY))
+    assert nothing.run.looks is not None and nothing.run.looks.rounds == [4, 6]
+
+
+def test_other_rules_do_not_test_old_data_at_the_levels_of_later_looks() -> None:
+    rng = np.random.default_rng(8)
+    means = draw(rng, [1.1, 1.0], sd=0.004)
+    means["b1"] = draw(rng, [1.0], sd=0.3)["b0"]
+    stopped = lines(means, 12, until={"b0": 6})
+    stopped[0]["config"]["gate"] = {"threshold": "9.5%"}
+    slow = next(f for f in decided(stopped).findings if f.benchmark == "b0")
+    assert (slow.decided_at.look, slow.base.counts.build) == (2, 6)
+    design = spending((4, 6, 8, 12))
+    assert slow.ratio.confidence == pytest.approx(1 - design.nominal(1, 0.05, paired=True))
+
+
 def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
     rng = np.random.default_rng(3)
     found = decided(lines(draw(rng, [1.5, 1.0], sd=0.0005), 12))
