@@ -125,9 +125,7 @@ def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list
     if looks and planned is not None and looks[-1] < planned:
         warnings.append(f"the budget leaves {looks[-1]} of {planned} rounds, by what the first one cost")
     if looks and config.gate.interval.startswith("bootstrap"):
-        warnings.append(
-            "measured with looks, of which a bootstrap interval takes no account: what stopped early stopped for a reason"
-        )
+        warnings.append("a bootstrap interval takes no account of the looks of this run")
     return warnings
 
 
