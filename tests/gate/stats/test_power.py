@@ -156,8 +156,8 @@ def test_looks_give_a_memory_more_than_one_chance() -> None:
     interval = Interval("fieller-moderated", degrees=20, paired=True)
     once = float(detection_by(40.0, (4,), (0.05,), interval, min_builds=5))
     often = float(detection_by(40.0, (2, 3, 4), (0.001, 0.01, 0.05), interval, min_builds=5))
-    assert once == pytest.approx(0.9)
-    assert often == pytest.approx(0.94)
+    assert once == pytest.approx(1 - GIVEN_UP_BY_ROUND)
+    assert often == pytest.approx(1 - GIVEN_UP_AT_EVERY_LOOK[3])
     # without memory the last look stands for all
     plain = Interval("fieller")
     assert detection_by(3.0, (4, 6, 8), (0.001, 0.01, 0.04), plain) == detection(3.0, 8, 0.04, plain)
