@@ -76,7 +76,7 @@ def run(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 _SIMULATING = ("runs", "threshold", "effect", "reports", "cases", "cores", "markdown")
-_CALIBRATING = ("head", "budget", "out", "dry_run", "resume", "inject", "json")
+_CALIBRATING = ("head", "budget", "out", "dry_run", "resume", "inject", "json", "quiet")
 
 
 def _refuse_other_options(parsed: argparse.Namespace) -> None:

@@ -96,6 +96,7 @@ def round_warnings(
     failures: Sequence[Failure],
     run: Run | None,
     settled: Mapping[str, int],
+    looks: Sequence[int],
 ) -> list[str]:
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
     if any(f.kind == "build" for f in failures):
@@ -107,6 +108,9 @@ def round_warnings(
         if e.benchmark not in failed:
             counts.setdefault(e.benchmark, dict.fromkeys(SIDES, 0))[e.side] += 1
     stopped_early = bool(settled) and settled.keys() >= counts.keys()
+    reached = max((look for look in looks if look <= rounds.done), default=0)
+    if 0 < reached < rounds.done:
+        warnings.append(f"the last look was after round {reached}: what was measured after it does not count")
     if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
         warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
     per_build = _planned(run, "executions")

@@ -57,7 +57,7 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
         warnings=[
             *(run.warnings if run else []),
             *look_warnings(looks, run, config),
-            *round_warnings(rounds, executions, failures, run, settled_of(everything)),
+            *round_warnings(rounds, executions, failures, run, settled_of(everything), looks),
             *build_warnings(builds, run),
         ],
     )

@@ -31,10 +31,12 @@ from gate.history import entries
 from gate.history.entries import HistoryError
 from gate.history.store import History
 from gate.model import Run, UserError
+from gate.report.plain import visible
 from gate.report.wording import commit, plural
 from gate.units import Duration
 
 BUILDS = 20
+MOST_BUILDS = 1000
 BUDGETS = 4
 """Times plan.budget that a calibration may take, unless --budget says."""
 INJECT = (0.01, 0.02, 0.05, 0.10)
@@ -70,8 +72,10 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     Raises:
         UserError: nothing to measure, or files that cannot be written, before measuring.
     """
-    if options.builds < 2:
-        raise UserError(f"--builds {options.builds}: what differs from build to build takes at least 2 to see")
+    if not 2 <= options.builds <= MOST_BUILDS:
+        raise UserError(
+            f"--builds {options.builds}: must be 2 to {MOST_BUILDS}; it takes 2 to see what differs between builds"
+        )
     outputs = OutputOptions(options.json, None, None, options.quiet)
     require_writable(outputs)
     written = [Path(options.json)] if options.json not in (None, "-") else []
@@ -164,6 +168,11 @@ def _conclude(
     except HistoryError as error:
         err.write(f"perfgate: {error}; the measurements are kept: the same command with --resume tries again\n")
         code = EXIT_ERROR
+    if options.quiet:
+        err.writelines(
+            f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
+            for failure in found.failures
+        )
     _show(found, options, out)
     out.flush()
     return code if found.findings and not found.failures else EXIT_ERROR

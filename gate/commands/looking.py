@@ -32,7 +32,9 @@ def looking(run: Run) -> AfterRound | None:
         looks = planned_looks(config.plan, () if run.shard else records)
         if done not in looks:
             return frozenset()
-        located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
+        # the loop knows what it measured; the run line, which holds what is remembered, is not among it
+        measured = [record for record in records if not isinstance(record, Run)]
+        located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
         evidence = gather(located, config)
         rounds = Round(done=done, planned=looks[-1])
         return look(msgspec.structs.replace(evidence, looks=looks, rounds=rounds), policy)

@@ -23,6 +23,7 @@ from gate.commands.project import Project
 from gate.commands.remembering import Recalled, recall_memory
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config, Plan
+from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import SIDES, AfterRound, Failure, Memory, Run, Side, UserError
 from gate.records import Appender
 from gate.stats.quantile import needed_values
@@ -123,6 +124,8 @@ def _builds_warnings(rules: Config, memory: Memory | None) -> list[str]:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         of = " of what is not remembered of this host" if moderates else ""
         texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of} is called")
+    if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
+        texts.append(f"a bootstrap interval decides from {BOOTSTRAP_BUILDS} builds on, the plan has {builds}")
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
         texts.append(f"bootstrap intervals have no looks: all {builds} rounds are measured")
     return texts

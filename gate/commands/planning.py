@@ -11,6 +11,7 @@ from gate.commands.planning_known import Gathered, Known, from_memory
 from gate.commands.planning_text import POWER, Planned, Row
 from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
+from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.history.entries import Costs as Spent
 from gate.model import Memory, UserError
 from gate.stats.cheapest import cheapest
@@ -116,7 +117,10 @@ def terms_of(config: Config, size: int) -> Terms:
     """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller."""
     gate = config.gate
     choice: Choice = "fieller" if gate.interval in ("bootstrap", "bootstrap-bca") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
-    return Terms(round(1 - gate.confidence, 12), 1 if gate.family == "none" else size, gate.min_builds, choice)
+    fewest = gate.min_builds
+    if gate.interval.startswith("bootstrap") and gate.family == "holm":
+        fewest = max(fewest, BOOTSTRAP_BUILDS)
+    return Terms(round(1 - gate.confidence, 12), 1 if gate.family == "none" else size, fewest, choice)
 
 
 def limits_of(config: Config, budget: float | None) -> Limits:

@@ -242,7 +242,8 @@ def _gathered(
     if silent:
         notes.append(f"{_listed(silent)}: left out, no spread over builds from which to plan")
     for finding in findings:
-        costs = _costs(spent.get(finding.benchmark))
+        measured = finding.sessions[0].iterations if finding.sessions else 1.0
+        costs = _costs(spent.get(finding.benchmark), measured)
         if costs is None:
             raise UserError(f"{origin}: does not say how long the executions of {finding.benchmark} take")
         if finding.name not in silent:
@@ -279,12 +280,13 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
     )
 
 
-def _costs(spent: Spent | None) -> Costs | None:
+def _costs(spent: Spent | None, iterations: float) -> Costs | None:
     if spent is None or spent.iteration is None:
         return None
-    return Costs(
-        build=spent.build or 0.0, start=spent.start or 0.0, warmup=spent.warmup or 0.0, iteration=spent.iteration
-    )
+    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
+    # than one that takes less
+    start = spent.iteration * iterations if spent.start is None else spent.start
+    return Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
 
 
 def _about(used: Mapping[str, Spent]) -> list[str]:
@@ -294,8 +296,8 @@ def _about(used: Mapping[str, Spent]) -> list[str]:
     hidden = [name for name, spent in used.items() if spent.start is None]
     if hidden:
         notes.append(
-            f"{_listed(hidden)}: the time of an iteration is not in the values, so an execution's is shared evenly "
-            "over warm-up and iterations"
+            f"{_listed(hidden)}: the time of an iteration is not in the values, so starting an execution is taken to "
+            "cost as much as all its iterations"
         )
     return notes
 

@@ -159,7 +159,9 @@ def _check(options: SimulateOptions) -> None:
             raise UserError(f"--{name} {plain(share)}: must be {'above 0%' if name == 'effect' else '0%'} to 100%")
     if options.cores is not None and options.cores < 1:
         raise UserError(f"--cores {options.cores}: must be at least 1")
-    if options.markdown is not None and (options.markdown.is_dir() or not options.markdown.parent.is_dir()):
+    if options.markdown is not None and (
+        str(options.markdown) == "-" or options.markdown.is_dir() or not options.markdown.parent.is_dir()
+    ):
         raise UserError(f"--markdown {options.markdown}: cannot be written there")
 
 

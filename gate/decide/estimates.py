@@ -28,6 +28,8 @@ from gate.stats.prior import (
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
 from gate.stats.select import of_rounds
 
+FEWEST_DEGREES = 3.0
+"""Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
 BOOTSTRAP_BUILDS = 10
 """Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
 
@@ -170,7 +172,12 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
 def _held(found: Estimated, design: Design) -> Estimated:
     gate = design.policy.config.gate
     hold: Hold = ""
-    moderated = found.moderation is not None and found.moderation.result is not None and found.moderation.result.used
+    moderated = (
+        found.moderation is not None
+        and found.moderation.result is not None
+        and found.moderation.result.used
+        and found.moderation.prior.df >= FEWEST_DEGREES
+    )
     if found.exact:
         hold = ""
     elif found.moderation is not None and found.moderation.result is None:

@@ -17,6 +17,9 @@ from gate.stats.levels import Tops
 
 Tail = Literal["above", "below"]
 
+LARGEST_T = 1e60
+"""A first look of many spends so little of alpha that t has no float: no interval is that wide and bounded."""
+
 _HAIR = 1e-12
 """The share of a variance that is rounding of floats rather than a variance."""
 
@@ -283,8 +286,8 @@ def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
 
 
 def t_quantile(df: float, upper_tail: float) -> float:
-    """Return t with P(T > t) = upper_tail on df degrees of freedom."""
-    return -float(stdtrit(df, upper_tail))
+    """Return t with P(T > t) = upper_tail on df degrees of freedom; at most LARGEST_T, whose powers are floats."""
+    return min(-float(stdtrit(df, upper_tail)), LARGEST_T)
 
 
 def _p(difference: float, variance: float, df: float, tail: Tail) -> float:

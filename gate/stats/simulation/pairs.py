@@ -61,7 +61,8 @@ class Pairs:
         return self._p(theta, -1.0)
 
     def _p(self, theta: float, sign: float) -> Array:
-        sd = np.sqrt(self.v_yy + theta**2 * self.v_xx - 2 * theta * self.v_xy)
+        # rounding leaves a hair below 0 where both sides move alike
+        sd = np.sqrt(np.maximum(self.v_yy + theta**2 * self.v_xx - 2 * theta * self.v_xy, 0.0))
         beyond = sign * (self.y - theta * self.x) / sd
         # the larger of two p on the same degrees belongs to the smaller t: base's mean must differ from 0 too
         t = np.minimum(beyond, self.x / np.sqrt(self.v_xx))

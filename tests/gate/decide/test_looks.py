@@ -127,6 +127,23 @@ def test_other_rules_do_not_test_old_data_at_the_levels_of_later_looks() -> None
     assert slow.ratio.confidence == pytest.approx(1 - design.nominal(1, 0.05, paired=True))
 
 
+def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() -> None:
+    rng = np.random.default_rng(11)
+    plan = {"builds": {"min": 2, "max": 300}}
+    means = draw(rng, [1.0], sd=0.01)
+    found = lines(means, 4, {"plan": plan})
+    result = decided(found)
+    assert result.findings[0].ratio.kind in ("line", "complement")
+    config = _config(found[0]["config"])
+    assert look(gather(located(*found[:-2]), config), Policy(config, "test", TODAY)) == frozenset()
+
+
+def test_what_came_after_the_last_look_is_named() -> None:
+    rng = np.random.default_rng(12)
+    found = decided(lines(draw(rng, [1.0], sd=0.3), 7))
+    assert "the last look was after round 6: what was measured after it does not count" in found.warnings
+
+
 def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
     rng = np.random.default_rng(3)
     found = decided(lines(draw(rng, [1.5, 1.0], sd=0.0005), 12))

@@ -119,6 +119,34 @@ def test_memory_fades_with_age() -> None:
     assert f.memory is not None and f.memory.df == pytest.approx(10, abs=0.1)
 
 
+def test_a_memory_worth_next_to_nothing_does_not_stand_in_for_builds() -> None:
+    ancient = remembered("a", 0.01, created="2024-11-20T09:00:00Z")
+    (f,) = report({"a": THREE}, memory_of(ancient)).findings
+    assert f.memory is not None and f.memory.df < 1
+    assert f.verdict == "inconclusive"
+
+
+def test_looks_between_rounds_know_what_the_report_knows() -> None:
+    from gate.commands.looking import looking
+    from gate.model import Run
+
+    plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0"}}
+    run = Run(created="2026-11-20T09:00:00Z", config=plan, memory=memory_of(remembered("a", 0.006)))
+    after_round = looking(run)
+    assert after_round is not None
+    sides = {"base": (1.0, 1.01, 1.0, 1.01), "head": (1.005, 1.0, 1.008, 1.004)}
+    measured = [
+        line.record
+        for side, values in sides.items()
+        for line in located(*builds(side, [[[v]] for v in values], benchmark="a"))
+    ]
+    looks = [located({"type": "look", "look": k})[0].record for k in (1, 2, 3)]
+    # four rounds of this spread settle nothing by themselves
+    assert after_round([*measured, *looks]) == {"a"}
+    forgetful = looking(msgspec.structs.replace(run, memory=None))
+    assert forgetful is not None and forgetful([*measured, *looks]) == frozenset()
+
+
 def test_what_is_not_used_is_said() -> None:
     why = "what is remembered of b is not used: its command was `x`, is `y`"
     assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings
