@@ -75,15 +75,20 @@ def run(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return code
 
 
-_SIMULATING = ("runs", "threshold", "effect", "reports", "cases", "cores", "markdown")
-_CALIBRATING = ("head", "budget", "out", "dry_run", "resume", "inject", "json", "quiet")
+_SIMULATING: tuple[str, ...] = ("runs", "threshold", "effect", "reports", "cases", "cores", "markdown")
+_CALIBRATING: tuple[str, ...] = ("head", "budget", "out", "dry_run", "resume", "inject", "json", "quiet")
 
 
 def _refuse_other_options(parsed: argparse.Namespace) -> None:
     others = _SIMULATING if parsed.simulate is None else _CALIBRATING
+    if parsed.simulate not in (None, "history"):
+        # a simulation goes by its own thresholds: rules that it would pass over are refused
+        others += ("sets", "config", "rules", "benchmarks")
     for name in others:
         if getattr(parsed, name) not in (None, False, []):
-            option = "RUN" if name == "runs" else f"--{name.replace('_', '-')}"
+            option = {"runs": "RUN", "sets": "--set", "benchmarks": "--benchmark"}.get(
+                name, f"--{name.replace('_', '-')}"
+            )
             why = "belongs to --simulate" if parsed.simulate is None else "does not go with --simulate"
             raise UserError(f"{option}: {why}; see perfgate calibrate --help")
 
