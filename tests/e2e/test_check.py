@@ -25,7 +25,8 @@ def project(tmp_path: Path) -> Project:
 
 def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     index = (project.top / ".git/index").read_bytes()
-    done = project.perfgate("check")
+    # the benchmark's values follow the seed: one interval in twenty does not hold the truth
+    done = project.perfgate("check", "--seed", "1")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("Regression: ")
     found = project.report()
