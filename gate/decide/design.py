@@ -80,11 +80,12 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
 _Key = tuple[str, str, str, str]
 
 
+def _key(of: Case | FindingMemory, statistic: str) -> _Key:
+    return of.benchmark, of.metric, str(sorted(of.factors.items())), statistic
+
+
 def _by_finding(memory: Memory | None) -> dict[_Key, FindingMemory]:
-    return {
-        (m.benchmark, m.metric, str(sorted(m.factors.items())), m.statistic): m
-        for m in (memory.findings if memory else ())
-    }
+    return {_key(m, m.statistic): m for m in (memory.findings if memory else ())}
 
 
 def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key, FindingMemory]) -> Subject:
@@ -96,7 +97,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key
         tau=None if statistic == MEAN else float(statistic[1:]) / 100,
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
-        memory=remembered.get((case.benchmark, case.metric, str(sorted(case.factors.items())), statistic)),
+        memory=remembered.get(_key(case, statistic)),
     )
 
 

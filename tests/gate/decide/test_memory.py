@@ -58,7 +58,7 @@ def test_with_memory_three_builds_are_enough() -> None:
     assert (f.verdict, f.ratio.method) == ("regression", "fieller-moderated")
     assert f.memory is not None and f.memory.without is not None
     assert f.memory.used and f.memory.df == pytest.approx(20, abs=0.1)
-    # 20 of the memory, halved by a month's ninetieth of an hour, and 2 of the rounds
+    # those of the memory, an hour old, and 2 of the rounds
     assert f.ratio.df == pytest.approx(f.memory.df + 2)
     assert f.memory.without.low is not None and f.ratio.low is not None and f.memory.without.low < f.ratio.low
     assert (f.memory.without.low, f.memory.without.high) == (without.ratio.low, without.ratio.high)
