@@ -51,7 +51,7 @@ $ perfgate config --base base --head regression --set gate.confidence=0.99
 # base is base as given; head is regression as given
 # rules: head with gate.confidence=0.99
 gate.threshold = "5%"                                         # head: perfgate.toml:4
-gate.floor = "1us"                                            # default
+gate.floor = (none)                                           # default
 gate.confidence = 0.99                                        # option --set
 ...
 ```
@@ -107,8 +107,8 @@ Time: ns, us, ms, s, min or m, h. Size: B, kB, MB, GB, KiB, MiB, GiB. |
 | command | A list is executed as it is. A string goes to `sh -c`. |
 | glob | `*`, `?` and `[abc]`, on the whole name; `*` also matches `/`. A name always matches itself. |
 
-In `[build] command` and in the commands of benchmarks `{seed}` is replaced, in those of the `values` instrument
-`{output}` too, literally; every other brace stays. In a string the value is quoted for the shell.
+In commands `{seed}` is replaced, in those of benchmarks also `{output}` and `{port}` (a free one), literally; every
+other brace stays. In a string the value is quoted for the shell.
 """
 
 SECTIONS = [
@@ -119,8 +119,9 @@ SECTIONS = [
 The rules of the verdict. What they mean in numbers is in [method.md](method.md).
 
 The floor keeps tiny benchmarks quiet, and it also blinds the gate to them: a function of 100 ns never becomes slower
-by 1 us. Set it to `"1ns"`, or to `0` for none, where functions are measured. With `threshold = 0` no finding can be
-"unchanged", so `inconclusive = "fail"` is refused with it.""",
+by 1 us. So it is 1 ns by default for what a suite measures, and 1 us for the rest; set it to `"1ns"`, or to `0` for
+none, where a program of yours times functions. With `threshold = 0` no finding can be "unchanged", so
+`inconclusive = "fail"` is refused with it.""",
         """\
 [gate]
 threshold = "3%"
@@ -206,8 +207,8 @@ How one side is built. Each side has its own worktree outside your checkout, whi
 Each side's own file counts, so a pull request that first adds a key here is tried with `--config perfgate.toml`, which
 takes head's file for both sides, or put on the default branch first.
 
-Use `{seed}` where a tool can lay out the program afresh, such as a random link order: every build has another seed.
-Setup and builds see `PERFGATE_SIDE`, builds also `PERFGATE_SEED` and `PERFGATE_BUILD`.
+`perturb` lays builds of equal source out differently ([layout.md](layout.md)). Use `{seed}` for what it does not know:
+every build has another seed. Setup and builds see `PERFGATE_SIDE`, builds also `PERFGATE_SEED` and `PERFGATE_BUILD`.
 
 When every build of a side gave the same artefacts, byte for byte, the report says that build variance was not
 sampled.""",
@@ -218,6 +219,7 @@ share = ["data/", "models/large.bin"]
 overlay = ["bench/"]
 command = "make SEED={seed} clean all"
 artifacts = ["build/app"]
+perturb = ["environment", "path", "link-order"]
 timeout = "10m"
 """,
     ),
@@ -241,26 +243,33 @@ set = { LC_ALL = "C", OMP_NUM_THREADS = "1" }
 One benchmark. It runs in the project's folder of its side, with an environment that is padded to another size in
 every execution.
 
-`hyperfine` and `spawn` start the command as a process again and again. Of their metrics `time` is decided; the others
-are decided where `plan.metrics` or a `[benchmark.metric.*]` names them. One run never mixes the two instruments.
+| instrument | measures | metrics; the first is decided |
+| --- | --- | --- |
+| `hyperfine` | starts of the command, one an iteration | `time`; from 1.21 `memory`; from 2.0 also `user`, `system` |
+| `spawn` | the same, built in | `time`, `user`, `system`; `memory` of what is larger than its launcher, about 9 MiB |
+| `values` | one start; the program writes numbers | its own, all decided |
+| `perf_stat` | starts of the command, one an iteration | `task-clock`, and what else the host counts: \
+[counters.md](counters.md) |
+| `callgrind` | one start under valgrind, once a build | `instructions`, compared as a number |
+| `pytest-benchmark`, `pyperf`, `google-benchmark`, `go`, `criterion`, `jmh` | a suite of many benchmarks | `time`, or \
+`throughput` of jmh: [suites.md](suites.md) |
 
-| instrument | metrics of each run |
-| --- | --- |
-| hyperfine 1.14 to 1.20 | `time` |
-| hyperfine from 1.21 | `time`, `memory` |
-| hyperfine from 2.0 | `time`, `user`, `system`, `memory` |
-| spawn | `time`, `user`, `system`; `memory` of a program that is larger than spawn's own launcher, about 9 MiB |
+Other metrics are recorded and shown. They are decided where `plan.metrics` or a `[benchmark.metric.*]` names them. An
+execution that does not give a metric of a `[benchmark.metric.*]` is a failure, which says what the instrument gives.
+One run never mixes `hyperfine` and `spawn`.
 
-An execution that does not give a metric of a `[benchmark.metric.*]` is a failure, which says what the instrument
-gives.
+A benchmark of a suite is called `<name>/<its own name>`: so it stands in reports, and so `[[override]]`, `[[accept]]`
+and `--benchmark` select it. `include` and `exclude` are globs of its own name.
 
 `values` starts the command once an execution and reads the numbers that it writes to the file `{output}`. A command
 that does not name `{output}` may write to the file that `PERFGATE_OUTPUT` names, or to standard output. Write one
 number a line (the metric `time` in seconds, or the only `[benchmark.metric.*]` there is), or one JSON object a line:
-`{"metric": "latency", "value": 12.5, "unit": "ms"}`. The program sees `PERFGATE_ITERATIONS`, `PERFGATE_WARMUP`,
-`PERFGATE_OUTPUT`, `PERFGATE_SIDE` and `PERFGATE_SEED`. It should write warm-up plus iterations values; the first
-`warmup` values of each metric are dropped, and any number of others counts. A line that cannot be read is a
-failure.""",
+`{"metric": "latency", "value": 12.5, "unit": "ms"}`; a CSV file of which `column` is read, or an HdrHistogram log
+([values.md](values.md)). The program sees `PERFGATE_ITERATIONS`, `PERFGATE_WARMUP`, `PERFGATE_OUTPUT`,
+`PERFGATE_SIDE` and `PERFGATE_SEED`. It should write warm-up plus iterations values; the first `warmup` values of each
+metric are dropped, and any number of others counts. A line that cannot be read is a failure.
+
+`service` and `load` are in [services.md](services.md), `cpus` and `priority` in [host.md](host.md).""",
         """\
 [[benchmark]]
 name = "parse-large"
@@ -268,10 +277,67 @@ command = ["./build/app", "parse", "data/large.json"]
 instrument = "hyperfine"
 warmup = 1
 timeout = "2m"
-max_output = "256MB"
+cpus = "1"
+priority = 5
 
 [benchmark.metric.time]
 threshold = "5%"
+
+[[benchmark]]
+name = "codec"
+command = ["go", "test", "-bench=.", "./codec"]
+instrument = "go"
+include = ["Encode*"]
+exclude = ["*Huge*"]
+warmup = "auto"
+
+[[benchmark]]
+name = "request"
+command = "./build/load --port {port} --csv {output}"
+instrument = "values"
+column = "latency_ms"
+max_output = "256MB"
+service = { command = "./build/server --port {port}" }
+load = { command = "./build/busy", cpus = "0" }
+metric.latency = {}
+""",
+    ),
+    Section(
+        "service",
+        config.Service,
+        """\
+A server that a benchmark talks to ([services.md](services.md)). A key of `[[benchmark]]`, or a table
+`[benchmark.service]`.""",
+        """\
+[[benchmark]]
+name = "request"
+command = "./build/load --port {port} --out {output}"
+instrument = "values"
+
+[benchmark.service]
+command = "./build/server --port {port}"
+ready = "http://127.0.0.1:{port}/health"
+per = "build"
+timeout = "20s"
+grace = "2s"
+cpus = "0"
+""",
+    ),
+    Section(
+        "load",
+        config.Load,
+        """\
+A background program that lives exactly as long as the execution ([services.md](services.md)). A key of
+`[[benchmark]]`, or a table `[benchmark.load]`.""",
+        """\
+[[benchmark]]
+name = "request"
+command = "./build/load --out {output}"
+instrument = "values"
+
+[benchmark.load]
+command = ["./build/busy", "--threads", "2"]
+cpus = "1"
 """,
     ),
     Section(
@@ -342,7 +408,7 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 
 _NAMES: Mapping[Any, str] = {
     Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
-    bool: "`true` or `false`", date: "date", config.MetricRules: "table",
+    bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Service: "table", config.Load: "table",
     config.Builds: "a range of such numbers, `{min, max}`",
 }  # fmt: skip
 

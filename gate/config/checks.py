@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gate.config.benchmarks import check_benchmark, refuse_names_of_suites
 from gate.config.source import Path, Source, dotted
-from gate.config.types import Benchmark, Builds, BuildTable, Config
+from gate.config.types import Builds, BuildTable, Config
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
@@ -30,7 +31,8 @@ def check(config: Config, source: Source) -> None:
             first = dotted(("benchmark", seen[benchmark.name]))
             raise source.error((*path, "name"), f'"{benchmark.name}" is the name of {first} already')
         seen[benchmark.name] = index
-        _check_benchmark(benchmark, path, source)
+        check_benchmark(benchmark, path, source)
+    refuse_names_of_suites(config, source)
 
 
 def _check_build(build: BuildTable, source: Source) -> None:
@@ -74,22 +76,3 @@ def _refuse_zero_thresholds(config: Config, source: Source) -> None:
     for path, threshold in places:
         if threshold is not None and not threshold > 0:
             raise source.error(path, 'inconclusive = "fail" cannot go with threshold 0, where nothing is "unchanged"')
-
-
-def _check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
-    if "\0" in "".join(benchmark.command):
-        raise source.error((*path, "command"), "holds a NUL, which no command can")
-    if not benchmark.command or not "".join(benchmark.command).strip():
-        raise source.error((*path, "command"), "is empty")
-    if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
-        raise source.error((*path, "name"), "holds a control character")
-    for name, rules in benchmark.metric.items():
-        for statistic in rules.statistics:
-            if statistic != "mean" and not 0 < float(statistic[1:]) < 100:
-                raise source.error(
-                    (*path, "metric", name, "statistics"), f'"{statistic}" is no quantile: write p50, p99 or p99.9'
-                )
-    if benchmark.max_output.unit != "B":
-        raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is no size: write "256MB"')
-    if benchmark.instrument != "values" and any(rules.exact for rules in benchmark.metric.values()):
-        raise source.error((*path, "metric"), f"{benchmark.instrument} measures nothing exact; exact is for values")

@@ -101,12 +101,21 @@ def _plain(message: str, bare: Any, raw: Any) -> str:
     # msgspec: "Expected `int`, got `str`", "Invalid enum value 'x'": say what is allowed and what was given
     members = typing.get_args(bare) if typing.get_origin(bare) in (typing.Union, types.UnionType) else (bare,)
     choices = [c for member in members if typing.get_origin(member) is typing.Literal for c in typing.get_args(member)]
+    if choices and any(typing.get_origin(m) is typing.Annotated for m in members):
+        return f"{_shown(raw)} is neither a whole number from 0 on nor {_shown(choices[0])}"
     if choices:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
     if "RFC3339" in message:
         return f"expected a date such as 2026-12-31 ({_shown(raw)})"
     if any(_is_struct(member) for member in members) and "object" in message:
-        return f"expected a whole number or a table, got {_shown(raw)}"
+        whole = (
+            "a whole number or "
+            if any(member is not types.NoneType and not _is_struct(member) for member in members)
+            else ""
+        )
+        return f"expected {whole}a table, got {_shown(raw)}"
+    if "regex" in message and "[0-9]+(-" in message:
+        return f"{_shown(raw)} is no list of processors: write 0, 2-3 or 0,2"
     if "regex" in message or "pattern" in message:
         return f"{_shown(raw)} is no statistic: write mean, p50, p99 or p99.9"
     text = message.replace("`", "").replace("Expected", "expected", 1)

@@ -148,11 +148,15 @@ def _changed_rules(sides: dict[Side, Config]) -> list[str]:
 
 def _changed_measuring(sides: dict[Side, Config]) -> list[str]:
     base = {b.name: b for b in sides["base"].benchmark}
-    return [
-        h.name
-        for h in sides["head"].benchmark
-        if h.name in base and (h.warmup, h.command) != (base[h.name].warmup, base[h.name].command)
-    ]
+    return [h.name for h in sides["head"].benchmark if h.name in base and _measuring(h) != _measuring(base[h.name])]
+
+
+def _measuring(benchmark: Benchmark) -> Benchmark:
+    """Return what is measured and how, without what it is judged by and what only limits it."""
+    none = Benchmark(name=benchmark.name, command="")
+    return msgspec.structs.replace(
+        benchmark, metric={}, timeout=none.timeout, max_output=none.max_output, include=[], exclude=[]
+    )
 
 
 def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, Config]:

@@ -7,6 +7,7 @@ from here and tested for drift.
 from __future__ import annotations
 
 import datetime
+import typing
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -20,7 +21,12 @@ T = TypeVar("T")
 Command = str | list[str]
 Statistic = Annotated[str, Meta(pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$")]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
-Instrument = Literal["hyperfine", "spawn", "values"]
+Suite = Literal["pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh"]
+Instrument = Literal["hyperfine", "spawn", "values", "perf_stat", "callgrind"] | Suite
+SUITES: tuple[str, ...] = typing.get_args(Suite)
+"""Instruments whose one command yields many benchmarks."""
+Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
+PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
 
 def _default(value: T) -> T:
@@ -37,8 +43,12 @@ class Gate(Table, frozen=True, kw_only=True):
 
     threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = _default(Share(0.03))
     floor: Annotated[
-        Quantity, Meta(description="A regression also needs this absolute change; applies to metrics of its dimension.")
-    ] = _default(Quantity.parse("1us"))
+        Quantity | None,
+        Meta(
+            description="A regression also needs this absolute change; applies to metrics of its dimension. Default: "
+            "1us, and 1ns for the benchmarks of suites; 0: none."
+        ),
+    ] = None
     confidence: Annotated[
         float, Meta(gt=0.5, lt=1, description="Confidence of the intervals; the report's error is 1 - confidence.")
     ] = 0.95
@@ -166,6 +176,13 @@ class BuildTable(Table, frozen=True, kw_only=True):
         ),
     ] = None
     artifacts: Annotated[list[str], Meta(description="Built files whose hashes are recorded.")] = []
+    perturb: Annotated[
+        list[Perturbation],
+        Meta(
+            description="How builds and executions of equal source are laid out differently (docs/layout.md): a layout "
+            "is luck, and one build is one draw."
+        ),
+    ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
     timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = _default(Duration(600))
 
 
@@ -188,7 +205,48 @@ class MetricRules(Table, frozen=True, kw_only=True):
     )
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor and overrides.")] = None
-    exact: Annotated[bool, Meta(description="Counts and sizes without spread: compared as numbers.")] = False
+    exact: Annotated[
+        bool | None,
+        Meta(
+            description="Counts and sizes without spread: compared as numbers. Default: true for the instructions of "
+            "callgrind, else false."
+        ),
+    ] = None
+
+
+Cpus = Annotated[str, Meta(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
+
+
+class Service(Table, frozen=True, kw_only=True):
+    """A server that a benchmark talks to: started before an execution, stopped after it with all it started."""
+
+    command: Annotated[
+        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+    ]
+    ready: Annotated[
+        str | None,
+        Meta(
+            description='When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers '
+            'with 2xx or 3xx, "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the '
+            "command holds {port}."
+        ),
+    ] = None
+    per: Annotated[
+        Literal["execution", "build"],
+        Meta(description="How long it lives: one execution, or all executions of this benchmark in one build."),
+    ] = "execution"
+    timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = _default(Duration(30))
+    grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = _default(Duration(5))
+    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
+
+
+class Load(Table, frozen=True, kw_only=True):
+    """A background program that lives exactly as long as the execution."""
+
+    command: Annotated[
+        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+    ]
+    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
 
 
 class Benchmark(Table, frozen=True, kw_only=True):
@@ -196,16 +254,44 @@ class Benchmark(Table, frozen=True, kw_only=True):
 
     name: Annotated[str, Meta(min_length=1, description="Unique in the file.")]
     command: Annotated[
-        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {output} are replaced.")
+        Command,
+        Meta(
+            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} (a free one) are "
+            "replaced. To a suite's command its tool's own options are added, unless it holds {output}."
+        ),
     ]
     instrument: Annotated[
         Instrument,
         Meta(
-            description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes. '
-            "Without hyperfine on the host spawn measures, with a warning."
+            description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes, '
+            '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
+            "benchmarks and read its output (docs/suites.md). Without hyperfine on the host spawn measures, with a "
+            "warning."
         ),
     ] = "hyperfine"
-    warmup: Annotated[int, Meta(ge=0, description="Iterations dropped at the start of each execution.")] = 0
+    warmup: Annotated[
+        Annotated[int, Meta(ge=0)] | Literal["auto"],
+        Meta(
+            description='Iterations dropped at the start of each execution. "auto": until the execution is steady, '
+            "found in its values (docs/method.md)."
+        ),
+    ] = 0
+    include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite that are taken.")] = (
+        msgspec.field(default_factory=lambda: ["*"])
+    )
+    exclude: Annotated[list[str], Meta(description="Globs of those that are left out.")] = []
+    column: Annotated[
+        str | None, Meta(description="The values instrument reads this column of a CSV file with a header line.")
+    ] = None
+    service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
+    load: Annotated[
+        Load | None, Meta(description="A background program that lives exactly as long as the execution.")
+    ] = None
+    cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
+    priority: Annotated[
+        Annotated[int, Meta(ge=-20, le=19)] | None,
+        Meta(description="Nice value of executions; below 0 needs the right to."),
+    ] = None
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = _default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Most that {output} may hold.")] = _default(
         Quantity.parse("256MB")

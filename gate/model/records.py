@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
@@ -30,6 +30,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Measured iterations in order, warm-up excluded."""
     dropped: list[float] = []
     """The warm-up iterations before them."""
+    steady: bool | None = None
+    """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
@@ -89,6 +91,19 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
     warmup: Index = 0
     factors: dict[str, Any] = {}
     metrics: dict[str, Metric]
+    suite: str | None = None
+    """The [[benchmark]] whose command gave this one and others."""
+    lines: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
+
+
+class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
+    """The machine's state when measuring began or ended."""
+
+    when: Literal["begin", "end"]
+    session: Index = 0
+    time: str | None = None
+    state: dict[str, Any] = {}
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -102,6 +117,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     execution: Index | None = None
     status: str = ""
     stderr: str = ""
+    """What was written last, to standard output too where standard error says nothing."""
+    seconds: float | None = None
+    """What it took until it failed."""
     command: str | None = None
     """The exact command, for a shell."""
     directory: str | None = None
@@ -120,7 +138,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     stop: str | None = None
 
 
-Record = Run | Build | Execution | Failure | Look
+Record = Run | Build | Execution | Failure | Look | HostState
 
 
 class AfterRound(Protocol):

@@ -73,7 +73,7 @@ def test_rules_may_come_from_a_file() -> None:
         ("threshold=3%", "--set threshold=3%: write TABLE.KEY=VALUE"),
         ("gate.thresold=3%", "--set gate.thresold=3%: gate.thresold: unknown key; did you mean threshold?"),
         ("plan.builds=x", '--set plan.builds=x: plan.builds: expected a whole number or a table, got "x"'),
-        ("build.perturb=true", "not in this version"),
+        ("build.perturb=true", "--set build.perturb=true: build.perturb: expected a list, got True"),
     ],
 )
 def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
