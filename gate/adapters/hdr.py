@@ -1,0 +1,178 @@
+"""HdrHistogram interval logs (.hlog) -> values: each interval's histogram is taken apart again.
+
+The format is that of the Java library's HistogramLogWriter and AbstractHistogram (encoding V2), which the C, Go, Rust,
+Python and JavaScript libraries write too. What a histogram keeps of a value is its bucket: a value comes back as the
+middle of its bucket, at most the histogram's own precision away.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import math
+import random
+import re
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gate.adapters.errors import OutputError
+from gate.adapters.values import Series, plain_metric, shown
+from gate.units import to_base
+
+MAX_VALUES = 10_000_000
+"""Values of one log; it is the counts that are large, not the file."""
+_MAX_ENCODED = 1 << 26
+_VERSION = b"Histogram log format version"
+_LEGEND = b'"StartTimestamp"'
+# every encoding's cookie begins with the bytes 1c 84 93
+_LINE = re.compile(rb"(?:Tag=([^, ]*),)?[^,]*,[^,]*,[^,]*,(HIST[A-Za-z0-9+/=]*)")
+_COMPRESSED, _V2 = 0x1C849304, 0x1C849303
+_WORD_SIZE = 0xF0
+_BITS = 64
+_HEADER = struct.Struct(">iiiiqqd")
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """How often values of one bucket were recorded; value: its middle, as the libraries round it."""
+
+    value: int
+    count: int
+
+
+def recognises(data: bytes) -> bool:
+    """Tell whether a program's output is such a log: by its version line, its legend or its first interval."""
+    for line in _beginning(data):
+        if line.startswith(b"#"):
+            if _VERSION in line:
+                return True
+        elif line:
+            return line.startswith(_LEGEND) or bool(_LINE.match(line))
+    return False
+
+
+def _beginning(data: bytes) -> Iterator[bytes]:
+    return (line.strip() for line in data[: 1 << 16].removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+
+
+def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
+    """Read the values of a log, interval by interval.
+
+    units: the declared metrics and their units (None: not said). Intervals with a tag belong to the metric of that
+    name, the others to the only declared metric, else to "time". Histograms hold integers without a unit, so every
+    metric's must be declared. In what order the values of one interval came is not known: they are in a random order,
+    always the same one, so that warm-up and trends are not found where there are none.
+
+    Raises:
+        OutputError: a line that cannot be read, by its number from 1; a metric without a declared unit; more than
+            MAX_VALUES values.
+    """
+    found: dict[str, Series] = {}
+    scales: dict[str, float] = {}
+    total = 0
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            interval = _interval(line.strip())
+            if interval is None:
+                continue
+            tag, buckets = interval
+            name = plain_metric(units) if tag is None else tag
+            if name not in found:
+                base, scales[name] = _unit(name, units)
+                found[name] = Series(base, [])
+            total += sum(bucket.count for bucket in buckets)
+            if total > MAX_VALUES:
+                raise OutputError(f"more than {MAX_VALUES} values: record for a shorter time, or fewer")
+            found[name].values.extend(_values(buckets, scales[name], number))
+        except OutputError as error:
+            raise OutputError(f"line {number} of the HdrHistogram log: {error}") from None
+    return {name: series for name, series in found.items() if series.values}
+
+
+def _interval(line: bytes) -> tuple[str | None, list[Bucket]] | None:
+    if not line or line.startswith((b"#", _LEGEND)):
+        return None
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise OutputError(f"{shown(line)} is no interval")
+    return match[1].decode("utf-8", "replace") if match[1] else None, decode(match[2])
+
+
+def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:
+    unit = units.get(name)
+    if unit is None:
+        raise OutputError(
+            f'its integers have no unit: declare it, mostly nanoseconds: [benchmark.metric.{_key(name)}] unit = "ns"'
+        )
+    return to_base(unit)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
+
+
+def _values(buckets: list[Bucket], scale: float, seed: int) -> list[float]:
+    values = list(itertools.chain.from_iterable(itertools.repeat(b.value * scale, b.count) for b in buckets))
+    random.Random(seed).shuffle(values)  # noqa: S311  # an order, no secret
+    return values
+
+
+def decode(encoded: bytes) -> list[Bucket]:
+    """Decode one histogram from base64: the buckets that hold something, smallest value first.
+
+    Raises:
+        OutputError: it is damaged, or of another encoding than V2.
+    """
+    try:
+        data = base64.b64decode(encoded, validate=True)
+        if _cookie(data) == _COMPRESSED:
+            data = zlib.decompressobj().decompress(data[8:], _MAX_ENCODED)
+        cookie = _cookie(data)
+        _, length, shift, digits, lowest, _, _ = _HEADER.unpack_from(data)
+    except (binascii.Error, zlib.error, struct.error, ValueError) as error:
+        raise OutputError(f"a damaged histogram: {error}") from None
+    if cookie != _V2 or shift:
+        raise OutputError("a histogram of another encoding than V2, or shifted: write it with a newer HdrHistogram")
+    payload = data[_HEADER.size : _HEADER.size + length]
+    if len(payload) != length or not (0 <= digits <= 5 and lowest > 0):
+        raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
+    return _buckets(payload, digits, lowest)
+
+
+def _cookie(data: bytes) -> int:
+    return int(struct.unpack_from(">i", data)[0]) & ~_WORD_SIZE
+
+
+def _buckets(payload: bytes, digits: int, lowest: int) -> list[Bucket]:
+    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
+    unit = lowest.bit_length() - 1
+    found, index = [], 0
+    for count in _zigzag(payload):
+        if count > 0:
+            # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
+            bucket = max((index >> half) - 1, 0)
+            sub = index - (bucket << half)
+            found.append(Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count))
+        index += max(1, -count)
+        if (index >> half) + unit > _BITS:
+            raise OutputError("a damaged histogram: its counts have no end")
+    return found
+
+
+def _zigzag(payload: bytes) -> Iterator[int]:
+    """Yield ZigZag LEB128 numbers of 64 bits: a ninth byte has eight bits of the number."""
+    number = shift = 0
+    for byte in payload:
+        if shift == 56:
+            number, more = number | byte << 56, False
+        else:
+            number, more = number | (byte & 0x7F) << shift, byte >= 0x80
+        shift += 7
+        if not more:
+            yield (number >> 1) ^ -(number & 1)
+            number = shift = 0
+    if shift:
+        raise OutputError("a damaged histogram: it ends in the middle of a count")

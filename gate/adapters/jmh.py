@@ -1,0 +1,118 @@
+"""The JSON of JMH (-rf json, 1.0 to 1.37) -> values."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from gate.adapters.errors import OutputError
+from gate.adapters.reading import add, printable, read_json
+from gate.adapters.suite import Suite
+from gate.adapters.values import Series, usable
+from gate.model import Better
+
+# What TimeValue.tuToString writes.
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
+_COUNTS = ("counts", "#", "#/op")
+_OF_PRIMARY = ("time", "throughput")
+_FAILURE = re.compile(r"^# Benchmark: (?P<name>.*)|<failure>$", re.MULTILINE)
+
+# JMH writes NaN and infinities as strings
+_Number = float | str
+
+
+class _Metric(msgspec.Struct):
+    scoreUnit: str  # noqa: N815  # JMH's name
+    rawData: list[list[_Number]] = []  # noqa: N815  # JMH's name
+    rawDataHistogram: list[list[list[tuple[_Number, float]]]] = []  # noqa: N815  # JMH's name
+
+
+class _Result(msgspec.Struct):
+    benchmark: str
+    mode: str
+    primaryMetric: _Metric  # noqa: N815  # JMH's name
+    secondaryMetrics: dict[str, _Metric] = {}  # noqa: N815  # JMH's name
+    params: dict[str, str] = {}
+
+
+def parse(data: bytes) -> Suite:
+    """Read one value of each metric for each measurement iteration, fork after fork.
+
+    Names: "package.Class.method:{a=1,b=x}:mode", the parameters in the order of their names; the mode always, so that
+    a name does not depend on what else is measured. Metrics: "throughput" (operations a second, more is better) or
+    "time" (seconds an operation); the secondary ones under their own names, unless some of their values are missing
+    or no numbers.
+    In mode sample a value is the mean of an iteration's histogram. The single samples have lost their order, and sorted
+    values would look like a trend; their quantiles are the secondary metrics "p0.50", "p0.99" and so on.
+
+    Raises:
+        OutputError: not such a file.
+    """
+    suite = Suite({}, {})
+    for result in read_json(data, list[_Result], "JMH's JSON"):
+        name = _name(result)
+        try:
+            add(suite, name, _series(result))
+        except OutputError as error:
+            suite.errors[printable(name)] = str(error)
+    return suite
+
+
+def failed(text: str) -> str | None:
+    """Return the benchmark of which JMH's text says that it failed; the JSON leaves it out. "" where it has no name."""
+    name = ""
+    for found in _FAILURE.finditer(text):
+        if found["name"] is None:
+            return printable(name)
+        name = found["name"]
+    return None
+
+
+def _name(result: _Result) -> str:
+    params = ",".join(f"{name}={value}" for name, value in sorted(result.params.items()))
+    return f"{result.benchmark}:{{{params}}}:{result.mode}" if params else f"{result.benchmark}:{result.mode}"
+
+
+def _series(result: _Result) -> dict[str, Series]:
+    unit, scale, better = _unit(result.primaryMetric.scoreUnit)
+    if unit not in ("s", "1/s"):
+        raise OutputError(
+            f"its unit is {printable(result.primaryMetric.scoreUnit)!r}, which this perfgate does not know"
+        )
+    values = [value * scale for value in _values(result.primaryMetric)]
+    series = {"time" if unit == "s" else "throughput": Series(unit, values, better)}
+    for name, metric in result.secondaryMetrics.items():
+        unit, scale, better = _unit(metric.scoreUnit)
+        values = [float(value) * scale for fork in metric.rawData for value in fork]
+        # in every iteration, or its values would not belong to those of the others
+        if len(values) == len(next(iter(series.values())).values) and usable(values, unit):
+            own = printable(name)
+            # as JMH's table writes it
+            series[f":{own}" if own in _OF_PRIMARY else own] = Series(unit, values, better)
+    return series
+
+
+def _values(metric: _Metric) -> list[float]:
+    if not metric.rawDataHistogram:
+        return [float(value) for fork in metric.rawData for value in fork]
+    return [_mean(iteration) for fork in metric.rawDataHistogram for iteration in fork]
+
+
+def _mean(histogram: list[tuple[_Number, float]]) -> float:
+    counts = sum(count for _, count in histogram)
+    if not counts > 0:
+        raise OutputError("an iteration has no samples: make iterations longer (-r)")
+    return sum(float(value) * count for value, count in histogram) / counts
+
+
+def _unit(unit: str) -> tuple[str, float, Better]:
+    above, _, below = unit.partition("/")
+    if above == "ops" and below in _SECONDS:
+        return "1/s", 1 / _SECONDS[below], "higher"
+    if above in _SECONDS and below in ("op", ""):
+        return "s", _SECONDS[above], "lower"
+    if unit == "B/op":
+        return "B", 1.0, "lower"
+    # the megabytes of "MB/sec" are 2**20 B in some profilers and 10**6 B in others
+    return "" if unit in _COUNTS else printable(unit), 1.0, "higher" if unit == "insns/clk" else "lower"
