@@ -6,30 +6,38 @@ import errno
 import fcntl
 import os
 import re
+import secrets
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
-from harness.process import end_group, start_time
+from harness.background import Background, FakeBackground, ProcessBackground, StartError
+from harness.bounded import KEPT, bound, last
+from harness.descendants import Descendants
+from harness.leftovers import marks, note
+from harness.process import end_group
+from harness.process import exit_status as exit_status  # instruments put what became of their own children so, too
+from harness.processors import ProcessorsError, started_with, weigh_session
 
-STDERR_KEPT = 64 * 1024
-_STDERR_ON_DISK = 64 * 1024 * 1024
+STDERR_KEPT = KEPT
 _TICK = 0.25
 _GRACE = 3.0
 _LEFTOVER_GRACE = 0.5
 
 PADDING = "PERFGATE_PADDING"
+# In the environment of what runs in the background: tells its orphans from those of executions.
+_MARK = "PERFGATE_BACKGROUND"
 # A directory's own names: the shell and the executor set them anew.
 _OF_DIRECTORY = ("PWD", "OLDPWD")
 _PRIVATE = re.compile(r"\A(GITHUB_|ACTIONS_|RUNNER_|INPUT_)|TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
@@ -45,9 +53,10 @@ _GIT = re.compile(
 class Command:
     """One process to start.
 
-    argv: program and arguments, ready to exec. environment: the whole environment, nothing is inherited; only PWD is
-    set to the directory. timeout: seconds until the whole process group is killed. stdout: the file that takes
-    standard output; None discards it. max_stdout: bytes beyond which the process group is killed.
+    argv: program and arguments, ready to exec. environment: the whole environment, nothing is inherited; PWD is set to
+    the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
+    group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
+    process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
     """
 
     argv: tuple[str, ...]
@@ -56,6 +65,8 @@ class Command:
     timeout: float
     stdout: Path | None = None
     max_stdout: float | None = None
+    cpus: str | None = None
+    priority: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +83,28 @@ class Outcome:
     stderr: str
 
 
-class Executor(Protocol):
-    """Starts a process, waits for it and tells what became of it; never raises for what the process did."""
+def no_complaint() -> str:
+    """Find nothing wrong."""
+    return ""
 
-    def run(self, command: Command) -> Outcome:
-        """Start a process, wait for it, and end what is left of its group."""
+
+class Executor(Protocol):
+    """Starts processes; never raises for what a process did."""
+
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+        """Start a process, wait for it, and end what is left of it.
+
+        complaint: asked several times a second, and once more when the process has ended; a text that is not empty
+        ends the process, and is the status.
+        """
+        ...
+
+    def start(self, command: Command, log: Path) -> Background:
+        """Start a process in the background; standard output and error go to the end of a log, of which the end stays.
+
+        Raises:
+            StartError: it cannot be started.
+        """
         ...
 
 
@@ -86,85 +114,172 @@ class FakeExecutor:
 
     answer: Callable[[Command], Outcome]
     commands: list[Command] = field(default_factory=list)
+    background: list[FakeBackground] = field(default_factory=list)
 
-    def run(self, command: Command) -> Outcome:
-        """Keep the command and return the function's answer."""
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+        """Keep the command and return the function's answer, its status the complaint if there is one."""
         self.commands.append(command)
-        return self.answer(command)
+        outcome = self.answer(command)
+        return replace(outcome, status=complaint() or outcome.status)
+
+    def start(self, command: Command, log: Path) -> FakeBackground:
+        """Keep the command and what stands for the process, whose log is empty."""
+        self.commands.append(command)
+        log.touch()
+        self.background.append(FakeBackground(log))
+        return self.background[-1]
 
 
-@dataclass(frozen=True, slots=True)
 class ProcessExecutor:
     """Starts real processes, each in its own session, with nothing on standard input.
 
-    running: a file that names the process that runs, for whoever cleans up after a perfgate that was killed.
+    running: a file in the run's work directory that names the processes, for whoever cleans up after a perfgate that
+    was killed.
 
     The whole process group ends with the process: on a time-out, on any exception (which is raised again) and after a
-    normal exit, when the process left children behind. A daemon that left the group is not waited for.
+    normal exit, when the process left children behind. On Linux what left the group ends too.
     """
 
-    running: Path | None = None
+    def __init__(self, running: Path | None = None) -> None:
+        self._running = running
+        self._descendants = Descendants()
+        self._background: list[ProcessBackground] = []
 
-    def run(self, command: Command) -> Outcome:
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
         """Start a process and wait for it.
 
         Raises:
             OSError: perfgate's own files (standard error's, standard output's) cannot be written.
         """
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        with tempfile.TemporaryFile() as errors, _output(command.stdout) as output:
-            # appending, so that cutting the file short while it is written leaves no hole
-            fcntl.fcntl(errors, fcntl.F_SETFL, fcntl.fcntl(errors, fcntl.F_GETFL) | os.O_APPEND)
-            tail = _Tail(errors)
+        with (
+            tempfile.TemporaryFile() as errors,
+            _output(command.stdout) as output,
+            self._descendants.execution(),
+        ):
+            _append_only(errors.fileno())
             begin = time.perf_counter()
             try:
-                process = subprocess.Popen(
-                    command.argv,
-                    cwd=command.directory,
-                    env={**command.environment, "PWD": str(command.directory)},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=errors,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                status = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
-                return Outcome(status, started, time.perf_counter() - begin, "")
-            self._name(process.pid)
+                process = self._start(command, output.fileno(), errors.fileno())
+            except StartError as error:
+                return Outcome(str(error), started, time.perf_counter() - begin, "")
             try:
-                status = _watch(process, command, begin, output, tail)
+                watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
+                status = watch.until_end(self._descendants.reap)
                 seconds = time.perf_counter() - begin
             except BaseException:
                 end_group(process, _GRACE)
                 raise
             end_group(process, _GRACE if status else _LEFTOVER_GRACE)
-            return Outcome(status or exit_status(process.returncode), started, seconds, tail.text())
+            status = status or complaint() or exit_status(process.returncode)
+            return Outcome(status, started, seconds, last(errors.fileno()))
 
-    def _name(self, pid: int) -> None:
-        if self.running is not None:
-            with suppress(OSError):
-                self.running.write_text(f"{pid} {start_time(pid)}", encoding="ascii")
+    def start(self, command: Command, log: Path) -> ProcessBackground:
+        """Start a process in the background.
+
+        Raises:
+            StartError: it cannot be started.
+            OSError: the log cannot be written.
+        """
+        mark = f"{_MARK}={secrets.token_hex(8)}"
+        marked = replace(command, environment={**command.environment, _MARK: mark.partition("=")[2]})
+        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            with self._descendants.starting(mark) as adopt:
+                process = self._start(marked, fd, fd)
+                adopt(process.pid)
+                made = ProcessBackground(process, fd, partial(self._descendants.release, process.pid))
+                self._background.append(made)
+        except BaseException:
+            os.close(fd)
+            raise
+        return made
+
+    def close(self) -> None:
+        """End what was started in the background and still lives, such as when an exception came between."""
+        with ExitStack() as stack:
+            while self._background:
+                stack.callback(self._background.pop().stop, _GRACE)
+
+    def _start(self, command: Command, output: int, errors: int) -> subprocess.Popen[bytes]:
+        program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath))
+        added = {"PWD": str(command.directory), **(marks(self._running) if self._running is not None else {})}
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                command.argv,
+                executable=program,
+                cwd=command.directory,
+                env={**command.environment, **added},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+        try:
+            plain = command.cpus is None and command.priority is None
+            process = start() if plain else started_with(start, command.cpus, command.priority)
+        except ProcessorsError as error:
+            raise StartError(f"cannot start: {error}") from None
+        except (OSError, ValueError) as error:
+            raise StartError(f"cannot start: {start_error(error, command.argv[0], command.directory)}") from None
+        if command.priority is not None:
+            weigh_session(process.pid, command.priority)
+        if self._running is not None:
+            note(self._running, process.pid)
+        return process
+
+
+def _resolved(program: str, path: str) -> str | None:
+    """Find a program by looking: to try it in each folder of PATH takes longer. None: leave it to the system."""
+    found = shutil.which(program, path=path) if program and not os.path.dirname(program) else None  # noqa: PTH120
+    return found if found is not None and Path(found).is_absolute() else None
 
 
 def _output(path: Path | None) -> BinaryIO:
     return Path(path or os.devnull).open("wb")
 
 
-def _watch(process: subprocess.Popen[bytes], command: Command, begin: float, output: BinaryIO, tail: _Tail) -> str:
-    # returns "" when the process ended by itself
-    waiter = _Waiter(process)
-    try:
-        while True:
-            remaining = begin + command.timeout - time.perf_counter()
-            if waiter.wait(max(0.0, min(remaining, _TICK))):
-                return ""
-            if remaining <= 0:
-                return f"time-out after {Duration(command.timeout)}"
-            if command.max_stdout is not None and os.fstat(output.fileno()).st_size > command.max_stdout:
-                return f"more than {command.max_stdout:.0f} bytes on standard output"
-            tail.bound()
-    finally:
-        waiter.close()
+def _append_only(fd: int) -> None:
+    # so that cutting the file short while it is written leaves no hole
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """Waits for a process and looks after it meanwhile."""
+
+    process: subprocess.Popen[bytes]
+    command: Command
+    begin: float
+    output: int
+    errors: int
+    complaint: Callable[[], str]
+
+    def until_end(self, each_time: Callable[[int], None]) -> str:
+        """Return why the process must be ended; "" when it ended by itself."""
+        waiter = _Waiter(self.process)
+        try:
+            while True:
+                remaining = self.begin + self.command.timeout - time.perf_counter()
+                if waiter.wait(max(0.0, min(remaining, _TICK))):
+                    return ""
+                if remaining <= 0:
+                    return f"time-out after {Duration(self.command.timeout)}"
+                reason = self._reason()
+                if reason:
+                    return reason
+                bound(self.errors)
+                each_time(self.process.pid)
+        finally:
+            waiter.close()
+
+    def _reason(self) -> str:
+        limit = self.command.max_stdout
+        if limit is not None and os.fstat(self.output).st_size > limit:
+            return f"more than {limit:.0f} bytes on standard output"
+        return self.complaint()
 
 
 class _Waiter:
@@ -190,49 +305,6 @@ class _Waiter:
     def close(self) -> None:
         if self._fd is not None:
             os.close(self._fd)
-
-
-class _Tail:
-    """The end of what a process writes into a file, which is cut off when it grows too long.
-
-    A file and not a pipe: a reader would take time from the benchmark, and a daemon that keeps a pipe open would
-    never let it end.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._fd = file.fileno()
-        self._kept = b""
-
-    def bound(self) -> None:
-        if os.fstat(self._fd).st_size > _STDERR_ON_DISK:
-            self._kept = self._last()
-            os.ftruncate(self._fd, 0)
-
-    def _last(self) -> bytes:
-        size = os.fstat(self._fd).st_size
-        read = os.pread(self._fd, STDERR_KEPT, max(0, size - STDERR_KEPT))
-        return (self._kept + read)[-STDERR_KEPT:]
-
-    def text(self) -> str:
-        return self._last().decode("utf-8", "replace")
-
-
-def exit_status(code: int) -> str:
-    """Put a return code into words: 0 -> "", 3 -> "exit 3", 139 -> "exit 139 (SIGSEGV)", -11 -> "signal SIGSEGV".
-
-    A shell answers 128 + number when a signal ended what it started.
-    """
-    if code >= 0:
-        name = _signal_name(code - 128) if code > 128 else ""
-        return f"exit {code} ({name})" if name else f"exit {code}" if code else ""
-    return f"signal {_signal_name(-code) or -code}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return ""
 
 
 def start_error(error: Exception, program: str, directory: Path) -> str:

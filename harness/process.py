@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -36,15 +38,29 @@ def alive(pid: int, started: str | None) -> bool:
     return True
 
 
+def return_code(process: subprocess.Popen[bytes]) -> int | None:
+    """Give what a process ended with, as Popen.returncode does; None while it lives.
+
+    On Linux it is not reaped, so that its id, which names its group, is not used again.
+    """
+    if process.returncode is not None or sys.platform != "linux":
+        return process.poll()
+    found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if found is None:
+        return None
+    return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
 def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
     """End a process that leads its own group, and all of the group: SIGTERM, and SIGKILL after `grace` seconds."""
     deadline = time.monotonic() + grace
     alive = True
     try:
         signal_group(process.pid, signal.SIGTERM)
+        # one that is stopped would see the signal only when it goes on
+        signal_group(process.pid, signal.SIGCONT)
         while time.monotonic() < deadline:
-            # reaped first: as a zombie the leader would count as a living member
-            alive = process.poll() is None or signal_group(process.pid, 0)
+            alive = process.poll() is None or _has_members(process.pid)
             if not alive:
                 return
             time.sleep(0.01)
@@ -52,6 +68,14 @@ def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
         if alive:
             signal_group(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _has_members(group: int) -> bool:
+    # reaped first, those that came to this process when their parent ended: zombies count as members
+    with suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
+    return signal_group(group, 0)
 
 
 def signal_group(group: int, number: int) -> bool:
@@ -62,3 +86,21 @@ def signal_group(group: int, number: int) -> bool:
         # macOS answers EPERM when only zombies are left
         return False
     return True
+
+
+def exit_status(code: int) -> str:
+    """Put a return code into words: 0 -> "", 3 -> "exit 3", 139 -> "exit 139 (SIGSEGV)", -11 -> "signal SIGSEGV".
+
+    A shell answers 128 + number when a signal ended what it started.
+    """
+    if code >= 0:
+        name = _signal_name(code - 128) if code > 128 else ""
+        return f"exit {code} ({name})" if name else f"exit {code}" if code else ""
+    return f"signal {_signal_name(-code) or -code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return ""

@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 import shutil
-import signal
 import stat
 import tempfile
 import time
@@ -19,13 +18,14 @@ from typing import BinaryIO
 
 from harness.errors import SourceError
 from harness.git import Git
-from harness.process import alive, signal_group, start_time
+from harness.leftovers import end_leftovers
+from harness.process import alive, start_time
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MARKER = ".perfgate-work"
 _MOMENTS = 60.0
 RUNNING = ".perfgate-running"
-"""In a work directory: the process that is being executed, and when it started."""
+"""In a work directory: names the processes that were started, see harness.leftovers."""
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def work_directory(git: Git, state: Path, *, keep: bool) -> Iterator[Path]:
         SourceError: the directory cannot be made, or TMPDIR lies inside the checkout.
     """
     remove_leftovers(git, state)
-    parent = Path(tempfile.gettempdir()).resolve()
+    parent = _temporary()
     if parent.is_relative_to(git.directory.resolve()):
         raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
     directory = parent / f"perfgate-{secrets.token_hex(4)}"
@@ -55,6 +55,18 @@ def work_directory(git: Git, state: Path, *, keep: bool) -> Iterator[Path]:
                 path.unlink(missing_ok=True)
         finally:
             os.close(descriptor)
+
+
+def _temporary() -> Path:
+    """Return the directory for temporary files; one that the user names is never replaced without a word."""
+    wanted = os.environ.get("TMPDIR")
+    if wanted:
+        try:
+            with tempfile.TemporaryFile(dir=wanted) as file:
+                file.write(b"\n")
+        except OSError as error:
+            raise SourceError(f"TMPDIR={wanted} cannot be used: {error.strerror}: set it to another place") from None
+    return Path(tempfile.gettempdir()).resolve()
 
 
 def remove_leftovers(git: Git, state: Path) -> None:
@@ -77,14 +89,10 @@ def remove_leftovers(git: Git, state: Path) -> None:
 
 
 def _end_orphan(directory: Path) -> None:
-    """End what a killed run was executing: it would go on beside the next measurements, in a tree that is removed."""
-    if _NAME.fullmatch(directory.name) is None or not directory.is_dir() or not _is_ours(directory):
-        return
-    with suppress(OSError, ValueError):
-        pid, _, started = (directory / RUNNING).read_text(encoding="ascii").partition(" ")
-        # ids are used again: without a start time to compare nobody is ended
-        if started == start_time(int(pid)):
-            signal_group(int(pid), signal.SIGKILL)
+    """End what a killed run left running: it would go on beside the next measurements, in a tree that is removed."""
+    # a cleaner may have removed the directory: what was started is known by its name, too
+    if _NAME.fullmatch(directory.name) is not None and (not directory.exists() or _is_ours(directory)):
+        end_leftovers(directory / RUNNING)
 
 
 def _is_free(file: BinaryIO) -> bool:

@@ -1,5 +1,6 @@
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -176,26 +177,108 @@ def test_children_left_behind_in_the_group_are_ended(tmp_path: Path, pid_of: Cal
     assert gone(pid_of("stubborn"))
 
 
-def test_a_daemon_that_keeps_standard_error_open_is_not_waited_for(
-    tmp_path: Path, pid_of: Callable[[str], int]
-) -> None:
-    script = """
-import os, sys, time
+DAEMON = """
+import os, signal, sys, time
 if os.fork() == 0:
     os.setsid()
-    open("daemon", "w").write(str(os.getpid()))
-    os.kill(os.getppid(), 0)
-    time.sleep(60)
-while not os.path.exists("daemon") or not open("daemon").read():
-    time.sleep(0.01)
+    if os.fork() == 0:
+        BEHAVIOUR
+        open("daemon.new", "w").write(str(os.getpid()))
+        os.rename("daemon.new", "daemon")
+        time.sleep(60)
+    os._exit(0)
+while not os.path.exists("daemon"):
+    time.sleep(0.005)
 print("started", file=sys.stderr)
 """
-    begin = time.monotonic()
-    outcome = run(tmp_path, sys.executable, "-c", script)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize(
+    "behaviour", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "os.chdir('..'); os.chdir('work')"]
+)
+def test_a_daemon_that_left_the_group_is_ended_and_reaped(
+    tmp_path: Path, pid_of: Callable[[str], int], behaviour: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    # tests before this one may have left some
+    children = Path("/proc/thread-self/children")
+    before = set(children.read_text().split())
+    outcome = run(tmp_path / "work", sys.executable, "-c", DAEMON.replace("BEHAVIOUR", behaviour))
     assert (outcome.status, outcome.stderr) == ("", "started\n")
-    assert time.monotonic() - begin < 10
-    # it left the group: ending it is not ours to do
-    assert not gone(pid_of("daemon"), within=0.1)
+    # not even as a zombie: nobody but this process could reap it
+    assert not Path(f"/proc/{pid_of('work/daemon')}").exists()
+    assert set(children.read_text().split()) <= before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_a_daemon_is_ended_after_a_time_out(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    script = DAEMON.replace("BEHAVIOUR", "") + "time.sleep(60)"
+    outcome = run(tmp_path, sys.executable, "-c", script, timeout=1.5)
+    assert outcome.status == "time-out after 1.5s"
+    assert not Path(f"/proc/{pid_of('daemon')}").exists()
+
+
+def test_what_others_started_is_left_alone(tmp_path: Path) -> None:
+    others = subprocess.Popen(["sleep", "60"])
+    ended = subprocess.Popen(["true"])
+    try:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert shell(tmp_path, "sleep 0.6").status == ""
+        assert others.poll() is None
+        assert ended.wait() == 0
+    finally:
+        others.kill()
+        others.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_orphans_are_reaped_while_the_execution_goes_on(tmp_path: Path) -> None:
+    # as many orphans as it has made must not be there as zombies when it looks again
+    script = """
+import os, time
+for _ in range(50):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os._exit(0)
+        os._exit(0)
+    os.wait()
+time.sleep(0.8)
+zombies = 0
+for task in os.listdir(f"/proc/{os.getppid()}/task"):
+    for pid in open(f"/proc/{os.getppid()}/task/{task}/children").read().split():
+        zombies += open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z"
+raise SystemExit(zombies)
+"""
+    assert run(tmp_path, sys.executable, "-c", script).status == ""
+
+
+def test_one_that_is_stopped_or_has_stopped_itself_ends_at_the_time_out(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    assert shell(tmp_path, "trap 'exit 0' TERM; kill -STOP $$", timeout=0.3).status == "time-out after 0.3s"
+    # it was woken to see SIGTERM, so the grace did not pass
+    assert time.monotonic() - begin < 2.5
+
+
+def test_a_complaint_ends_the_group_and_is_the_status(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    asked = []
+
+    def complaint() -> str:
+        asked.append(time.monotonic())
+        return "something else broke" if len(asked) == 2 else ""
+
+    command = Command(("sh", "-c", "sleep 60 & echo $! > child; wait"), tmp_path, ENVIRONMENT, 30)
+    outcome = ProcessExecutor().run(command, complaint)
+    assert outcome.status == "something else broke"
+    assert outcome.seconds < 10
+    assert gone(pid_of("child"))
+
+
+def test_a_complaint_counts_also_when_the_process_has_ended_before_anybody_asked(tmp_path: Path) -> None:
+    for script in ("exit 0", "exit 3"):
+        command = Command(("sh", "-c", script), tmp_path, ENVIRONMENT, 30)
+        assert ProcessExecutor().run(command, lambda: "the service is gone").status == "the service is gone"
 
 
 def test_the_end_of_a_long_standard_error_is_kept(tmp_path: Path) -> None:
@@ -220,7 +303,7 @@ longest = 0
 for i in range(300):
     os.write(2, block)
     time.sleep(0.004)
-    longest = max(longest, os.fstat(2).st_size)
+    longest = max(longest, os.fstat(2).st_blocks * 512)
 os.write(2, b"end %d" % (longest >> 20))
 """
     outcome = run(tmp_path, sys.executable, "-c", script)
@@ -271,6 +354,12 @@ def test_the_fake_answers_by_a_function_and_keeps_the_commands(tmp_path: Path) -
     command = Command(("a", "b"), tmp_path, {}, 1)
     assert fake.run(command).stderr == "a b"
     assert fake.commands == [command]
+    assert fake.run(command, lambda: "worse").status == "worse"
+    background = fake.start(command, tmp_path / "log")
+    assert (background.alive(), background.status()) == (True, "")
+    background.stop(1)
+    assert (background.alive(), background.status()) == (False, "signal SIGTERM")
+    assert fake.background == [background]
 
 
 def test_secrets_and_names_of_the_ci_system_are_removed() -> None:

@@ -17,12 +17,13 @@ import pytest
 
 from gate.model import SIDES, Commit
 from harness.errors import SourceError
+from harness.leftovers import marks
 from harness.process import alive, start_time
 from harness.repository import find_repository
 from harness.snapshot import overlaid
 from harness.source import Source, Sources, resolve
 from harness.submodules import relative_url
-from harness.workdir import remove_leftovers
+from harness.workdir import RUNNING, remove_leftovers
 from harness.worktrees import Trees, open_trees
 
 if TYPE_CHECKING:
@@ -381,6 +382,33 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolate
     with trees_of(checkout, "HEAD", "HEAD"):
         assert not directory.exists()
     assert nothing_left(checkout, isolated_git)
+
+
+def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    name = f"perfgate-{os.getpid():08x}"
+    mark = {**os.environ, **marks(isolated_git / name / RUNNING)}
+    with subprocess.Popen(["sleep", "60"], env=mark, start_new_session=True) as orphan:
+        work = checkout.path / ".perfgate/work"
+        work.mkdir(parents=True)
+        record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
+        (work / f"{name}.json").write_text(json.dumps(record))
+        remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+        assert orphan.wait(10) == -signal.SIGKILL
+    assert list(work.iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_temporary_directory_of_the_user_is_not_replaced_in_silence(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: bool
+) -> None:
+    checkout.commit(a="1")
+    wanted = tmp_path / "wanted"
+    if not missing:
+        wanted.write_text("no directory")
+    monkeypatch.setenv("TMPDIR", str(wanted))
+    with pytest.raises(SourceError, match=rf"^TMPDIR={wanted} cannot be used: .*: set it to another place"):
+        trees_of(checkout, "HEAD", "HEAD").__enter__()
 
 
 def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, tmp_path: Path) -> None:

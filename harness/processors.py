@@ -1,0 +1,112 @@
+"""The processors and the priority of a process that is started.
+
+On Linux both belong to a thread, and a process inherits those of the thread that starts it (sched_setaffinity(2),
+setpriority(2)). So a thread of its own sets them for itself and starts the process: nothing has to be put back, the
+process has them from its first instruction, and what is refused is known before it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_MOST = 1 << 16  # more than any kernel is built for
+
+
+class ProcessorsError(Exception):
+    """The processors or the priority that a command asks for cannot be had: why, in words."""
+
+
+def started_with(start: Callable[[], T], cpus: str | None, priority: int | None) -> T:
+    """Start a process with processors ("0,2-3") and a nice value, None for perfgate's own, and give what `start` gives.
+
+    Raises:
+        ProcessorsError: they cannot be had on this system, or by this user.
+        Exception: whatever `start` raises.
+    """
+    if sys.platform != "linux":
+        asked = f'cpus = "{cpus}"' if cpus is not None else f"priority = {priority}"
+        raise ProcessorsError(f"{asked} is not supported on this system")
+    done: list[T] = []
+    failed: list[Exception] = []
+
+    def inside() -> None:
+        try:
+            if cpus is not None:
+                _pin(cpus)
+            if priority is not None:
+                _nice(priority)
+            done.append(start())
+        except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
+            failed.append(error)
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        # so that whoever cleans up finds the process that is about to be there
+        thread.join()
+        raise
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def weigh_session(pid: int, priority: int) -> None:
+    """Give the session that a process leads the weight of a nice value among other sessions.
+
+    With autogroups (sched(7)) a nice value counts within its session only, and every command has its own. Where there
+    are none, or the right is missing, the nice value of the processes is all there is.
+    """
+    with suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(f"{priority}\n", encoding="ascii")
+
+
+def _pin(cpus: str) -> None:
+    wanted = _numbers(cpus)
+    with suppress(OSError):  # none of them can be had
+        os.sched_setaffinity(0, {number for number in wanted if number < _MOST})
+    # the kernel leaves out those that it cannot give, without a word
+    missing = wanted - os.sched_getaffinity(0)
+    if missing:
+        own = _shown(os.sched_getaffinity(os.getpid()))
+        raise ProcessorsError(f'cpus = "{cpus}": no processor {min(missing)} can be had here; there are {own}')
+
+
+def _numbers(cpus: str) -> frozenset[int]:
+    wanted: set[int] = set()
+    for part in cpus.split(","):
+        first, _, last = part.partition("-")
+        low, high = int(first), int(last or first)
+        if high < low:
+            raise ProcessorsError(f'cpus = "{cpus}": "{part}" is no range: the smaller number comes first')
+        # one beyond what can be is enough to be refused
+        wanted.update(range(min(low, _MOST), min(high, _MOST) + 1))
+    return frozenset(wanted)
+
+
+def _shown(numbers: Collection[int]) -> str:
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
+def _nice(priority: int) -> None:
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, priority)  # 0: this thread
+    except PermissionError:
+        raise ProcessorsError(
+            f"priority = {priority} needs the right to it: run as root, or raise the limit that `ulimit -e` shows"
+        ) from None

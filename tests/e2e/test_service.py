@@ -1,0 +1,217 @@
+"""Benchmarks that talk to a server or run beside a load, gated as a user would: real servers, real processes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import Project, environment, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+SERVER = """\
+import os, socket, sys
+print(os.getpid(), file=open(f"{os.environ['NOTES']}/server-{os.getpid()}", "w"))
+print("serving", os.environ["PERFGATE_SIDE"], flush=True)
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
+    while True:
+        connection, _ = server.accept()
+        with connection:
+            asked = connection.recv(100)
+            if asked == b"crash":
+                print("it crashed", flush=True)
+                os._exit(9)
+            connection.sendall(b"SPEED")
+"""
+CLIENT = """\
+import os, random, socket, sys, time
+random.seed(int(os.environ["PERFGATE_SEED"]))
+with open(sys.argv[2], "w") as out:
+    for _ in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as server:
+            server.sendall(sys.argv[3].encode())
+            if sys.argv[3] == "crash":
+                time.sleep(60)
+            out.write(f"{float(server.recv(100)) * random.gauss(1, 0.01)}\\n")
+"""
+PORT = "import os, sys; open(sys.argv[1], 'w').write(os.environ['PERFGATE_PORT'])"
+CONFIG = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = 5
+executions = 2
+iterations = 4
+[env]
+set = { NOTES = "@NOTES" }
+[[benchmark]]
+name = "request"
+command = "python3 client.py {port} {output} ask"
+instrument = "values"
+timeout = "20s"
+service = { command = "python3 server.py {port}" }
+"""
+
+
+class Served(Project):
+    """A repository with a server whose answers say how slow it is."""
+
+    def __init__(self, top: Path) -> None:
+        super().__init__(top)
+        self.notes = top.parent / "notes"
+        self.notes.mkdir()
+        self.config = CONFIG.replace("@NOTES", str(self.notes))
+        for speed in ("1.0", "1.2"):
+            self.write("server.py", SERVER.replace("SPEED", speed))
+            self.write("client.py", CLIENT)
+            self.write("port.py", PORT)
+            self.write("perfgate.toml", self.config)
+            self.commit(speed)
+
+    def check(self, old: str = "", new: str = "", *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Gate the last commit, after a change of the configuration of both sides."""
+        assert old in self.config
+        self.write("perfgate.toml", self.config.replace(old, new) if old else self.config)
+        return self.perfgate("check", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments)
+
+    def servers(self) -> list[int]:
+        """The process ids of all servers so far."""
+        return [int(path.read_text()) for path in self.notes.glob("server-*")]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Served:
+    return Served(tmp_path / "a project")
+
+
+def runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat")
+        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_a_slower_server_fails(project: Served) -> None:
+    done = project.check()
+    assert done.returncode == 1, done.stdout + done.stderr
+    (finding,) = project.report()["findings"]
+    assert 1.15 < finding["ratio"]["estimate"] < 1.25
+    # one a side and execution, and none is left
+    assert len(project.servers()) == 2 * 5 * 2
+    assert not any(map(runs, project.servers()))
+
+
+def test_a_server_per_build(project: Served) -> None:
+    done = project.check('{port}" }', '{port}", per = "build" }')
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(project.servers()) == 2 * 5
+    assert not any(map(runs, project.servers()))
+
+
+def test_a_server_that_crashes_is_an_error_with_its_log(project: Served) -> None:
+    done = project.check("{output} ask", "{output} crash")
+    assert done.returncode == 4
+    failures = project.report()["failures"]
+    assert [failure["status"] for failure in failures] == ["service ended while the benchmark ran: exit 9"]
+    assert f"serving {failures[0]['side']}\nit crashed" in failures[0]["stderr"]
+    assert "it crashed" in done.stdout
+
+
+def test_a_server_that_does_not_start_is_an_error_with_its_log(project: Served) -> None:
+    done = project.check('"python3 server.py', '"echo no disk; exit 5; python3 server.py')
+    assert done.returncode == 4
+    (failure,) = project.report()["failures"]
+    assert failure["status"] == "service ended before it was ready: exit 5"
+    assert "no disk" in failure["stderr"]
+
+
+def test_a_load_lives_beside_every_execution(project: Served) -> None:
+    load = 'load = { command = "echo $$ > $NOTES/load-$$; sleep 600 & wait" }\nservice ='
+    done = project.check("service =", load)
+    assert done.returncode == 1, done.stdout + done.stderr
+    loads = [int(path.read_text()) for path in project.notes.glob("load-*")]
+    assert len(loads) == 2 * 5 * 2
+    assert not any(map(runs, loads))
+    done = project.check("service =", 'load = { command = "true" }\nservice =', "--set", "plan.builds=1")
+    assert done.returncode == 4
+    assert project.report()["failures"][0]["status"] == "load ended before the benchmark: exit 0"
+
+
+def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[bytes]:
+    """Begin a gate, and wait until so many servers were started."""
+    running = subprocess.Popen(
+        perfgate("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments),
+        cwd=project.top,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(PERFGATE_HISTORY=str(project.top.parent / "history.sqlite")),
+    )
+    # another gate on this machine may have to end first
+    deadline = time.monotonic() + 300
+    try:
+        while len(project.servers()) < count:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.005)
+    except BaseException:
+        running.kill()
+        running.wait()
+        raise
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_servers(project: Served, number: signal.Signals) -> None:
+    project.write("perfgate.toml", project.config.replace('{port}" }', '{port}", per = "build" }'))
+    running = started(project, 2)
+    running.send_signal(number)
+    assert running.wait(timeout=60) == 128 + number
+    assert not any(map(runs, project.servers()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
+def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
+    # a server per build, a load, and a daemon in a session of its own
+    daemon = "setsid sh -c 'echo $$ > $NOTES/daemon-$$; cd /; exec sleep 600' &"
+    config = project.config.replace(
+        'service = { command = "python3',
+        f'load = {{ command = """{daemon} echo $$ > $NOTES/load-$$; sleep 600 & wait""" }}\n'
+        'service = { per = "build", command = "exec python3',
+    )
+    project.write("perfgate.toml", config.replace("python3 client.py {port} {output} ask", "sleep 600"))
+    running = started(project, 1)
+    deadline = time.monotonic() + 20
+    while not list(project.notes.glob("daemon-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.2)
+    running.kill()
+    running.wait()
+    left = [int(path.read_text()) for path in project.notes.iterdir()]
+    assert len(left) == 3
+    assert all(map(runs, left))
+    done = project.check("", "", "--set", "plan.builds=1")
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert not any(map(runs, left))
+
+
+def test_ports_are_free_and_equally_long(project: Served) -> None:
+    done = project.check("client.py {port} {output} ask", "port.py {output}", "--set", "plan.builds=1")
+    assert done.returncode == 0, done.stderr
+    lines = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
+    executions = [record for record in map(json.loads, lines) if record["type"] == "execution"]
+    ports = [int(record["metrics"]["time"]["values"][0]) for record in executions]
+    assert len(set(ports)) == 4
+    assert {len(str(port)) for port in ports} == {5}
+    for port in ports:
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", port))
