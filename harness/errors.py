@@ -13,3 +13,7 @@ class SourceError(HarnessError):
 
 class LockError(HarnessError):
     """The host-wide lock cannot be taken."""
+
+
+class InstrumentError(HarnessError):
+    """An instrument's tool is not on this machine, and nothing can stand in for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
 from harness.execute import PADDING, Command, Outcome
+from harness.steady import steady_from
 
 SHELL = ("sh", "-c")
 
@@ -24,7 +25,8 @@ class Context:
     """Where and how one execution happens.
 
     directory: of its side. environment: of its side, without what the instrument adds. scratch: an empty directory
-    for this execution alone.
+    for this execution alone. port: a free one, for {port};
+    0 where the benchmark has no use for one.
     """
 
     directory: Path
@@ -34,6 +36,7 @@ class Context:
     padding: int
     iterations: int
     scratch: Path
+    port: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ class Unusable:
     stderr: str
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What came out of one execution of a suite.
+
+    benchmarks: the metrics of each benchmark that it names. failures: those without usable values, and why.
+    """
+
+    benchmarks: dict[str, dict[str, Metric]]
+    failures: dict[str, Unusable]
+
+
 class Instrument(Protocol):
     """Makes the command of one execution, and reads the values that came out of it."""
 
@@ -51,8 +65,10 @@ class Instrument(Protocol):
         """Return the process to start."""
         ...
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
-        """Return the metrics by name, or why there are none."""
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        """Return the metrics by name, of a suite the benchmarks by name, or why there are none."""
         ...
 
 
@@ -92,22 +108,28 @@ def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
 
 
 def placeholders(context: Context) -> dict[str, str]:
-    """Return what {seed} and {output} stand for in an execution's command."""
-    return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT)}
+    """Return what {seed}, {output} and {port} stand for in an execution's command."""
+    return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT), "port": str(context.port)}
 
 
 def environment(context: Context) -> dict[str, str]:
-    """Return the environment of an execution: of its side, with PERFGATE_SIDE, PERFGATE_SEED and the padding."""
+    """Return the environment of an execution: of its side, with PERFGATE_SIDE, _SEED and _PORT, and the padding."""
     return {
         **context.environment,
         "PERFGATE_SIDE": context.side,
         "PERFGATE_SEED": str(context.seed),
+        **({"PERFGATE_PORT": str(context.port)} if context.port else {}),
         PADDING: "x" * context.padding,
     }
 
 
+def wanted_values(benchmark: Benchmark, iterations: int) -> int:
+    """Count the values that one execution is asked for: the measured ones and the warm-up."""
+    return iterations + (benchmark.warmup if benchmark.warmup != "auto" else 0)
+
+
 def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) -> dict[str, Metric]:
-    """Make metrics of series: the first `warmup` values are dropped.
+    """Make metrics of series, and refuse those that are not complete.
 
     missing: why a declared metric may be missing, for the message; may be empty.
 
@@ -116,19 +138,43 @@ def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) ->
     """
     if not series:
         raise OutputError("no values")
-    for name, each in series.items():
-        if len(each.values) <= benchmark.warmup:
-            raise OutputError(f"{len(each.values)} values of {name!r}, and warmup takes {benchmark.warmup}")
-    absent = [name for name in benchmark.metric if name not in series]
+    refuse_absent(benchmark, series, missing)
+    return without_warmup(benchmark, series)
+
+
+def refuse_absent(benchmark: Benchmark, present: Collection[str], missing: str = "") -> None:
+    """Refuse output without a metric that is declared.
+
+    Raises:
+        OutputError: naming the declared metrics that are not there.
+    """
+    absent = [name for name in benchmark.metric if name not in present]
     if absent:
         raise OutputError(f"no values of {', '.join(map(repr, absent))}{missing and f' ({missing})'}")
-    made = {}
-    for name, each in series.items():
-        rules = benchmark.metric.get(name)
-        better = (rules.better if rules else None) or "lower"
-        kept, dropped = each.values[benchmark.warmup :], each.values[: benchmark.warmup]
-        made[name] = Metric(unit=each.unit, better=better, values=kept, dropped=dropped)
-    return made
+
+
+def without_warmup(benchmark: Benchmark, series: Mapping[str, Series]) -> dict[str, Metric]:
+    """Make metrics of series: the first `warmup` values are dropped, or those before the steady state.
+
+    Raises:
+        OutputError: nothing is left of a metric.
+    """
+    return {name: _metric(benchmark, name, each) for name, each in series.items()}
+
+
+def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
+    rules = benchmark.metric.get(name)
+    better = (rules.better if rules else None) or series.better
+    steady = None
+    if benchmark.warmup == "auto":
+        found = steady_from(series.values)
+        steady, warmup = found is not None, found or 0
+    else:
+        warmup = benchmark.warmup
+    if len(series.values) <= warmup:
+        raise OutputError(f"{len(series.values)} values of {name!r}, and warmup takes {warmup}")
+    kept, dropped = series.values[warmup:], series.values[:warmup]
+    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady)
 
 
 def read_regular(path: Path, limit: float) -> bytes | None:
@@ -171,3 +217,13 @@ def tail(path: Path) -> str:
             return file.read().decode("utf-8", "replace").strip("\n")
     except OSError:
         return ""
+
+
+def both_outputs(stdout: str, stderr: str) -> str:
+    """Join what a program wrote, standard error last: the end is what a report shows, and there stands what went wrong.
+
+    Where standard error is empty, standard output tells: test runners write there.
+    """
+    if not stdout or not stderr.strip():
+        return stderr if stderr.strip() else stdout
+    return f"--- standard output ---\n{stdout}\n--- standard error ---\n{stderr}"

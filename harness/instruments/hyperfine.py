@@ -12,7 +12,16 @@ from gate.adapters.errors import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.execute import Command, Outcome, find_program, start_error
-from harness.instruments.common import Context, Unusable, arguments, environment, metrics, placeholders, read_regular
+from harness.instruments.common import (
+    Context,
+    Unusable,
+    arguments,
+    environment,
+    metrics,
+    placeholders,
+    read_regular,
+    wanted_values,
+)
 
 OLDEST = (1, 14)
 """The first with both -N and --output."""
@@ -32,7 +41,7 @@ class Hyperfine:
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of hyperfine without a shell of its own."""
         argv = arguments(benchmark.command, placeholders(context))
-        runs = str(benchmark.warmup + context.iterations)
+        runs = str(wanted_values(benchmark, context.iterations))
         # Warm-up runs are measured and dropped here, so that they are recorded. inherit: standard error reaches
         # perfgate, standard output is discarded by the executor; hyperfine would swallow both.
         options = ("-N", "--runs", runs, "--warmup", "0", "--style", "none", "--output", "inherit")

@@ -9,27 +9,28 @@ the last run (a signal is negative), "errno": why it could not be started, else 
 """
 
 import gc
-import os
-import resource
-import signal
+import posix  # os and signal would double the start-up: os loads modules, and signal makes enums
 import sys
 from time import perf_counter_ns
+
+SIGPIPE, SIGXFSZ = 13, 25
+"""On Linux and macOS alike."""
 
 
 def main(output: str, runs: int, lc_ctype: str, argv: list[str]) -> None:
     """Run the command until it fails, at most `runs` times."""
-    environment = dict(os.environb)
+    environment = dict(posix.environ)
     # Python may have set it for itself at its start (PEP 538)
     environment.pop(b"LC_CTYPE", None)
     if lc_ctype:
-        environment[b"LC_CTYPE"] = os.fsencode(lc_ctype[1:])
+        environment[b"LC_CTYPE"] = lc_ctype[1:].encode(sys.getfilesystemencoding(), "surrogateescape")
     # Python ignores these; a program expects them as they are by default
-    default = (signal.SIGPIPE, signal.SIGXFSZ)
+    default = (SIGPIPE, SIGXFSZ)
     program = argv[0]
     measured: list[list[float]] = []
     code = error = 0
     gc.disable()
-    spawn, wait, clock = os.posix_spawnp, os.wait4, perf_counter_ns
+    spawn, wait, clock = posix.posix_spawnp, posix.wait4, perf_counter_ns
     while len(measured) < runs and not code:
         try:
             start = clock()
@@ -40,7 +41,7 @@ def main(output: str, runs: int, lc_ctype: str, argv: list[str]) -> None:
             error = problem.errno or -1
             break
         measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
-        code = os.waitstatus_to_exitcode(status)
+        code = posix.waitstatus_to_exitcode(status)
     own = own_peak()
     with open(output, "x", encoding="ascii") as file:  # noqa: PTH123 - pathlib would double the start-up
         file.write(f'{{"runs": {measured}, "own": {own}, "code": {code}, "errno": {error}}}')
@@ -55,6 +56,8 @@ def own_peak() -> int:
         with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123 - as above
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
     except (OSError, StopIteration):
+        import resource
+
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

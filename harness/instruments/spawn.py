@@ -12,8 +12,18 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome, exit_status, start_error
-from harness.instruments.common import Context, Unusable, arguments, environment, metrics, placeholders, read_regular
+from harness.execute import Command, Outcome, start_error
+from harness.instruments.common import (
+    Context,
+    Unusable,
+    arguments,
+    environment,
+    metrics,
+    placeholders,
+    read_regular,
+    wanted_values,
+)
+from harness.process import exit_status
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
@@ -39,7 +49,7 @@ class Spawn:
         """Return a call of the launcher."""
         lc_ctype = context.environment.get("LC_CTYPE")
         head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / _RESULT))
-        runs = str(benchmark.warmup + context.iterations)
+        runs = str(wanted_values(benchmark, context.iterations))
         argv = arguments(benchmark.command, placeholders(context))
         return Command(
             argv=(*head, runs, "" if lc_ctype is None else f"={lc_ctype}", *argv),

@@ -1,11 +1,12 @@
-"""The values instrument: the program measures and writes its numbers to {output} or standard output."""
+"""The values instrument: the program measures and writes its values to {output} or standard output."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gate.adapters import values
+from gate.adapters import csv_column, hdr, values
 from gate.adapters.errors import OutputError
+from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.execute import Command, Outcome
@@ -14,6 +15,7 @@ from harness.instruments.common import (
     Context,
     Unusable,
     arguments,
+    both_outputs,
     environment,
     mentions,
     metrics,
@@ -28,14 +30,14 @@ _MAX_CHATTER = 1 << 30
 
 
 class Values:
-    """Reads the numbers that a program writes."""
+    """Reads what a program writes: numbers, JSON lines, an HdrHistogram log, or the column of a CSV file."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the benchmark's command; standard output is kept: it has the numbers, or the reason of a failure."""
         output = context.scratch / OUTPUT
         added = {
             "PERFGATE_ITERATIONS": str(context.iterations),
-            "PERFGATE_WARMUP": str(benchmark.warmup),
+            "PERFGATE_WARMUP": str(0 if benchmark.warmup == "auto" else benchmark.warmup),
             "PERFGATE_OUTPUT": str(output),
         }
         named = mentions(benchmark.command, "output")
@@ -50,21 +52,17 @@ class Values:
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read {output}, else PERFGATE_OUTPUT, else standard output."""
-        told = outcome.stderr + self._said(benchmark, context.scratch)
+        told = both_outputs(self._said(benchmark, context.scratch), outcome.stderr)
         if outcome.status:
             return Unusable(outcome.status, told)
-        units = {name: rules.unit for name, rules in benchmark.metric.items()}
         try:
-            return metrics(benchmark, values.parse(self._output(benchmark, context.scratch), units), "")
+            return metrics(benchmark, _parsed(benchmark, self._output(benchmark, context.scratch)), "")
         except OutputError as error:
             return Unusable(str(error), told)
 
     def _said(self, benchmark: Benchmark, scratch: Path) -> str:
         """Return the end of standard output where it is no numbers: many test runners tell there what went wrong."""
-        if not mentions(benchmark.command, "output"):
-            return ""
-        said = tail(scratch / _STDOUT)
-        return f"\n--- standard output ---\n{said}" if said else ""
+        return tail(scratch / _STDOUT) if mentions(benchmark.command, "output") else ""
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value
@@ -75,3 +73,10 @@ class Values:
         elif not data:
             data = read_regular(scratch / _STDOUT, limit)
         return data or b""
+
+
+def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
+    units = {name: rules.unit for name, rules in benchmark.metric.items()}
+    if benchmark.column is not None:
+        return csv_column.parse(data, benchmark.column, units)
+    return hdr.parse(data, units) if hdr.recognises(data) else values.parse(data, units)

@@ -192,9 +192,34 @@ def test_any_executor_will_do(context: Context) -> None:
 
 def test_a_reason_on_standard_output_is_kept(context: Context) -> None:
     found = measured(context, "echo 'why it failed'; echo noise >&2; exit 3; : {output}")
-    assert found == Unusable("exit 3", "noise\n\n--- standard output ---\nwhy it failed")
+    assert found == Unusable("exit 3", "--- standard output ---\nwhy it failed\n--- standard error ---\nnoise\n")
 
 
 def test_a_script_is_repeated_in_brackets() -> None:
     assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n\n)"
     assert by_hand(["a b", "c"], {}) == "'a b' c"
+
+
+def test_a_column_of_a_csv_file(context: Context) -> None:
+    program = "printf 'id,latency_ms\\n1,8\\n2,2.5\\n' > {output}"
+    assert measured(context, program, column="latency_ms", warmup=1) == {
+        "latency": Metric(unit="s", better="lower", values=[0.0025], dropped=[0.008])
+    }
+    assert status(context, program, column="nope") == "the CSV has no column 'nope': there are 'id, latency_ms'"
+    assert (
+        status(context, "printf 'a,b\\n1,x\\n' > {output}", column="b")
+        == "line 2 of the CSV, column 'b': 'x' is not a number"
+    )
+    assert status(context, "echo a,b > {output}", column="b") == "no values"
+
+
+def test_an_hdr_histogram_log(context: Context) -> None:
+    log = Path(__file__).parent.parent / "data" / "hdr" / "python.hlog"
+    command = ["cp", str(log), "{output}"]
+    found = measured(context, command, metric={"latency": MetricRules(unit="us", statistics=["p99"])})
+    assert not isinstance(found, Unusable)
+    assert found["latency"].unit == "s"
+    assert len(found["latency"].values) == 4 * 251
+    assert max(found["latency"].values) == pytest.approx(2**62 * 1e-6, rel=1e-5)
+    (context.scratch / "output").unlink()
+    assert status(context, command).startswith("line 3 of the HdrHistogram log: its integers have no unit")

@@ -1,0 +1,146 @@
+"""The callgrind instrument: instructions executed, counted by valgrind's virtual processor."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.adapters import callgrind
+from gate.adapters.errors import OutputError
+from gate.adapters.values import Series
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import Command, Outcome, find_program, start_error
+from harness.instruments.common import (
+    Context,
+    Unusable,
+    arguments,
+    environment,
+    placeholders,
+    read_regular,
+    refuse_absent,
+)
+
+_MAX_PROFILE = 1 << 30
+# in the scratch directory, beside what {output} names
+_PROFILE = "callgrind.out"
+_LOG = "valgrind.log"
+_OPTIONS = (
+    "--tool=callgrind",
+    "--quiet",
+    # the command is often a shell or a driver that starts the program
+    "--trace-children=yes",
+    # a forked child inherits its parent's counts: a dump sets them to 0, and what was before is counted once
+    "--dump-before=fork",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Callgrind:
+    """Counts by the valgrind at an absolute path.
+
+    fixed: what keeps addresses the same in each execution (setarch -R), or nothing. warning: what the counts lack
+    then, in one line; "" when nothing.
+
+    An execution is one run of the command and gives one value, whatever iterations and warmup say: the count is the
+    same each time. It has no padding, and PYTHONHASHSEED=0 unless the user set it. Instructions of all processes that
+    the command starts are added up, but for what a process did before it replaced itself (exec).
+    """
+
+    path: str
+    version: str
+    fixed: tuple[str, ...]
+    warning: str
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
+        files = (f"--callgrind-out-file={_escaped(context.scratch / _PROFILE)}.%p", _log(context.scratch / _LOG))
+        return Command(
+            argv=(
+                *(*self.fixed, self.path, *_OPTIONS, *files, "--"),
+                *arguments(benchmark.command, placeholders(context)),
+            ),
+            directory=context.directory,
+            environment={"PYTHONHASHSEED": "0"} | environment(context),
+            timeout=benchmark.timeout,
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Add up the profiles of all processes; the metric is "instructions", a count."""
+        profiles = sorted(context.scratch.glob(f"{_PROFILE}.*"))
+        if outcome.status:
+            return _failed(outcome, bool(profiles), benchmark, context)
+        try:
+            count = callgrind.instructions(read_regular(profile, _MAX_PROFILE) or b"" for profile in profiles)
+            refuse_absent(benchmark, {"instructions"}, "callgrind gives instructions")
+        except OutputError as error:
+            return Unusable(str(error), outcome.stderr)
+        series = Series("", [float(count)])
+        declared = benchmark.metric.get("instructions")
+        better = (declared.better if declared else None) or series.better
+        return {"instructions": Metric(unit="", better=better, values=series.values)}
+
+
+def _escaped(path: Path) -> str:
+    # valgrind replaces %p and %q in file names
+    return str(path).replace("%", "%%")
+
+
+def _log(path: Path) -> str:
+    return f"--log-file={_escaped(path)}.%p"
+
+
+def _failed(outcome: Outcome, ran: bool, benchmark: Benchmark, context: Context) -> Unusable:
+    program = arguments(benchmark.command, placeholders(context))[0]
+    if not ran and outcome.status.startswith("exit 127"):
+        return Unusable(f"cannot start: {start_error(FileNotFoundError(), program, context.directory)}", outcome.stderr)
+    if not ran and outcome.status.startswith("exit 126"):
+        return Unusable(f"cannot start: {start_error(PermissionError(), program, context.directory)}", outcome.stderr)
+    return Unusable(outcome.status, outcome.stderr)
+
+
+def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
+    """Look for valgrind on the caller's PATH and try it once; else say in words why it cannot be used."""
+    path = find_program("valgrind", caller)
+    if path is None:
+        return "valgrind is not installed (the package is called valgrind)"
+    fixed = _fixed(caller)
+    try:
+        version = _run((path, "--version"), caller).stdout.decode("utf-8", "replace").strip().removeprefix("valgrind-")
+        with tempfile.TemporaryDirectory() as folder:
+            out = f"--callgrind-out-file={_escaped(Path(folder) / _PROFILE)}"
+            done = _run((*fixed, path, *_OPTIONS, out, "--", "true"), caller)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path} cannot be tried ({error})"
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").splitlines()
+        return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
+    return Callgrind(path, version, fixed, "" if fixed else _MOVING)
+
+
+_MOVING = (
+    "callgrind: addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
+    "equal runs may differ a little"
+)
+
+
+def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:
+    setarch = find_program("setarch", caller)
+    if setarch is None:
+        return ()
+    # older ones need the machine's name
+    call = (setarch, platform.machine(), "-R")
+    try:
+        return call if _run((*call, "true"), caller).returncode == 0 else ()
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+
+
+def _run(argv: tuple[str, ...], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=dict(caller)
+    )

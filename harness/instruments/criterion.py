@@ -1,0 +1,94 @@
+"""The tool Criterion.rs: `cargo bench`, or a compiled benchmark."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from gate.adapters import criterion
+from gate.adapters.criterion import Files
+from gate.adapters.errors import OutputError
+from gate.adapters.reading import printable
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+_LEAST = 10
+"""The smallest --sample-size that Criterion takes."""
+_FOREIGN = re.compile(r"error: Unrecognized option: '([^'\n]*)'")
+_REASON = re.compile(
+    r"^(?:error(?:\[E\d+\])?: |Baseline '.*' must exist).*|^thread '.*panicked at .*:\n(?P<panic>(?!Baseline).*)",
+    re.MULTILINE,
+)
+_ZERO = re.compile(r"At least one measurement of benchmark (.*) took zero time")
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """Gives Criterion a directory of its own, so that nothing of an earlier run is read, and reads its samples."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return the number of samples, behind cargo's "--"; a compiled benchmark only measures with --bench."""
+        cargo = any(PurePath(word).name == "cargo" for word in call.words)
+        added = [] if cargo or _given(call, "bench") else ["--bench"]
+        if not _given(call, "noplot") and "-n" not in call.words:
+            added.append("--noplot")
+        if not _given(call, "sample-size") and not _given(call, "quick"):
+            added.append(f"--sample-size={max(_LEAST, call.values)}")
+        return ("--", *added) if cargo and "--" not in call.words else tuple(added)
+
+    def environment(self, call: Call) -> dict[str, str]:
+        """Set where Criterion keeps its files."""
+        return {"CRITERION_HOME": str(call.output)}
+
+    def read(self, call: Call) -> Suite:
+        """Read every directory "new" of benchmarks under {output}.
+
+        Raises:
+            OutputError: there is none, a file is no regular file, or they hold more than the limit.
+        """
+        if call.output.is_symlink() or (call.output.exists() and not call.output.is_dir()):
+            raise OutputError("the output is a link or a file, and Criterion's is a directory")
+        found, left = {}, call.limit
+        for directory in _measured(call.output):
+            benchmark = read_regular(directory / "new" / "benchmark.json", left)
+            sample = read_regular(directory / "new" / "sample.json", left)
+            left -= len(benchmark or b"") + len(sample or b"")
+            if left < 0:
+                raise OutputError(f"the output is longer than max_output ({call.limit:.0f} bytes)")
+            again = (directory / "change").is_dir()
+            found[str(directory.relative_to(call.output))] = Files(benchmark, sample, again)
+        # Criterion leaves such a benchmark out, and ends with 0
+        left_out = {printable(name): "a measurement took zero time" for name in _ZERO.findall(call.stderr)}
+        if not found and not left_out:
+            raise OutputError("Criterion wrote no results: no benchmark ran, or CRITERION_HOME did not reach it")
+        suite = criterion.parse(found)
+        return Suite(suite.benchmarks, suite.errors | left_out)
+
+    def explain(self, status: str, said: str) -> str:
+        """Say which option was refused by what, or what failed."""
+        foreign = _FOREIGN.search(said)
+        if foreign:
+            return (
+                f"{status}: a bench target that is not of Criterion does not know --{foreign[1]}: name Criterion's "
+                "with --bench NAME, or set bench = false for [lib] and [[bin]] in Cargo.toml"
+            )
+        reason = _REASON.search(said)
+        if reason is None:
+            return status
+        why = f"panic: {reason['panic']}" if reason["panic"] else reason[0]
+        return f"{status}: {printable(why)[:_SHOWN]}"
+
+
+def _given(call: Call, name: str) -> bool:
+    behind = call.words[call.words.index("--") :] if "--" in call.words else call.words
+    return any(word == f"--{name}" or word.startswith(f"--{name}=") for word in behind)
+
+
+def _measured(top: Path) -> list[Path]:
+    """Find the directories of benchmarks: "new" in it holds files. A group may itself be called "new"."""
+    walk = os.walk(top)
+    return sorted(Path(place).parent for place, _, files in walk if Path(place).name == "new" and files)

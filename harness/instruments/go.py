@@ -1,0 +1,62 @@
+"""The tool go: `go test -bench`, or a test binary that `go test -c` compiled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from gate.adapters import go
+from gate.adapters.reading import printable
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+_REASON = re.compile(
+    r"^(?:panic: |fatal error: |--- FAIL: |flag provided but not defined: |FAIL\t.*\[(?:build|setup) failed\]).*",
+    re.MULTILINE,
+)
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Runs each benchmark as often as values are wanted, by -count, and reads standard output."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return what makes benchmarks run, and nothing else, unless the command says which.
+
+        -v: a name is told before its benchmark prints, and without GOMAXPROCS; benchmarks do not see it.
+        """
+        go_test = any(
+            re.fullmatch(r"go[\d.]*", PurePath(word).name) and "test" in call.words[i + 1 :]
+            for i, word in enumerate(call.words)
+        )
+        # behind -args only the binary's own names are known
+        dash = "-" if go_test and not {"-args", "--args"} & set(call.words) else "-test."
+        wanted = {"bench": "=.", "run": "=^$", "count": f"={call.values}", "v": ""}
+        return tuple(f"{dash}{name}{value}" for name, value in wanted.items() if not _given(name, call.words))
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
+        """Set nothing."""
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        """Read what the command wrote into {output}, else standard output.
+
+        Raises:
+            OutputError: it reports a failure, or is cut short.
+        """
+        data = read_regular(call.output, call.limit)
+        if data is None:
+            data = read_regular(call.stdout, call.limit) or b""
+        return go.parse(data, several=any("..." in word for word in call.words))
+
+    def explain(self, status: str, said: str) -> str:
+        """Add the first line that tells a reason."""
+        found = _REASON.search(said)
+        return f"{status}: {printable(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else status
+
+
+def _given(name: str, words: tuple[str, ...]) -> bool:
+    return any(re.fullmatch(rf"--?(?:test\.)?{name}(?:=.*)?", word, re.DOTALL) for word in words)

@@ -1,0 +1,49 @@
+"""The tool Google Benchmark: a program that is linked with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.adapters import google_benchmark
+from gate.adapters.errors import OutputError
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleBenchmark:
+    """Runs the benchmarks of a program, one value a repetition."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return what makes the program repeat each benchmark as often as wanted and write every repetition."""
+        return (
+            f"--benchmark_out={call.output}",
+            "--benchmark_out_format=json",
+            f"--benchmark_repetitions={call.values}",
+            "--benchmark_report_aggregates_only=false",
+        )
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
+        """Set nothing."""
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        """Read the file of --benchmark_out.
+
+        Raises:
+            OutputError: there is none, or it is not as expected; empty: the filter matches no benchmark.
+        """
+        data = read_regular(call.output, call.limit)
+        if data is None:
+            raise OutputError(
+                "Google Benchmark wrote nothing: main() does not call benchmark::Initialize(&argc, argv), or the "
+                "options that are added at the end of the command do not reach it"
+            )
+        if not data:
+            raise OutputError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
+        return google_benchmark.parse(data)
+
+    def explain(self, status: str, said: str) -> str:  # noqa: ARG002  # of the Protocol
+        """Say nothing more: standard error has it."""
+        return status

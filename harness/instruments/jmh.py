@@ -1,0 +1,66 @@
+"""The tool JMH: the jar that holds its benchmarks, and org.openjdk.jmh.Main."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gate.adapters import jmh
+from gate.adapters.errors import OutputError
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+_REASON = re.compile(
+    r"^(?:No matching benchmarks\.|ERROR: .*JMH lock|Error parsing command line:\s*\S|Error: Unable to access jar).*",
+    re.MULTILINE,
+)
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Jmh:
+    """Runs every benchmark in one fork, with one iteration for each value that is wanted."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return format, file, one fork, the iterations, and that a failure ends it: JMH exits with 0 otherwise.
+
+        JMH's own warm-up stays as the benchmarks have it (@Warmup, -wi). It throws those values away, but without it a
+        warmup of 0, perfgate's default, would measure the interpreter. With -wi 0 perfgate's `warmup` does it all.
+        """
+        wanted = {"rf": "json", "rff": str(call.output), "f": "1", "i": str(call.values), "foe": "true"}
+        missing = [(name, value) for name, value in wanted.items() if not _given(call, name)]
+        return tuple(word for name, value in missing for word in (f"-{name}", value))
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
+        """Set nothing."""
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        """Read the file of -rff, if standard output does not report a failure.
+
+        Raises:
+            OutputError: there is none, it is not as expected, or a benchmark failed.
+        """
+        name = jmh.failed((read_regular(call.stdout, call.limit) or b"").decode("utf-8", "replace"))
+        if name is not None:
+            raise OutputError(f"JMH reports a failure of {name or 'a benchmark'}")
+        data = read_regular(call.output, call.limit)
+        if data:
+            return jmh.parse(data)
+        if _given(call, "rff"):
+            raise OutputError("the command has its own -rff: write `-rf json -rff {output}`, or leave both out")
+        raise OutputError("JMH wrote nothing: its options, added at the end of the command, did not reach it")
+
+    def explain(self, status: str, said: str) -> str:
+        """Name the benchmark that failed, or why none ran."""
+        name = jmh.failed(said)
+        if name is not None:
+            return f"{status}: {name or 'a benchmark'} failed"
+        reason = _REASON.search(said)
+        return f"{status}: {' '.join(reason[0].split())[:_SHOWN]}" if reason else status
+
+
+def _given(call: Call, name: str) -> bool:
+    # a number may stand directly behind a single letter, as in -i5
+    return any(re.fullmatch(rf"--?{name}(?:=.*|\d+)?", word, re.DOTALL) for word in call.words)

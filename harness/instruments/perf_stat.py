@@ -1,0 +1,213 @@
+"""The perf_stat instrument: each iteration is one process start under `perf stat`, which reads counters."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gate.adapters import perf_stat
+from gate.adapters.errors import OutputError
+from gate.adapters.values import Series
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import Command, Outcome, exit_status, find_program, start_error
+from harness.instruments.common import (
+    Context,
+    Unusable,
+    arguments,
+    environment,
+    metrics,
+    placeholders,
+    read_regular,
+    wanted_values,
+)
+
+_LAUNCHER = Path(__file__).with_name("perf_launcher.py")
+_MAX_RESULT = 1 << 20
+# in the scratch directory, beside what {output} names
+_RESULT = "perf"
+_SECONDS = ("time", "task-clock")
+_NOT_STARTED = re.compile(r"Workload failed: (.*)\n\Z")
+_NOT_STARTED_CODE = 255
+
+
+class _Result(msgspec.Struct):
+    runs: int
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerfStat:
+    """Counts by the perf at an absolute path.
+
+    events: those that this machine counts, by perf's names. warning: which are left out or partial, and why, in one
+    line; "" when nothing is.
+    """
+
+    path: str
+    version: str
+    events: tuple[str, ...]
+    warning: str
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
+        lc_ctype = context.environment.get("LC_CTYPE")
+        head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / _RESULT))
+        runs = str(wanted_values(benchmark, context.iterations))
+        return Command(
+            argv=(
+                *(*head, runs, "" if lc_ctype is None else f"={lc_ctype}"),
+                *_call(self.path, self.events),
+                *("--", *arguments(benchmark.command, placeholders(context))),
+            ),
+            directory=context.directory,
+            environment=environment(context),
+            timeout=benchmark.timeout,
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        """Read the counters of each iteration; one that perf could not read in all of them is left out."""
+        if outcome.status:
+            by_tool = outcome.status.startswith("exit ")
+            return Unusable(f"perf_stat: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+        try:
+            result = msgspec.json.decode(_read(context.scratch / _RESULT), type=_Result)
+            if result.code:
+                program = arguments(benchmark.command, placeholders(context))[0]
+                return _failed(result.code, outcome.stderr, program, context.directory)
+            counted = [
+                perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
+                for run in range(result.runs)
+            ]
+            return metrics(benchmark, _series(counted), self.warning or _lost(counted))
+        except msgspec.DecodeError:
+            return Unusable("perf_stat: no result", outcome.stderr)
+        except OutputError as error:
+            return Unusable(str(error), outcome.stderr)
+
+
+def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
+    return (path, "stat", "-x", perf_stat.SEPARATOR, "-e", ",".join(events))
+
+
+def _read(path: Path) -> bytes:
+    return read_regular(path, _MAX_RESULT) or b""
+
+
+def _failed(code: int, stderr: str, program: str, directory: Path) -> Unusable:
+    said = _NOT_STARTED.search(stderr) if code == _NOT_STARTED_CODE else None
+    if said is None:
+        return Unusable(exit_status(code), stderr)
+    known = (errno.ENOENT, errno.EACCES, errno.ENOEXEC)
+    number = next((number for number in known if os.strerror(number) == said[1]), 0)
+    reason = start_error(OSError(number, said[1]), program, directory)
+    return Unusable(f"cannot start: {reason}", stderr[: said.start()])
+
+
+def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
+    return {
+        name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted])
+        for name in perf_stat.EVENTS.values()
+        if counted and all(name in each.values for each in counted)
+    }
+
+
+def _lost(counted: Sequence[perf_stat.Counted]) -> str:
+    lost = sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()})
+    return ", ".join(lost)
+
+
+def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
+    """Look for perf on the caller's PATH and try its counters once; else say in words why none can be used."""
+    path = find_program("perf", caller)
+    if path is None:
+        return "perf is not installed (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r), Fedora: perf; Linux only)"
+    try:
+        version = _run([path, "version"], caller)
+        events = tuple(perf_stat.EVENTS)
+        status, said, text = _try(path, events, caller)
+        if status and "duration_time" in said:
+            # perf before 5.2 does not know it
+            events = events[1:]
+            status, said, text = _try(path, events, caller)
+        if status:
+            return _why_not(path, said)
+        return _usable(path, _version(version.stdout), events, perf_stat.parse(text))
+    except (OSError, subprocess.TimeoutExpired, OutputError) as error:
+        return f"{path} cannot be asked what it counts ({error})"
+
+
+def _run(argv: Sequence[str], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False, env=dict(caller)
+    )
+
+
+def _try(path: str, events: Sequence[str], caller: Mapping[str, str]) -> tuple[int, str, str]:
+    """Count a tiny program; return perf's exit code, what it said, and its output."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "counters"
+        done = _run([*_call(path, events), "-o", str(file), "--", "true"], caller)
+        text = file.read_text("utf-8", "replace") if file.exists() else ""
+        return done.returncode, done.stderr.decode("utf-8", "replace"), text
+
+
+def _version(said: bytes) -> str:
+    match = re.search(r"\d[\w.]*", said.decode("utf-8", "replace"))
+    return match[0] if match else "unknown"
+
+
+def _why_not(path: str, said: str) -> str:
+    if "not found for kernel" in said:
+        return f"{path} is not for the running kernel: install linux-tools-$(uname -r)"
+    if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
+        return (
+            "perf may not count here: `sudo sysctl kernel.perf_event_paranoid=1` allows it "
+            f"({_paranoid()}; containers need --cap-add PERFMON or another seccomp profile)"
+        )
+    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
+    return f"{path} stat fails: {last[:200]}"
+
+
+def _paranoid() -> str:
+    try:
+        level = Path("/proc/sys/kernel/perf_event_paranoid").read_text("ascii").strip()
+    except OSError:
+        return "its value is unknown"
+    return f"it is {level}"
+
+
+def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.Counted) -> PerfStat | str:
+    absent = dict(counted.absent)
+    if "context-switches" in counted.user_only:
+        # a switch happens in the kernel: without it the count is always 0
+        absent["context-switches"] = "without the right to count the kernel"
+    taken = tuple(
+        event for event in events if perf_stat.EVENTS[event] in counted.values and perf_stat.EVENTS[event] not in absent
+    )
+    if not set(taken) - {"duration_time"}:
+        return "perf counts nothing on this machine"
+    return PerfStat(path, version, taken, _warning(counted, absent))
+
+
+def _warning(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for name, why in absent.items():
+        reasons.setdefault(why, []).append(name)
+    parts = [f"leaves out {' and '.join(names)} ({why} on this machine)" for why, names in reasons.items()]
+    # time and task-clock are clocks: they run in the kernel too, whatever is asked for
+    partial = sorted(counted.user_only - absent.keys() - set(_SECONDS))
+    if partial:
+        parts.append(f"counts {' and '.join(partial)} outside the kernel only (perf_event_paranoid: {_paranoid()})")
+    if counted.shared:
+        parts.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
+    return f"perf_stat {'; '.join(parts)}" if parts else ""

@@ -1,0 +1,55 @@
+"""The tool pyperf: a script with a pyperf.Runner, or `python -m pyperf timeit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gate.adapters import pyperf
+from gate.adapters.errors import OutputError
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+_COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pyperf:
+    """Runs the benchmarks of a pyperf program, each in one worker process, one value for each of its values."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return what makes each benchmark one worker with the wanted values.
+
+        Without --loops pyperf starts one more worker before it, to find how many loops a value takes. Warm-up is left
+        to perfgate, which records it. --copy-env: workers get no variable but PATH, HOME and the locale otherwise, and
+        so neither PERFGATE_SEED nor what perturbs the layout.
+        """
+        return ("--processes=1", f"--values={call.values}", "--warmups=0", "--copy-env", f"--output={call.output}")
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
+        """Set nothing."""
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        """Read the file of --output.
+
+        Raises:
+            OutputError: there is none, or it is not as expected.
+        """
+        data = read_regular(call.output, call.limit)
+        if data:
+            return pyperf.parse(data)
+        if "command" in call.words and any("pyperf" in word for word in call.words):
+            raise OutputError(f"pyperf wrote nothing: {_COMMAND}")
+        raise OutputError(
+            "pyperf wrote nothing: the program runs no benchmark, or the options that are added at the end of the "
+            "command do not reach its Runner"
+        )
+
+    def explain(self, status: str, said: str) -> str:
+        """Say why options were refused."""
+        if status == "exit 2" and "unrecognized arguments: --" in said:
+            return f"{status}: the program does not take pyperf's options, as one with a pyperf.Runner does"
+        if "Command failed with exit code" in said:
+            return f"{status}: the benchmarked command failed; {_COMMAND}"
+        return status

@@ -1,0 +1,74 @@
+"""The tool pytest-benchmark: the tests of one pytest call that use its fixture."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gate.adapters import pytest_benchmark
+from gate.adapters.errors import OutputError
+from gate.adapters.suite import Suite
+from harness.instruments.common import read_regular
+from harness.instruments.suite import Call
+
+_MIN_TIME = "--benchmark-min-time"
+# Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
+_ROUND = "0.01"
+_COUNTS = re.compile(r"\b(\d+) (failed|errors?)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class PytestBenchmark:
+    """Runs the benchmarks of a pytest call, one value a round."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return what makes pytest-benchmark do exactly the wanted rounds and write their times.
+
+        Options of the project's pytest configuration that switch benchmarks off are overruled, and what it stores or
+        compares goes to a directory of this execution.
+        """
+        own = any(word.split("=")[0] == _MIN_TIME for word in call.words)
+        return (
+            f"--benchmark-json={call.output}",
+            "--benchmark-only",
+            "--benchmark-enable",
+            f"--benchmark-min-rounds={call.values}",
+            # the most of: what fits into this time, and min-rounds
+            "--benchmark-max-time=0",
+            "--benchmark-warmup=off",
+            # it is made in the directory of the project even if nothing is stored
+            f"--benchmark-storage=file://{call.output.parent / 'storage'}",
+            *(() if own else (f"{_MIN_TIME}={_ROUND}",)),
+        )
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
+        """Set nothing."""
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        """Read the file of --benchmark-json.
+
+        Raises:
+            OutputError: there is none, as after a call without benchmarks, or it is not as expected.
+        """
+        data = read_regular(call.output, call.limit)
+        if not data:
+            raise OutputError(
+                "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at "
+                "the end of the command do not reach pytest"
+            )
+        return pytest_benchmark.parse(data)
+
+    def explain(self, status: str, said: str) -> str:
+        """Say what pytest's exit code means (https://docs.pytest.org/en/stable/reference/exit-codes.html)."""
+        if status == "exit 5":
+            return f"{status}: pytest collected no tests"
+        if status == "exit 4" and "unrecognized arguments: --benchmark-" in said:
+            return f"{status}: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it"
+        if status == "exit 4" and "--benchmark-only and --benchmark-disable" in said:
+            return f"{status}: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command"
+        if status in ("exit 1", "exit 2"):
+            summaries = [found for line in said.splitlines() if (found := _COUNTS.findall(line))]
+            counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
+            return f"{status}: {' and '.join(counts)}" if counts else status
+        return status

@@ -1,0 +1,155 @@
+"""Instruments whose one command runs a suite: its tool's own options, its own output, many benchmarks."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from gate.adapters.errors import OutputError
+from gate.adapters.suite import Suite
+from gate.config.rules import matches
+from gate.config.types import Benchmark
+from harness.execute import Command, Outcome
+from harness.instruments.common import (
+    OUTPUT,
+    SHELL,
+    Collected,
+    Context,
+    Unusable,
+    arguments,
+    both_outputs,
+    environment,
+    mentions,
+    placeholders,
+    refuse_absent,
+    tail,
+    wanted_values,
+    without_warmup,
+)
+
+STDOUT = "stdout"
+_MAX_CHATTER = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a suite's tool.
+
+    words: the user's command as words, of a string as a shell would split it; to be looked at, not to be executed.
+    values: how many values of each benchmark are wanted, the warm-up included. output: the path that {output} stands
+    for, in an empty directory. stdout: the file that holds standard output, once the tool has ended. stderr: the end of
+    standard error, then. limit: bytes that are read at most.
+    """
+
+    words: tuple[str, ...]
+    values: int
+    output: Path
+    stdout: Path
+    limit: float
+    stderr: str = ""
+
+
+class Tool(Protocol):
+    """A suite's tool: which options make it write what is read, and how to read that."""
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        """Return what is added at the end of the user's command."""
+        ...
+
+    def environment(self, call: Call) -> dict[str, str]:
+        """Return the variables that are set for the tool."""
+        ...
+
+    def read(self, call: Call) -> Suite:
+        """Read what the tool wrote.
+
+        Raises:
+            OutputError: it gives no usable values.
+        """
+        ...
+
+    def explain(self, status: str, said: str) -> str:
+        """Put a failed exit into words that say more; the status as it is where there is nothing to add."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteInstrument:
+    """Runs a suite's command with the options of its tool, unless the command holds {output}, and reads its output."""
+
+    tool: Tool
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return the command with the tool's options; standard output is kept."""
+        call = _call(benchmark, context)
+        argv = arguments(benchmark.command, placeholders(context))
+        if not mentions(benchmark.command, "output"):
+            argv = _with_options(benchmark.command, argv, self.tool.options(call))
+        return Command(
+            argv=argv,
+            directory=context.directory,
+            environment=environment(context) | self.tool.environment(call),
+            timeout=benchmark.timeout,
+            stdout=call.stdout,
+            max_stdout=max(_MAX_CHATTER, call.limit),
+        )
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected | Unusable:
+        """Read the benchmarks that include and exclude leave, which may be none on one side."""
+        call = _call(benchmark, context)
+        if outcome.status:
+            said = _said(outcome, call)
+            return Unusable(self.tool.explain(outcome.status, said), said)
+        try:
+            suite = self.tool.read(replace(call, stderr=outcome.stderr))
+            benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}
+            errors = {name: each for name, each in suite.errors.items() if _taken(benchmark, name)}
+            if not suite.benchmarks and not suite.errors:
+                raise OutputError("no benchmarks")
+            if benchmarks:
+                refuse_absent(benchmark, {metric for each in benchmarks.values() for metric in each})
+        except OutputError as error:
+            return Unusable(str(error), _said(outcome, call))
+        collected = Collected({}, {name: Unusable(why, "") for name, why in errors.items()})
+        for name, series in benchmarks.items():
+            try:
+                collected.benchmarks[name] = without_warmup(benchmark, series)
+            except OutputError as error:
+                collected.failures[name] = Unusable(str(error), "")
+        return collected
+
+
+def _with_options(command: str | list[str], argv: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(command, str):
+        # behind a last newline they would be a command of their own
+        return (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}")
+    return argv + options
+
+
+def _call(benchmark: Benchmark, context: Context) -> Call:
+    argv = arguments(benchmark.command, placeholders(context))
+    return Call(
+        words=_words(argv[-1]) if isinstance(benchmark.command, str) else argv,
+        values=wanted_values(benchmark, context.iterations),
+        output=context.scratch / OUTPUT,
+        stdout=context.scratch / STDOUT,
+        limit=benchmark.max_output.value,
+    )
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return tuple(command.split())
+
+
+def _taken(benchmark: Benchmark, name: str) -> bool:
+    included = any(matches(glob, name) for glob in benchmark.include)
+    return included and not any(matches(glob, name) for glob in benchmark.exclude)
+
+
+def _said(outcome: Outcome, call: Call) -> str:
+    return both_outputs(tail(call.stdout), outcome.stderr)

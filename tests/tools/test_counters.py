@@ -1,0 +1,126 @@
+"""The perf_stat and callgrind instruments against the real perf and valgrind of this host."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from gate.config.types import Benchmark
+from gate.model import Metric
+from harness.execute import ProcessExecutor
+from harness.instruments.callgrind import Callgrind, find_callgrind
+from harness.instruments.common import Context, Instrument, Unusable
+from harness.instruments.perf_stat import PerfStat, find_perf
+
+FORK = Path(__file__).parent.parent / "data" / "callgrind" / "fork.c"
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+pytestmark = pytest.mark.tools
+
+
+@pytest.fixture
+def perf() -> PerfStat:
+    found = find_perf(os.environ)
+    if isinstance(found, str):
+        pytest.skip(f"absent: perf ({found})")
+    return found
+
+
+@pytest.fixture
+def callgrind() -> Callgrind:
+    found = find_callgrind(os.environ)
+    if isinstance(found, str):
+        pytest.skip(f"absent: valgrind ({found})")
+    return found
+
+
+def collected(
+    instrument: Instrument, place: Path, command: str | list[str], environment: dict[str, str] | None = None
+) -> dict[str, Metric] | Unusable:
+    each = Benchmark(name="b", command=command, instrument="spawn")
+    scratch = Path(tempfile.mkdtemp(dir=place, prefix="%p "))
+    context = Context(place, environment or ENVIRONMENT, "base", 17, 0, 3, scratch)
+    found = instrument.collect(each, context, ProcessExecutor().run(instrument.prepare(each, context)))
+    assert isinstance(found, dict | Unusable)
+    return found
+
+
+def good(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
+    assert not isinstance(found, Unusable), found
+    return found
+
+
+def compiled(place: Path, source: Path) -> str:
+    if shutil.which("gcc") is None:
+        pytest.skip("absent: gcc (nothing to compile with)")
+    program = place / "program"
+    subprocess.run(["gcc", "-O0", "-o", str(program), str(source)], check=True)
+    return str(program)
+
+
+def test_perf_tells_waiting_from_computing(perf: PerfStat, tmp_path: Path) -> None:
+    waiting = good(collected(perf, tmp_path, ["sleep", "0.05"]))
+    assert all(value >= 0.05 for value in waiting["time"].values)
+    assert all(0 < value < 0.05 for value in waiting["task-clock"].values)
+    loop = [sys.executable, "-S", "-c", "for i in range(2_000_000): pass"]
+    assert all(value > 0.02 for value in good(collected(perf, tmp_path, loop))["task-clock"].values)
+    assert {len(metric.values) for metric in waiting.values()} == {3}
+
+
+def test_perf_passes_on_how_the_program_ended(perf: PerfStat, tmp_path: Path) -> None:
+    assert collected(perf, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    ended = collected(perf, tmp_path, "kill -SEGV $$")
+    assert isinstance(ended, Unusable)
+    assert ended.status == "signal SIGSEGV"
+    assert collected(perf, tmp_path, ["./nosuch"]) == Unusable('cannot start: there is no program "./nosuch"', "")
+    (tmp_path / "plain").write_text("x")
+    assert collected(perf, tmp_path, ["./plain"]) == Unusable('cannot start: "./plain" is not executable', "")
+
+
+def test_perf_in_another_language(perf: PerfStat, tmp_path: Path) -> None:
+    localedef = shutil.which("localedef")
+    if localedef is None or not Path("/usr/share/i18n/locales/de_DE").exists():
+        pytest.skip("absent: sources of locales (the package is called locales)")
+    subprocess.run([localedef, "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], check=True)
+    german = ENVIRONMENT | {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
+    assert all(0.01 <= value < 5 for value in good(collected(perf, tmp_path, ["sleep", "0.01"], german))["time"].values)
+    ended = collected(perf, tmp_path, "kill -SEGV $$", german)
+    assert isinstance(ended, Unusable)
+    assert ended.status == "signal SIGSEGV"
+
+
+def test_callgrind_repeats_to_the_instruction(callgrind: Callgrind, tmp_path: Path) -> None:
+    if callgrind.warning:
+        pytest.skip(f"absent: fixed addresses ({callgrind.warning})")
+    program = compiled(tmp_path, FORK)
+    counts = [good(collected(callgrind, tmp_path, [program]))["instructions"].values for _ in range(3)]
+    assert counts[0] == counts[1] == counts[2]
+    python = [sys.executable, "-S", "-c", "print({str(i) for i in range(99)})"]
+    counts = [good(collected(callgrind, tmp_path, python))["instructions"].values for _ in range(2)]
+    assert counts[0] == counts[1]
+
+
+def test_callgrind_counts_children_once(callgrind: Callgrind, tmp_path: Path) -> None:
+    # 100,000 iterations before the fork and 50,000 in the child, some instructions each; start-up beside them
+    program = compiled(tmp_path, FORK)
+    [alone] = good(collected(callgrind, tmp_path, [program]))["instructions"].values
+    [twice] = good(collected(callgrind, tmp_path, f"{program}; {program}"))["instructions"].values
+    assert 2 * alone < twice < 2.5 * alone
+    loop = FORK.read_text().replace("50000", "0")
+    (tmp_path / "half.c").write_text(loop)
+    [without] = good(collected(callgrind, tmp_path, [compiled(tmp_path, tmp_path / "half.c")]))["instructions"].values
+    # were the parent's counts in the child's profile too, the child's share would be a fifth
+    assert 0.25 < (alone - without) / alone < 0.35
+
+
+def test_callgrind_passes_on_how_the_program_ended(callgrind: Callgrind, tmp_path: Path) -> None:
+    assert collected(callgrind, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    ended = collected(callgrind, tmp_path, "kill -SEGV $$")
+    assert isinstance(ended, Unusable)
+    assert ended.status == "signal SIGSEGV"
+    missing = collected(callgrind, tmp_path, ["./nosuch"])
+    assert isinstance(missing, Unusable)
+    assert missing.status == 'cannot start: there is no program "./nosuch"'
