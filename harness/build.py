@@ -15,7 +15,8 @@ from gate.model import Build, Failure, Side
 from harness.artifacts import ArtifactError, hash_artifacts
 from harness.errors import SourceError
 from harness.execute import Command, Executor, Outcome, environment_difference
-from harness.instruments.common import TAIL, arguments, by_hand, tail
+from harness.instruments.common import TAIL, arguments, both_outputs, by_hand, tail
+from harness.perturb import build_environment, without_shims
 from harness.worktrees import Trees
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
@@ -39,9 +40,11 @@ class TreeBuilder:
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
     set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same
-    path when the other side keeps its tree). With set-up only, the tree stays and a build does nothing.
+    path when the other side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
+    and a build does nothing.
 
-    seed: of the run; lays out the paths. caller: the environment that a failure's is told apart from.
+    seed: of the run; lays out the paths. caller: the environment that a failure's is told apart from. shims: of
+    harness.perturb.make_shims; None: what they perturb stays.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class TreeBuilder:
         seed: int,
         caller: Mapping[str, str],
         session: int = 0,
+        shims: Path | None = None,
     ) -> None:
         self._trees = trees
         self._recipes = recipes
@@ -60,6 +64,7 @@ class TreeBuilder:
         self._seed = seed
         self._caller = caller
         self._session = session
+        self._shims = shims
         self._made: set[Side] = set()
         self._setup_failures: dict[Side, Failure] = {}
 
@@ -81,7 +86,8 @@ class TreeBuilder:
         if table.command is not None:
             values = {"seed": str(seed)}
             shown = by_hand(table.command, values)
-            added = {"PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
+            laid_out = build_environment(table.perturb, seed, self._recipes[side].environment, self._shims)
+            added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
             outcome = self._run(side, build, arguments(table.command, values), shown, added)
             if isinstance(outcome, Failure):
                 return outcome
@@ -104,7 +110,7 @@ class TreeBuilder:
         if side in self._made and recipe.stays:
             return None
         # a new path for one side alone would make the lengths differ
-        moves = not any(each.stays for each in self._recipes.values())
+        moves = all(not each.stays and "path" in each.table.perturb for each in self._recipes.values())
         try:
             self._trees.make(side, layout_name(self._seed, build, side) if moves else "")
         except SourceError as error:
@@ -134,8 +140,9 @@ class TreeBuilder:
         if not outcome.status:
             return outcome
         # compilers' drivers and test runners often tell on standard output what went wrong
-        told = outcome.stderr.strip("\n")[-TAIL:] if outcome.stderr.strip() else tail(output)
-        return self._failure(side, build, outcome.status, stderr=told, command=shown, environment=environment)
+        told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
+        failure = self._failure(side, build, outcome.status, stderr=told, command=shown, environment=environment)
+        return msgspec.structs.replace(failure, seconds=outcome.seconds)
 
     def _failure(
         self,
@@ -147,6 +154,9 @@ class TreeBuilder:
         command: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Failure:
+        changed = None
+        if environment is not None:
+            changed = environment_difference(self._caller, without_shims(environment, self._shims))
         return Failure(
             kind="build",
             side=side,
@@ -156,7 +166,7 @@ class TreeBuilder:
             stderr=stderr,
             command=command,
             directory=str(self.directory(side)),
-            environment=None if environment is None else environment_difference(self._caller, environment),
+            environment=changed,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gate.config.types import BuildTable
+from gate.config.types import BuildTable, Perturbation
 from gate.model import Build, Failure
 from gate.units import Duration
 from harness.artifacts import ArtifactError, hash_artifacts
@@ -20,6 +21,7 @@ from harness.build import Recipe, TreeBuilder, layout_name
 from harness.errors import SourceError
 from harness.execute import ProcessExecutor, clean_environment
 from harness.hints import missing_file_hint
+from harness.perturb import make_shims
 from harness.repository import find_repository, kept_out
 from harness.source import resolve
 from harness.worktrees import open_trees
@@ -90,6 +92,39 @@ def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) ->
         assert [directory.exists() for directory in seen] == [False] * 6 + [True] * 2
 
 
+def test_without_path_in_perturb_of_either_side_the_paths_stay(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    fixed = BuildTable(perturb=["environment"])
+    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
+        with builder_of(checkout, head, base=base) as builder:
+            seen = set()
+            for number in range(3):
+                good(builder.build("base", number, 1))
+                good(builder.build("head", number, 1))
+                seen.add((builder.directory("base"), builder.directory("head")))
+            ((first, second),) = seen
+            assert len(str(first)) == len(str(second))
+
+
+def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    shims = tmp_path / "shims"
+    make_shims(shims, {"PATH": "/nowhere"})
+    report = 'echo "${PERFGATE_PADDING-unset}" "${PYTHONHASHSEED-unset}" "${COMPILER_PATH-unset}"; exit 1'
+
+    def told(perturb: list[Perturbation], seed: int) -> list[str]:
+        table = BuildTable(command=report, perturb=perturb)
+        with builder_of(checkout, table, caller={"PATH": os.environ["PATH"]}, shims=shims) as builder:
+            return bad(builder.build("head", 0, seed)).stderr.split()
+
+    assert told([], 5) == ["unset"] * 3
+    padding, hash_seed, linkers = told(["environment", "hash-seed", "link-order"], 5)
+    assert set(padding) == {"x"}
+    assert hash_seed == "5"
+    assert linkers == (f"{shims}/linkers" if sys.platform == "linux" else "unset")
+    assert told(["environment"], 6)[0] != padding
+
+
 def test_names_are_as_long_on_both_sides_and_differ_between_builds() -> None:
     pairs = [(layout_name(7, build, "base"), layout_name(7, build, "head")) for build in range(50)]
     assert all(len(base) == len(head) for base, head in pairs)
@@ -155,14 +190,18 @@ def test_each_side_has_its_own_table_and_paths_stay_of_one_length(checkout: Chec
             assert ((base / "built").exists(), (head / "built").exists()) == (True, False)
 
 
-def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout) -> None:
+def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(a="1")
-    caller = {"PATH": os.environ["PATH"], "MY_TOKEN": "secret"}
+    # as go has it, so that it is in no difference
+    caller = {"PATH": os.environ["PATH"], "MY_TOKEN": "secret", "GOFLAGS": "-ldflags=-s"}
     table = BuildTable(command="echo {seed}; echo wrong >&2; exit 3")
-    with builder_of(checkout, table, caller=caller, session=2) as builder:
+    shims = tmp_path / "shims"
+    make_shims(shims, caller)
+    with builder_of(checkout, table, caller=caller, session=2, shims=shims) as builder:
         failure = bad(builder.build("head", 1, 5))
         assert (failure.kind, failure.side, failure.session, failure.build) == ("build", "head", 2, 1)
-        assert (failure.status, failure.stderr) == ("exit 3", "wrong")
+        assert failure.status == "exit 3"
+        assert failure.stderr == "--- standard output ---\n5\n--- standard error ---\nwrong"
         assert failure.command == "echo 5; echo wrong >&2; exit 3"
         assert failure.directory == str(builder.directory("head"))
         assert failure.environment == {
@@ -171,6 +210,7 @@ def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout) -> None:
             "PERFGATE_BUILD": "1",
             "PERFGATE_SEED": "5",
             "PERFGATE_SIDE": "head",
+            "PYTHONHASHSEED": "5",
         }
 
 

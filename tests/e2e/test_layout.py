@@ -1,0 +1,94 @@
+"""Builds of equal source differ in layout, as a user runs it: a real C program of several objects."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate.model import Build
+from gate.records import read
+from tests.support.project import Project
+
+pytestmark = [
+    pytest.mark.xdist_group("measures"),
+    pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="absent: make or cc"),
+]
+
+NAMES = ("one", "two", "three", "four", "five")
+MAKEFILE = f"app: main.o {' '.join(f'{name}.o' for name in NAMES)}\n\t$(CC) -o $@ $^\nclean:\n\trm -f app *.o\n"
+CONFIG = """\
+[plan]
+builds = 3
+executions = 2
+iterations = 1
+[build]
+command = "make clean app"
+artifacts = ["app"]
+{perturb}
+[[benchmark]]
+name = "app"
+command = "./app && python3 print_hash.py {{output}}"
+instrument = "values"
+"""
+# what python draws its hashes from, as a number
+PRINT_HASH = 'import sys; open(sys.argv[1], "w").write(str(hash("a") % 1000 + 1))'
+
+
+def project(tmp_path: Path, perturb: str) -> Project:
+    made = Project(tmp_path / "a project")
+    for name in NAMES:
+        made.write(f"{name}.c", f"int {name}(int x) {{ return x + {len(name)}; }}\n")
+    made.write("main.c", "int main(void) { return 0; }\n")
+    made.write("Makefile", MAKEFILE)
+    made.write("print_hash.py", PRINT_HASH)
+    made.write("perfgate.toml", CONFIG.format(perturb=perturb))
+    made.write(".gitignore", "app\n*.o\n")
+    made.commit()
+    return made
+
+
+def values(made: Project) -> list[list[float]]:
+    file = made.top / ".perfgate/measurements.jsonl"
+    records = [located.record for located in read(str(file), file.read_bytes()).records]
+    return [list(r.metrics["time"].values) for r in records if hasattr(r, "metrics")]
+
+
+def hashes(made: Project) -> set[str]:
+    file = made.top / ".perfgate/measurements.jsonl"
+    records = [located.record for located in read(str(file), file.read_bytes()).records]
+    return {r.artifacts["app"] for r in records if isinstance(r, Build)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
+def test_builds_of_equal_source_differ_and_a_seed_repeats_them(tmp_path: Path) -> None:
+    made = project(tmp_path, "")
+    done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, drawn = hashes(made), values(made)
+    # six builds of six objects: 720 orders
+    assert len(first) == 6
+    assert "byte-identical" not in done.stdout
+    made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
+    assert (hashes(made), values(made)) == (first, drawn)
+
+
+def test_without_perturbation_builds_are_byte_identical(tmp_path: Path) -> None:
+    made = project(tmp_path, "perturb = []")
+    done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(hashes(made)) == 1
+    assert "build variance not sampled" in done.stdout
+
+
+def test_a_failure_names_no_folder_that_is_gone(tmp_path: Path) -> None:
+    made = project(tmp_path, "")
+    made.write("main.c", "int gone(void);\nint main(void) { return gone(); }\n")
+    made.commit()
+    done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD")
+    assert done.returncode == 4
+    assert "undefined reference to `gone'" in done.stdout
+    (failure,) = made.report()["failures"]
+    assert "shims" not in str(failure["environment"])
