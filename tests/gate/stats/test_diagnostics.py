@@ -54,12 +54,20 @@ def quiet(rng: np.random.Generator, builds: int, executions: int, iterations: in
 
 def kinds(texts: Sequence[str]) -> list[str]:
     """The test that each warning comes from."""
-    names = {"still warming up": "warm-up", "not steady": "warm-up"}
+    names = {"still warming up": "trend", "not steady": "trend"}
     heads = [text.split(":")[0].rstrip("0123456789. ") for text in texts]
     return [names.get(head, head) for head in heads]
 
 
-ALL = ["warm-up", "host drift", "side-by-order interaction", "autocorrelation"]
+ALL = ["trend", "host drift", "side-by-order interaction", "autocorrelation"]
+OF_SESSIONS = ["sessions differ", "the ratio depends on the session"]
+
+
+def sessions(values: Array, builds: Sequence[int]) -> Sample:
+    """Values of shape (builds, executions, iterations) as sessions of so many builds."""
+    b, e, i = values.shape
+    units = tuple((s, k) for s, n in enumerate(builds) for k in range(n))
+    return Sample(values.ravel(), (np.full(b * e, i), np.full(b, e), np.array(builds)), units)
 
 
 @pytest.mark.parametrize("draw", [normal, skewed])
@@ -79,24 +87,65 @@ def test_false_warnings_are_one_in_a_hundred(
     assert all(found[kind] / trials > 0.0033 for kind in ALL[:3])
 
 
+@pytest.mark.parametrize("draw", [normal, skewed])
+@pytest.mark.parametrize("builds", [(4, 4), (3,) * 5])
+def test_false_warnings_of_sessions_are_one_in_a_hundred(
+    draw: Callable[[np.random.Generator, int, int, int], Array], builds: Sequence[int]
+) -> None:
+    rng = np.random.default_rng(builds)
+    trials = 2000
+    found: Counter[str] = Counter()
+    for _ in range(trials):
+        base, head = (sessions(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
+        found.update(w.split(":")[0] for w in warnings(base, head, "s"))
+    most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
+    assert all(0.0033 < found[kind] / trials <= most for kind in OF_SESSIONS)
+
+
 # --- each test against its textbook form, where a change is on the brink of being seen
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_warm_up_is_a_t_test_over_builds(seed: int) -> None:
+def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     base, head = quiet(rng, 4, 3, 7), quiet(rng, 6, 3, 7)
     for values in (base, head):
-        values[:, :, :3] *= 1.01
-    halves = [
-        (v[:, :, 4:].mean(axis=(1, 2)) - v[:, :, :3].mean(axis=(1, 2))) / v.mean(axis=(1, 2)) for v in (base, head)
-    ]
-    change = (halves[0].mean() + halves[1].mean()) / 2
-    squares = sum(((h - h.mean()) ** 2).sum() for h in halves)
-    t = change / (math.sqrt(squares / 8 * (1 / 4 + 1 / 6)) / 2)
-    p = 2 * stats.t.sf(abs(t), 8)
-    expected = [f"still warming up: second half {-change * 100:.1f}% faster"] if p < 0.01 and change <= -0.005 else []
+        values[:, :, :2] *= 1.01
+    slopes, halves = [], []
+    for v in (base, head):
+        fits = [[stats.linregress(np.arange(7), execution).slope for execution in build] for build in v]
+        slopes.append(np.mean(fits, axis=1) / v.mean(axis=(1, 2)))
+        change = v[:, :, 4:].mean(axis=(1, 2)) - v[:, :, :3].mean(axis=(1, 2))
+        halves.append((change / v.mean(axis=(1, 2))).mean())
+    squares = sum(((s - s.mean()) ** 2).sum() for s in slopes)
+    t = (slopes[0].mean() + slopes[1].mean()) / 2 / (math.sqrt(squares / 8 * (1 / 4 + 1 / 6)) / 2)
+    share = (halves[0] + halves[1]) / 2
+    seen = 2 * stats.t.sf(abs(t), 8) < 0.01 and share <= -0.005
+    expected = [f"still warming up: second half {-share * 100:.1f}% faster"] if seen else []
     assert [w for w in warnings(side(base), side(head), "s") if "second half" in w] == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
+    rng = np.random.default_rng([5, seed])
+    builds = (3, 5, 4)
+    of = np.repeat(range(3), builds)
+    common, apart = 0.03 * rng.normal(size=3), 0.02 * rng.normal(size=3)
+    base = 3 * quiet(rng, 12, 2, 3) * (1 + common + apart)[of].reshape(12, 1, 1)
+    head = quiet(rng, 12, 2, 3) * (1 + common - apart)[of].reshape(12, 1, 1)
+    x, y = (v.mean(axis=(1, 2)) / v.mean() for v in (base, head))
+    expected = []
+    words = ("sessions differ: both sides by", "the ratio depends on the session:")
+    for values, what in zip(((x + y) / 2, y - x), words, strict=True):
+        groups = [values[of == s] for s in range(3)]
+        within = sum(((g - g.mean()) ** 2).sum() for g in groups) / 9
+        between = sum(len(g) * (g.mean() - values.mean()) ** 2 for g in groups) / 2
+        size = math.sqrt(max(between - within, 0) / ((12 - (9 + 25 + 16) / 12) / 2))
+        if stats.f_oneway(*groups).pvalue < 0.01 and size >= 0.005:
+            beyond = "(standard deviation) between them, beyond what their builds explain"
+            expected.append(f"{what} {size * 100:.1f}% {beyond}")
+    found = warnings(sessions(base, builds), sessions(head, builds), "s")
+    assert [w for w in found if w.split(":")[0] in OF_SESSIONS] == expected
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -178,7 +227,7 @@ def test_a_case_of_each() -> None:
     assert warnings(*pair(rng, base, head), "s") == []
     warm = 1 + 0.08 * np.exp(-np.arange(10) / 2)
     trend = 1 + 0.01 * np.arange(8).reshape(8, 1, 1)
-    assert kinds(warnings(*pair(rng, base * warm, head * warm), "s"))[:1] == ["warm-up"]
+    assert kinds(warnings(*pair(rng, base * warm, head * warm), "s"))[:1] == ["trend"]
     assert kinds(warnings(*pair(rng, base * trend, head * trend), "s")) == ["host drift"]
     assert kinds(warnings(*pair(rng, base, head, second=0.03), "s")) == ["side-by-order interaction"]
     follow = [values + 0.02 * ar1(rng, (8, 6, 10), 0.7) for values in (base, head)]
@@ -241,6 +290,54 @@ def test_lag_one_needs_three_iterations_and_spread() -> None:
     assert lag_one(mixed) == lag_one(alone) is not None
 
 
+def test_sessions_that_differ_say_by_how_much() -> None:
+    rng = np.random.default_rng(3)
+    builds = (20,) * 50
+    common, apart = 0.05 * rng.normal(size=50), 0.02 * rng.normal(size=50)
+    base = quiet(rng, 1000, 1, 2) * (1 + common - apart / 2).repeat(20).reshape(-1, 1, 1)
+    head = quiet(rng, 1000, 1, 2) * (1 + common + apart / 2).repeat(20).reshape(-1, 1, 1)
+    beyond = r"\(standard deviation\) between them, beyond what their builds explain"
+    both, ratio = warnings(sessions(base, builds), sessions(head, builds), "s")
+    assert re.fullmatch(rf"sessions differ: both sides by [4-6]\.\d% {beyond}", both)
+    assert re.fullmatch(rf"the ratio depends on the session: (1\.[6-9]|2\.[0-4])% {beyond}", ratio)
+
+
+def test_sessions_of_one_build_cannot_be_told_from_builds() -> None:
+    rng = np.random.default_rng(4)
+    level = (1 + 0.1 * np.arange(6)).reshape(6, 1, 1)
+    values = [quiet(rng, 6, 2, 3) * level for _ in range(2)]
+    assert warnings(sessions(values[0], (1,) * 6), sessions(values[1], (1,) * 6), "s") == []
+
+
+def test_one_session_is_not_compared() -> None:
+    rng = np.random.default_rng(5)
+    values = [quiet(rng, 8, 2, 3) * (1 + 0.1 * (np.arange(8) % 2)).reshape(8, 1, 1) for _ in range(2)]
+    assert warnings(sessions(values[0], (8,)), sessions(values[1], (8,)), "s") == []
+
+
+@pytest.mark.parametrize("n", [10, 30])
+def test_a_few_warm_iterations_are_seen_sooner_than_by_halves(n: int) -> None:
+    rng = np.random.default_rng([6, n])
+    warm = np.exp(-np.arange(n) / (n / 10))
+    by_halves = seen = 0
+    for _ in range(100):
+        base, head = (normal(rng, 5, 5, n) + 0.6 / math.sqrt(n) * warm for _ in range(2))
+        halves = [(v[:, :, n // 2 :] - v[:, :, : n // 2]).mean(axis=(1, 2)) / v.mean(axis=(1, 2)) for v in (base, head)]
+        t = np.mean(halves) / math.sqrt(np.var(halves, axis=1, ddof=1).sum() / 5 / 4)
+        by_halves += 2 * stats.t.sf(abs(t), 8) < 0.01
+        seen += "trend" in kinds(warnings(side(base), side(head), "s"))
+    assert by_halves + 20 < seen
+
+
+def test_a_trend_and_halves_that_disagree_are_no_trend() -> None:
+    rng = np.random.default_rng(7)
+    # the line falls from end to end, the halves rise
+    shape = np.array([1.2, 1.0, 1.0, 1.0, 1.0, 1.08, 1.08, 1.08, 1.08, 1.0])
+    values = [shape + 1e-4 * rng.normal(size=(5, 3, 10)) for _ in range(2)]
+    assert stats.linregress(np.arange(10), shape).slope < 0 < shape[5:].mean() - shape[:5].mean()
+    assert "trend" not in kinds(warnings(side(values[0]), side(values[1]), "s"))
+
+
 # --- nothing said
 
 
@@ -251,7 +348,7 @@ def test_changes_below_half_a_percent_are_not_worth_a_word() -> None:
         warm = still.copy()
         warm[:, :, :5] *= 1 + share
         trend = still * (1 + share * np.arange(8).reshape(8, 1, 1) / 7)
-        assert ("warm-up" in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
+        assert ("trend" in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
         assert ("host drift" in kinds(warnings(*pair(rng, trend, trend), "s"))) == seen
         assert bool(warnings(*pair(rng, still, still, second=share), "s")) == seen
 
@@ -275,16 +372,17 @@ def test_drift_of_one_side_is_not_the_hosts() -> None:
 def test_drift_is_looked_for_within_sessions() -> None:
     rng = np.random.default_rng(1)
 
-    def sessions(slope: float, step: float) -> Sample:
+    def drifting(slope: float, step: float) -> Sample:
         level = np.array([1, 1, 1, 1, 1 + step, 1 + step, 1 + step]) + slope * np.array([0, 1, 2, 3, 0, 1, 2])
         values = level.repeat(4) + 1e-4 * rng.normal(size=28)
         units = ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2))
         return Sample(values, (np.full(14, 2), np.full(7, 2), np.array([4, 3])), units)
 
     # another machine is another level, not a drift
-    assert warnings(sessions(0, 0.5), sessions(0, 0.5), "s") == []
-    (found,) = warnings(sessions(0.02, 0.5), sessions(0.02, 0.5), "s")
-    assert found.startswith("host drift: both sides 4.")
+    assert kinds(warnings(drifting(0, 0.5), drifting(0, 0.5), "s")) == ["sessions differ"]
+    found = warnings(drifting(0.02, 0.5), drifting(0.02, 0.5), "s")
+    assert kinds(found) == ["host drift", "sessions differ"]
+    assert found[0].startswith("host drift: both sides 4.")
 
 
 def test_only_rounds_of_both_sides_count() -> None:

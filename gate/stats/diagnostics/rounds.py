@@ -1,0 +1,131 @@
+"""What happens over and inside rounds: a drift that both sides share, and a side that gains by its place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.stats.diagnostics.sides import Sides, beginnings
+from gate.stats.diagnostics.testing import Test, change, t_test
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gate.stats.diagnostics.sides import Array, Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round that both sides have, in shares of their means: level is what they have in common."""
+
+    session: int
+    build: int
+    level: float
+    difference: float
+    """Of head to base."""
+
+
+def shared_rounds(sides: Sides) -> list[Round]:
+    """Return the rounds that both sides have, in the order of base."""
+    base, head = (dict(zip(side.sample.builds, side.builds.tolist(), strict=True)) for side in sides)
+    units = [unit for unit in base if unit in head]
+    if not units:
+        return []
+    x, y = (sum(side[unit] for unit in units) / len(units) for side in (base, head))
+    shares = [(*unit, base[unit] / x, head[unit] / y) for unit in units]
+    return [Round(session, build, (b + h) / 2, h - b) for session, build, b, h in shares]
+
+
+def by_session(rounds: list[Round]) -> list[list[Round]]:
+    """Sort rounds by session."""
+    found: dict[int, list[Round]] = {}
+    for each in rounds:
+        found.setdefault(each.session, []).append(each)
+    return list(found.values())
+
+
+def drift(rounds: list[Round], unit: str) -> str | None:
+    """Fit a straight line to what both sides have in common, round by round, within each session."""
+    test = _slope([[(r.build, r.level) for r in session] for session in by_session(rounds)])
+    if test is None or not test.speaks:
+        return None
+    return f"host drift: both sides {change(test.mean, unit)} from the first round to the last"
+
+
+def _slope(series: list[list[tuple[int, float]]]) -> Test | None:
+    """Test a common slope of series of (time, value), each with its own level; the mean is the change over the longest.
+
+    Least squares with one level a series and one slope, t on what is left of the degrees.
+    """
+    tt = tv = vv = span = 0.0
+    df = -1
+    for points in series:
+        n = len(points)
+        at, level = sum(t for t, _ in points) / n, sum(v for _, v in points) / n
+        tt += sum((t - at) ** 2 for t, _ in points)
+        tv += sum((t - at) * (v - level) for t, v in points)
+        vv += sum((v - level) ** 2 for _, v in points)
+        span = max(span, points[-1][0] - points[0][0])
+        df += n - 1
+    if df < 2 or tt == 0:
+        return None
+    slope = tv / tt
+    error = math.sqrt(max(vv - slope * tv, 0.0) / df / tt)
+    return Test(slope * span, error * span, df)
+
+
+def order(sides: Sides, unit: str) -> str | None:
+    """Compare the differences of the sides in blocks with base first and with head first.
+
+    A block is the k-th execution of both sides in a round. Half of the difference is what it costs to be the second.
+    """
+    blocks = _blocks(sides)
+    if blocks is None:
+        return None
+    starts = beginnings(blocks.counts)
+    first = np.add.reduceat(blocks.base_first.astype(np.float64), starts)
+    second = blocks.counts - first
+    after_base = np.add.reduceat(np.where(blocks.base_first, blocks.differences, 0.0), starts) / first
+    after_head = np.add.reduceat(np.where(blocks.base_first, 0.0, blocks.differences), starts) / second
+    both = (first > 0) & (second > 0)
+    if both.sum() > 2:
+        test = t_test([((after_base - after_head)[both] / 2).tolist()])
+    else:  # one execution a round: rounds with base first against rounds with head first
+        test = t_test([after_base[second == 0].tolist(), (-after_head[first == 0]).tolist()], every=True)
+    if test is None or not test.speaks:
+        return None
+    return f"side-by-order interaction: whichever side is executed second is {change(test.mean, unit)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """Executions of both sides beside each other: head - base as a share of the round's mean, which came first."""
+
+    differences: Array
+    base_first: npt.NDArray[np.bool_]
+    counts: Counts
+    """Blocks of each round."""
+
+
+def _blocks(sides: Sides) -> _Blocks | None:
+    """Pair the executions of the rounds in which both sides have as many; None where there are none, or no orders.
+
+    Both samples are in the order of session, build and execution.
+    """
+    base, head = sides
+    if base.sample.orders is None or head.sample.orders is None:
+        return None
+    counts = dict(zip(head.sample.builds, head.sample.counts[1].tolist(), strict=True))
+    pairs = zip(base.sample.builds, base.sample.counts[1].tolist(), strict=True)
+    rounds = {unit: count for unit, count in pairs if counts.get(unit) == count}
+    if not rounds:
+        return None
+    of_base, of_head = (np.array([unit in rounds for unit in side.sample.builds]) for side in sides)
+    in_base, in_head = np.repeat(of_base, base.sample.counts[1]), np.repeat(of_head, head.sample.counts[1])
+    per_round = np.array(list(rounds.values()))
+    level = np.repeat((base.builds[of_base] + head.builds[of_head]) / 2, per_round)
+    differences = (head.executions[in_head] - base.executions[in_base]) / level
+    return _Blocks(differences, base.sample.orders[in_base] < head.sample.orders[in_head], per_round)

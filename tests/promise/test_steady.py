@@ -1,0 +1,76 @@
+"""What docs/method.md promises of warmup = "auto": the interval covers as without warm-up, and what is dropped is warm-up.
+
+Each bound is the promise plus three standard errors of the simulation.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gate.model import Sample
+from gate.stats.estimate import ratio_of, reduce
+from harness.steady import steady_from
+from tests.promise.test_fieller import standard_error
+
+Array = npt.NDArray[np.float64]
+BUILDS, EXECUTIONS, ITERATIONS = 5, 5, 30
+CHANGE = 1.05
+LEFT = {0.0: 0.001, 0.2: 0.012, 0.6: 0.007, 2.0: 0.013}
+"""Of a warm-up: how much may be left of it in the mean, which has 0, 2%, 6% and 20% of it with all values."""
+
+
+def raw(rng: np.random.Generator, mean: float, warm: float) -> Array:
+    """Executions, shape (builds, executions, iterations): iterations skewed by 5%; warm-up starts at `warm` more.
+
+    It decays at another pace in each execution, over 1 to 4 iterations.
+    """
+    shape = (BUILDS, EXECUTIONS, 1)
+    level = 1 + 0.02 * rng.normal(size=(BUILDS, 1, 1)) + 0.02 * rng.normal(size=shape)
+    noise = np.exp(0.05 * rng.normal(size=(*shape[:2], ITERATIONS)) - 0.05**2 / 2)
+    decay = np.exp(-np.arange(ITERATIONS) / rng.uniform(1, 4, size=shape))
+    found: Array = mean * level * noise * (1 + warm * decay)
+    return found
+
+
+def side(values: Array, *, auto: bool) -> Sample:
+    """The sample of the values from the steady state on; from the first on where there is none."""
+    executions = [e.tolist() for build in values for e in build]
+    kept = [e[(steady_from(e) or 0) if auto else 0 :] for e in executions]
+    counts = np.array([len(e) for e in kept])
+    units = tuple((0, k) for k in range(BUILDS))
+    return Sample(np.concatenate(kept), (counts, np.full(BUILDS, EXECUTIONS), np.array([BUILDS])), units)
+
+
+def coverage(warm: float, trials: int, *, auto: bool) -> tuple[float, float]:
+    """How often the 95% interval holds the true ratio, and the mean of base, whose truth is 1."""
+    rng = np.random.default_rng([3, int(10 * warm)])
+    inside, means = 0, 0.0
+    for _ in range(trials):
+        base = side(raw(rng, 1.0, warm), auto=auto)
+        head = side(raw(rng, CHANGE, warm), auto=auto)
+        reduced = reduce(base, head, None, exact=False)
+        limits = ratio_of(reduced, "fieller").limits(0.05)
+        inside += limits.low is not None and limits.high is not None and limits.low < CHANGE < limits.high
+        means += reduced.x / trials
+    return inside / trials, means
+
+
+def check(warm: float, trials: int) -> None:
+    covered, mean = coverage(warm, trials, auto=True)
+    assert covered >= 0.94 - 3 * standard_error(0.94, trials), f"{covered:.4f}"
+    # of the mean of base: 0.02 over builds, 0.02 over executions, 0.05 over at least half of the iterations
+    error = math.sqrt(0.02**2 / 5 + 0.02**2 / 25 + 0.05**2 / (25 * 15)) / math.sqrt(trials)
+    assert -3 * error - 0.001 < mean - 1 < LEFT[warm] + 3 * error, f"{mean:.4f}"
+
+
+@pytest.mark.parametrize("warm", [0.0, 0.6])
+def test_the_interval_covers_after_warm_up_is_dropped_quick(warm: float) -> None:
+    check(warm, 80)
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("warm", [0.0, 0.2, 0.6, 2.0])
+def test_the_interval_covers_after_warm_up_is_dropped(warm: float) -> None:
+    check(warm, 2000)
