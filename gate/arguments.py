@@ -55,12 +55,19 @@ def add_measuring(parser: Parser) -> None:
     group = parser.add_argument_group("measuring")
     group.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
     group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
-    group.add_argument("--out", type=Path, metavar="DIR", help="default: .perfgate of the project")
+    group.add_argument("--out", type=folder, metavar="DIR", help="default: .perfgate of the project")
     group.add_argument("--seed", type=seed, metavar="N", help="of the schedule; default: a new one, which is recorded")
     group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
     group.add_argument("--keep", action="store_true", help="leave the worktrees of base and head")
     group.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    add_strict(group)
     add_history(group)
+
+
+def add_strict(group: argparse._ActionsContainer) -> None:
+    """Add whether an unfit host ends the command."""
+    text = "exit with 5, before measuring, when this host is unfit; `perfgate doctor` shows why"
+    group.add_argument("--strict", action="store_true", help=text)
 
 
 def add_history(group: argparse._ActionsContainer) -> None:
@@ -139,6 +146,13 @@ def shares(text: str) -> tuple[float, ...]:
     return tuple(float(share(part)) for part in text.split(","))
 
 
+def folder(text: str) -> Path:
+    """Read the name of a folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty: name a folder")
+    return Path(text)
+
+
 def _parsed(parse: Callable[[object], T], text: str) -> T:
     try:
         return parse(text)
@@ -167,4 +181,5 @@ def measuring_of(arguments: argparse.Namespace) -> MeasureOptions:
         keep=arguments.keep,
         resume=arguments.resume,
         history=arguments.history,
+        strict=arguments.strict,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate import arguments
-from gate.arguments import Parser, add_history, add_rules, rules_of
+from gate.arguments import Parser, add_history, add_rules, add_strict, rules_of
 from gate.model import UserError
 
 
@@ -18,13 +18,16 @@ def add_options(parser: Parser) -> None:
     group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
     group.add_argument("--builds", type=arguments.counts, metavar="N", help="rounds, default 20; to simulate: a list")
     group.add_argument("--budget", type=arguments.duration, metavar="TIME", help="default: four times plan.budget")
-    group.add_argument("--out", type=Path, metavar="DIR", help="default: calibration in .perfgate of the project")
+    group.add_argument(
+        "--out", type=arguments.folder, metavar="DIR", help="default: calibration in .perfgate of the project"
+    )
     group.add_argument("--seed", type=arguments.seed, metavar="N", help="default: a new one; to simulate: 1")
     group.add_argument("--dry-run", action="store_true", help="print the schedule and its expected duration")
     group.add_argument("--resume", action="store_true", help="go on with an interrupted calibration")
     group.add_argument(
         "--inject", type=arguments.shares, metavar="SHARES", help="changes to look for; default 1%%,2%%,5%%,10%%"
     )
+    add_strict(group)
     add_history(group)
     add_rules(parser)
     group = parser.add_argument_group("simulation")
@@ -70,13 +73,14 @@ def run(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         history=parsed.history,
         inject=parsed.inject or calibrate.INJECT,
         json=parsed.json,
+        strict=parsed.strict,
     )
     code: int = calibrate.run(options, rules_of(parsed), out, err)
     return code
 
 
 _SIMULATING: tuple[str, ...] = ("runs", "threshold", "effect", "reports", "cases", "cores", "markdown")
-_CALIBRATING: tuple[str, ...] = ("head", "budget", "out", "dry_run", "resume", "inject", "json", "quiet")
+_CALIBRATING: tuple[str, ...] = ("head", "budget", "out", "dry_run", "resume", "inject", "json", "quiet", "strict")
 
 
 def _refuse_other_options(parsed: argparse.Namespace) -> None:

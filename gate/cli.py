@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from gate import __version__, arguments, calibrating
 from gate.arguments import (
@@ -26,17 +27,23 @@ from gate.arguments import (
     outputs_of,
     rules_of,
 )
+from gate.commands.unfit import UnfitError
 from gate.model import UserError
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 EXIT_ERROR = 4
+EXIT_UNFIT = 5
 
 _ENDING = """\
-exit codes of check, decide and report (measure: 0, 2 or 4; ended by a signal: 128 + its number):
+exit codes of check, decide and report (measure: 0, 2, 4 or 5; ended by a signal: 128 + its number):
   0  pass: nothing regressed
   1  regression
   2  bad command line, config or input file
   3  inconclusive, with gate.inconclusive = "fail"
   4  error: a build or a benchmark failed or is missing, or nothing was measured
+  5  the host is unfit (only with --strict)
 """
 
 Command = Callable[[argparse.Namespace, TextIO, TextIO], int]
@@ -58,7 +65,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         visible = import_module("gate.report.plain").visible
         err.write(f"perfgate: {visible(str(error))}\n")
-        return EXIT_USAGE
+        return EXIT_UNFIT if isinstance(error, UnfitError) else EXIT_USAGE
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -77,7 +84,8 @@ def run() -> NoReturn:
     """Run the process's command line and exit."""
     # a stream that the caller closed is none at all in Python
     null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
-    out, err = sys.stdout or null, sys.stderr or null
+    out, err = sys.stdout or null, _forgiving() if sys.stderr else null
+    sys.stderr = err
     try:
         code = main(sys.argv[1:], out, err)
         out.flush()
@@ -91,6 +99,21 @@ def run() -> NoReturn:
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     sys.exit(code)
+
+
+class _Forgiving(io.FileIO):
+    """Standard error on a disk that is full, or whose reader has gone: what cannot be said changes no exit code."""
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def _forgiving() -> TextIO:
+    raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
+    return io.TextIOWrapper(raw, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_plan(commands)
     _add_calibrate(commands)
+    _add_doctor(commands)
     _add_config(commands)
     return parser
 
@@ -136,7 +160,9 @@ def _add_init(commands: _Commands[Parser]) -> None:
         commands, "init", "write a commented perfgate.toml for the project here", "perfgate init", _run_init
     )
     parser.add_argument(
-        "--kind", metavar="KIND", help="cargo, cmake, make, pytest-benchmark or generic; default: detected"
+        "--kind",
+        metavar="KIND",
+        help="pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic; default: detected",
     )
     parser.add_argument("--force", action="store_true", help="overwrite a perfgate.toml that exists")
 
@@ -200,7 +226,7 @@ def _add_report(commands: _Commands[Parser]) -> None:
         "--format", choices=["text", "markdown", "json", "html"], default="text", help="what to print; default text"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder to fill; default: RUN if it is one, else .perfgate"
+        "--out", type=arguments.folder, metavar="DIR", help="folder to fill; default: RUN if it is one, else .perfgate"
     )
     parser.add_argument("--all", action="store_true", help="every finding, also the unchanged ones of a long report")
     add_rules(parser, measured=True)
@@ -242,6 +268,24 @@ def _add_calibrate(commands: _Commands[Parser]) -> None:
         calibrating.run,
     )
     calibrating.add_options(parser)
+
+
+def _add_doctor(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "doctor",
+        "say whether this host is fit to measure on, and how to make it so; changes nothing",
+        "perfgate doctor --strict\n  perfgate doctor --metrics -- ./build/app parse data.json",
+        _run_doctor,
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 5 when this host is unfit")
+    parser.add_argument("--json", metavar="FILE", help="write what was found as JSON; - for stdout instead of text")
+    parser.add_argument(
+        "--metrics",
+        action="store_true",
+        help="measure COMMAND with every instrument there is instead, to choose a metric by",
+    )
+    parser.add_argument("argv", nargs="*", metavar="COMMAND", help="for --metrics, after --")
 
 
 def _add_config(commands: _Commands[Parser]) -> None:
@@ -300,6 +344,26 @@ def _run_plan(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         tuple(parsed.runs), parsed.history, parsed.budget, parsed.target, parsed.detect, parsed.json
     )
     code: int = plan.run(options, rules_of(parsed), out, err)
+    return code
+
+
+def _run_doctor(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    if parsed.metrics:
+        if not parsed.argv:
+            raise UserError("--metrics: needs a command: perfgate doctor --metrics -- COMMAND")
+        if parsed.strict:
+            raise UserError("--strict: does not go with --metrics")
+        return _run_metrics(parsed, out, err)
+    if parsed.argv:
+        raise UserError(f"{parsed.argv[0]}: a command belongs to --metrics; see perfgate doctor --help")
+    doctor = _measuring_command("gate.commands.doctor")
+    code: int = doctor.run(doctor.DoctorOptions(parsed.strict, parsed.json), out)
+    return code
+
+
+def _run_metrics(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    metrics = _measuring_command("gate.commands.metrics")
+    code: int = metrics.run(metrics.MetricsOptions(command=tuple(parsed.argv), json=parsed.json), out, err)
     return code
 
 

@@ -48,6 +48,7 @@ class CalibrateOptions:
 
     head: as for check. builds: rounds. budget: in seconds; None: BUDGETS times plan.budget. out: None: calibration in
     .perfgate of the project. inject: changes, 0.05 for 5%. json: a file, "-" for standard output instead of text.
+    strict: an unfit host is refused.
     """
 
     head: str | None
@@ -61,6 +62,7 @@ class CalibrateOptions:
     history: Path | None
     inject: tuple[float, ...]
     json: str | None
+    strict: bool
 
 
 def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
@@ -128,6 +130,7 @@ def _measuring(options: CalibrateOptions) -> MeasureOptions:
         keep=False,
         resume=options.resume,
         history=options.history,
+        strict=options.strict,
     )
 
 

@@ -40,3 +40,5 @@ class MeasureOptions:
     resume: bool
     history: Path | None
     """None: as configured."""
+    strict: bool
+    """An unfit host is refused, with exit code 5."""

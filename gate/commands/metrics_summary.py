@@ -1,0 +1,171 @@
+"""How variable each metric of a command is, and how it goes with wall time; what to make of it.
+
+NIST TN 1855 (screening), sections 3.4 to 3.8: elapsed times of different tools agree; CPU time, task-clock and cycles
+tell one and the same thing, and not what a user waits for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gate.model import Sample
+from gate.stats.levels import summarize
+from gate.units import format_share
+
+CPU = ("task-clock", "user+system")
+_SPEED = ("time", *CPU, "cycles", "instructions")
+"""What tells how fast a program is; page faults, memory and the like do not, however steady they are."""
+_LEAVES_OUT = {
+    "task-clock": "CPU time: it leaves out waiting (disk, network, locks, sleep) and adds up threads",
+    "user+system": "CPU time: it leaves out waiting (disk, network, locks, sleep) and adds up threads",
+    "cycles": "CPU work at whatever frequency: it leaves out waiting and adds up threads",
+    "instructions": "it leaves out how long an instruction takes: caches, branches, frequency, and all waiting",
+    "time": "it holds all that a user waits for, and all that the machine does meanwhile",
+}
+_WAITS, _BUSY = 0.8, 1.2
+_AS_GOOD = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One metric by one instrument. values: by execution, its iterations in order, in the base unit."""
+
+    instrument: str
+    metric: str
+    unit: str
+    values: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric, reduced.
+
+    between, within: standard deviations over the mean (CV) of what executions add and of iterations inside them; None
+    where nothing was repeated. total: of one value. ratio: of its mean to that of wall time, for clocks. rank:
+    Spearman's correlation with the wall time of the same iterations; None where the instrument has none, or nothing
+    varies.
+    """
+
+    instrument: str
+    metric: str
+    unit: str
+    executions: int
+    iterations: int
+    mean: float
+    between: float | None
+    within: float | None
+    total: float | None
+    ratio: float | None
+    rank: float | None
+
+
+def rows_of(measured: Sequence[Measured]) -> tuple[Row, ...]:
+    """Reduce all metrics; the first wall time in the sequence is the one that other instruments' are compared with."""
+    walls = {each.instrument: each for each in measured if each.metric == "time"}
+    reference = next(iter(walls.values()), None)
+    return tuple(_row(each, walls.get(each.instrument), reference) for each in measured)
+
+
+def _row(measured: Measured, wall: Measured | None, reference: Measured | None) -> Row:
+    mean = _mean(measured)
+    beside = reference if measured.metric == "time" else wall
+    is_itself = beside is measured
+    wall_mean = _mean(beside) if beside is not None else 0.0
+    between, within, total = _spread(measured, mean)
+    return Row(
+        measured.instrument,
+        measured.metric,
+        measured.unit,
+        len(measured.values),
+        max(map(len, measured.values)),
+        mean,
+        between,
+        within,
+        total,
+        mean / wall_mean if measured.unit == "s" and wall_mean > 0 and not is_itself else None,
+        _rank(measured, wall) if wall is not None and wall is not measured else None,
+    )
+
+
+def _mean(measured: Measured) -> float:
+    return float(np.mean([np.mean(values) for values in measured.values]))
+
+
+def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None, float | None]:
+    """Return the CV between executions, within them, and of one value; None where nothing was repeated."""
+    counts = np.array([len(values) for values in measured.values])
+    if counts.sum() < 2 or not mean > 0:
+        return None, None, None
+    flat = np.array([value for values in measured.values for value in values])
+    found = summarize(Sample(flat, (counts, np.array([len(counts)]), np.array([1])), ((0, 0),)))
+    t2 = {each.level: max(each.t2, 0.0) for each in found.variances}
+    if not (counts > 1).any():
+        # one value an execution: the two cannot be told apart
+        spread = math.sqrt(float(flat.var(ddof=1))) / mean
+        return spread, None, spread
+    within = math.sqrt(t2.get("iteration", 0.0)) / mean
+    between = math.sqrt(t2["execution"]) / mean if "execution" in t2 else None
+    return between, within, math.hypot(within, between or 0.0)
+
+
+def _rank(measured: Measured, wall: Measured) -> float | None:
+    x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
+    if len(x) != len(y) or len(x) < 3 or x.std() == 0 or y.std() == 0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Rank values from 0, equal ones by the mean of their ranks."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    ranks: np.ndarray[tuple[int], np.dtype[np.float64]] = (last - (count + 1) / 2.0)[place]
+    return ranks
+
+
+def advice(rows: Sequence[Row]) -> list[str]:
+    """Say which metric is least variable, what it leaves out, and whether the command waits or runs in parallel."""
+    speed = [row for row in rows if row.metric in _SPEED and row.total is not None]
+    lines = []
+    wall = min((row for row in speed if row.metric == "time"), key=_total, default=None)
+    least = min(speed, key=_total, default=None)
+    if least is not None and wall is not None:
+        lines.append(_least(least, wall))
+    lines += _waiting({row.metric: row for row in reversed(rows) if row.metric in CPU})
+    lines.append(
+        "These are few values: outliers occur in every metric (NIST TN 1855, section 3.8). "
+        "`perfgate plan` tells what counts a gate needs."
+    )
+    return lines
+
+
+def _total(row: Row) -> float:
+    return row.total if row.total is not None else math.inf
+
+
+def _least(least: Row, wall: Row) -> str:
+    if _total(wall) <= _AS_GOOD * _total(least):
+        steady = f"time ({wall.instrument}) varies as little as anything else, {format_share(_total(wall))} a value"
+        return f"Keep time: {steady}, and {_LEAVES_OUT['time']}."
+    return (
+        f"Least variable: {least.metric} ({least.instrument}), {format_share(_total(least))} a value, against "
+        f"{format_share(_total(wall))} of time; but {_LEAVES_OUT[least.metric]}."
+    )
+
+
+def _waiting(cpu: Mapping[str, Row]) -> list[str]:
+    share = next((cpu[name].ratio for name in CPU if name in cpu and cpu[name].ratio is not None), None)
+    if share is None:
+        return []
+    told = f"CPU time is {format_share(share)} of its time"
+    if share < _WAITS:
+        waits = "the rest it waits: for disk, network, locks or sleep, or for a processor where the machine is busy"
+        return [f"{told}; {waits}. CPU time, cycles and instructions do not see waiting: decide on time if it matters."]
+    if share > _BUSY:
+        busy = "it runs in parallel, and CPU time adds that up"
+        return [f"{told}; {busy}. A change of how parallel it is shows in time alone."]
+    return [f"{told}: it computes nearly all the time."]
