@@ -21,6 +21,7 @@ from harness.git import Git
 EXIT_USAGE = 2
 FILE = "perfgate.toml"
 _MOST_OFFERED = 8
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,9 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
 
 def render(tree: Tree, found: Found) -> str:
     """Return the text of perfgate.toml for a project."""
-    share = list(dict.fromkeys([*found.share, *tree.needed]))
     made = [*found.artifacts, *found.products]
     # what a build makes is never shared: one side would measure the other's
+    share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not _holds(path, made))]))
     doubtful = [path for path in tree.doubtful if path not in share and not _holds(path, made)][:_MOST_OFFERED]
     values = {"found": found, "share": share, "doubtful": doubtful}
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
@@ -74,7 +75,8 @@ def toml_value(value: str | list[str]) -> str:
 def _command(value: str | list[str]) -> str:
     """Write a command; one of several lines as such, which a literal string can unless it holds its own end."""
     if isinstance(value, str) and "\n" in value and "'''" not in value:
-        return f"'''\n{value}\n'''"
+        # no line end behind it: options that are added to a suite's command would begin a command of their own
+        return f"'''\n{value}'''"
     return toml_value(value)
 
 
@@ -104,14 +106,12 @@ def _write(options: InitOptions, text: str) -> None:
 
 def _summary(tree: Tree, every: list[Found]) -> str:
     found, *others = every
-    command = found.benchmark.command
-    what = (
-        " ".join(command) if isinstance(command, list) else command.splitlines()[0] if "\n" not in command else "pytest"
-    )
     lines = [f"detected: {found.kind} ({found.evidence})"]
     also = [f"--kind {other.kind}" for other in others if other.kind != "generic"]
     lines += [f"also possible: {', '.join(also)}"] if also else []
-    lines += [f"wrote {FILE}: benchmark {found.benchmark.name} ({what}), build {found.build or 'by checkout'}"]
+    lines += [
+        f"wrote {FILE}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
+    ]
     lines += [f"note: {note}" for note in [*found.notes, *_git_notes(tree)]]
     lines += [
         "next:",
@@ -120,6 +120,23 @@ def _summary(tree: Tree, every: list[Found]) -> str:
     lines += ["  perfgate check             measures, decides and reports"]
     # a hostile file name must not reach the terminal as it is
     return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
+
+
+def _benchmarks(found: Found) -> str:
+    first = found.benchmark
+    if found.more:
+        names = [measured.name for measured in found.benchmarks]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return f"benchmarks {', '.join(names[:_MOST_NAMED])}{more} ({first.instrument})"
+    return f"benchmark {first.name} ({_short(first.command)})"
+
+
+def _short(command: str | list[str]) -> str:
+    """Return a command on one line."""
+    if isinstance(command, list):
+        return " ".join(command)
+    *before, last = command.splitlines()
+    return last if not before else f"a script, {len(before) + 1} lines"
 
 
 def _git_notes(tree: Tree) -> list[str]:

@@ -1,17 +1,14 @@
 """perfgate init on real projects: what it writes is built and measured in fresh worktrees, by `perfgate check`."""
 
-import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.support import project
+from tests.support.started import checked, made, need, perfgate
 
-ROOT = Path(__file__).parent.parent.parent
 # All measure, and two gates never do so at once on one machine.
 pytestmark = pytest.mark.xdist_group("measures")
 
@@ -65,6 +62,14 @@ WANTING = {
 }
 GENERIC = {"bench.sh": "#!/bin/sh\nwc -c data/words >/dev/null\n", ".gitignore": "data/\n", "data/words": "a b\n"}
 NOTHING = {"README": "nothing to measure\n"}
+NPM = {
+    "package.json": (
+        '{"name": "x", "version": "1.0.0", "scripts": {"build": "node build.js", "bench": "node bench.js"}}'
+    ),
+    "build.js": "require('fs').writeFileSync('made.js', 'let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7;');\n",
+    "bench.js": "require('./made.js');\n",
+    ".gitignore": "made.js\n",
+}
 PYTEST = {
     "pyproject.toml": (
         '[project]\nname = "my-pkg"\nversion = "1"\n[dependency-groups]\ndev = ["pytest-benchmark"]\n'
@@ -81,56 +86,6 @@ PYTEST = {
 }
 
 
-def git(directory: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=directory, check=True)
-
-
-def perfgate(directory: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command, env = project.perfgate(*arguments), project.environment(**more)
-    return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=300)
-
-
-def need(*programs: str) -> None:
-    for program in programs:
-        if shutil.which(program) is None:
-            pytest.skip(f"absent: {program} (what `perfgate init` writes for it was not run)")
-
-
-def made(directory: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (directory / name).write_text(text, encoding="utf-8")
-    git(directory, "init", "--quiet")
-    git(directory, "add", ".")
-    git(directory, "commit", "--quiet", "--message=first")
-    return directory
-
-
-def checked(directory: Path, *, kind: str, **environment: str) -> list[tuple[str, str]]:
-    """Init, commit and check a project; return the cases that were measured."""
-    done = perfgate(directory, "init")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"detected: {kind} ")
-    git(directory, "add", "perfgate.toml")
-    git(directory, "commit", "--quiet", "--message=gate")
-    before = tracked(directory)
-    few = [f"--set=plan.{key}={count}" for key, count in (("builds", 2), ("executions", 1), ("iterations", 2))]
-    done = perfgate(directory, "check", "--base", "HEAD", "--head", "HEAD", *few, **environment)
-    # two builds are too few to call a change: nothing but a failure to build or measure can go wrong
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert tracked(directory) == before
-    report = json.loads((directory / ".perfgate" / "report.json").read_text(encoding="utf-8"))
-    assert report["failures"] == []
-    return [(finding["benchmark"], finding["metric"]) for finding in report["findings"]]
-
-
-def tracked(directory: Path) -> str:
-    """What git says about the checkout: a check must leave it as it was."""
-    command = ["git", "status", "--porcelain", "--ignored", "--", ".", ":!.perfgate"]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.parametrize(
     ("programs", "files", "kind", "benchmark"),
     [
@@ -141,10 +96,22 @@ def tracked(directory: Path) -> str:
         (("make", "cc"), MAKE, "make", "app"),
         (("make", "cc"), MAKE_BENCH, "make", "bench"),
         (("make", "cc"), WANTING, "make", "placeholder"),
+        (("node", "npm"), NPM, "npm", "bench"),
         ((), GENERIC, "generic", "bench"),
         ((), NOTHING, "generic", "placeholder"),
     ],
-    ids=["cargo", "cargo-library", "cmake", "ctest", "make", "make-bench", "make-arguments", "generic", "nothing"],
+    ids=[
+        "cargo",
+        "cargo-library",
+        "cmake",
+        "ctest",
+        "make",
+        "make-bench",
+        "make-arguments",
+        "npm",
+        "generic",
+        "nothing",
+    ],
 )
 def test_the_file_runs_as_it_is(
     tmp_path: Path, programs: Sequence[str], files: dict[str, str], kind: str, benchmark: str
@@ -168,9 +135,9 @@ def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> No
     directory = made(tmp_path, PYTEST)
     (directory / ".venv").symlink_to(environment)
     assert sorted(checked(directory, kind="pytest-benchmark")) == [
-        ("pytest", "tests/test_work.py::test_once"),
-        ("pytest", "tests/test_work.py::test_work[100000]"),
-        ("pytest", "tests/test_work.py::test_work[10]"),
+        ("pytest/tests/test_work.py::test_once", "time"),
+        ("pytest/tests/test_work.py::test_work[100000]", "time"),
+        ("pytest/tests/test_work.py::test_work[10]", "time"),
     ]
 
 

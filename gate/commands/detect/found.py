@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-KINDS = ("pytest-benchmark", "cargo", "cmake", "make", "generic")
+from gate.config.types import SUITES
+
+KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
 """In the order in which they are looked for: the surest sign of benchmarks first."""
 
 
@@ -22,16 +25,27 @@ class Measured:
     command: list[str] | str
     comment: list[str]
     slow: bool = False
-    values: bool = False
+    instrument: str = "hyperfine"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is measured in each build. comment: lines above it, such as how long that takes. warmup: of suites."""
+
+    executions: int
+    iterations: int
+    warmup: int = 1
+    comment: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A project that can be measured.
 
-    evidence: where it was seen, in words. build: the command; None for a fresh checkout. build_comment: lines above
-    it. setup, artifacts, share: as in [build]. products: what else the build makes, as far as that is known.
-    environment: as in [env] set. notes: what the user must know or do.
+    evidence: where it was seen, in words. more: benchmarks beside the first one. build: the command; None for a fresh
+    checkout. build_comment: lines above it. setup, artifacts, share: as in [build]. products: what else the build
+    makes, as far as that is known. environment: as in [env] set. notes: what the user must know or do. amount: None
+    for what suits programs that are timed as a whole.
     """
 
     kind: str
@@ -46,6 +60,32 @@ class Found:
     environment: dict[str, str] = field(default_factory=dict)
     environment_comment: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    more: list[Measured] = field(default_factory=list)
+    amount: Amount | None = None
+
+    @property
+    def benchmarks(self) -> list[Measured]:
+        """All benchmarks of the file."""
+        return [self.benchmark, *self.more]
+
+    @property
+    def plan(self) -> Amount:
+        """How much is measured in each build."""
+        if self.amount is not None:
+            return self.amount
+        if not self.build:
+            return Amount(2, 5)  # a fresh checkout costs little, and builds narrow the interval most
+        return Amount(3, 3) if self.benchmark.slow else Amount(5, 10)
+
+    @property
+    def is_suite(self) -> bool:
+        """Whether the project's own benchmarks are run by the tool that they were written for."""
+        return self.benchmark.instrument in SUITES
+
+    @property
+    def measures_something(self) -> bool:
+        """Whether it is more than a placeholder."""
+        return self.benchmark.name != PLACEHOLDER
 
 
 def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
@@ -110,3 +150,19 @@ def placeholder() -> tuple[Measured, list[str]]:
         "the benchmark is a PLACEHOLDER that measures nothing of this project: edit [[benchmark]] in perfgate.toml"
     ]
     return Measured(PLACEHOLDER, command, comment), notes
+
+
+def names_of(places: Iterable[str], top: str) -> list[str]:
+    """Name benchmarks after directories or files, each once; top: for the directory of the project itself.
+
+    Without a slash, since "a/b" could be a benchmark that a suite "a" names.
+    """
+    names: list[str] = []
+    for place in places:
+        name = top if place in ("", ".") else place.replace("/", "-")
+        taken, count = name, 1
+        while taken in names:
+            count += 1
+            taken = f"{name}-{count}"
+        names.append(taken)
+    return names

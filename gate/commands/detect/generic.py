@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from gate.commands.detect import javascript
 from gate.commands.detect.found import Found, Measured, placeholder
 from gate.commands.detect.tree import Tree
 
@@ -23,9 +23,6 @@ def look(tree: Tree) -> Found:
         "What is to be done before a benchmark can run, from scratch each time, goes into `command`. Without it,",
         "a build is a fresh checkout under a new path.",
     ]
-    if _npm_bench(tree):
-        measured = Measured("bench", ["npm", "run", "--silent", "bench"], [_WHOLE], slow=True)
-        return Found("generic", "script bench of package.json", measured, None, build_comment, setup=_npm_ci(tree))
     script = min(_scripts(tree), key=lambda path: (path.count("/"), "run" not in path, path), default=None)
     if script is None:
         benchmark, notes = placeholder()
@@ -43,7 +40,7 @@ def _scripts(tree: Tree) -> Iterator[str]:
         if str(place.parent) not in _FOLDERS or not _NAMED.fullmatch(place.stem.lower()):
             continue
         text = tree.text(path)
-        if _WANTS_ARGUMENTS.search(text) or (place.suffix == ".py" and not _runs(text)):
+        if _WANTS_ARGUMENTS.search(text) or javascript.is_adaptive(text) or (place.suffix == ".py" and not _runs(text)):
             continue
         yield path
 
@@ -63,16 +60,6 @@ def _command(tree: Tree, script: str) -> tuple[list[str], list[str]]:
     interpreter = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".rb": "ruby"}[suffix]
     first = tree.text(script).split("\n", 1)[0]
     return ["bash" if suffix == ".sh" and "bash" in first else interpreter, script], []
-
-
-def _npm_bench(tree: Tree) -> bool:
-    if "package.json" not in tree.names:
-        return False
-    try:
-        package = json.loads(tree.text("package.json"))
-        return isinstance(package["scripts"]["bench"], str)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return False
 
 
 def _npm_ci(tree: Tree) -> str | None:

@@ -1,10 +1,12 @@
 """perfgate init on small made-up projects: what it detects, what it writes, and that its file can be read."""
 
 import io
+import json
 import os
 import shlex
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,7 +168,7 @@ def test_a_broken_cargo_manifest_is_no_crash(project: Project, text: str) -> Non
     ],
 )
 def test_cmake_program(project: Project, text: str, path: str | None) -> None:
-    files = {"CMakeLists.txt": text, "main.c": MAIN, "adaptive.cpp": "#include <benchmark/benchmark.h>"}
+    files = {"CMakeLists.txt": text, "main.c": MAIN, "adaptive.cpp": "#include <nanobench.h>"}
     found = detected(project(files))
     assert found.kind == "cmake"
     assert found.artifacts == ([path] if path else [])
@@ -274,13 +276,16 @@ DECLARED = '[project]\nname = "my-pkg"\n[dependency-groups]\ndev = ["pytest-benc
 def test_pytest_benchmark(project: Project) -> None:
     config = written(project({"pyproject.toml": DECLARED, "tests/test_b.py": BENCH, "src/my_pkg/__init__.py": ""}))
     (benchmark,) = config.benchmark
-    assert benchmark.instrument == "values"
+    assert benchmark.instrument == "pytest-benchmark"
     assert config.env.set == {"PYTHONPATH": "src"}
     assert config.build.command is None
     script = str(benchmark.command)
     assert "import os, my_pkg as it" in script
-    assert "--benchmark-max-time=0.1 \\\n    tests\n" in script
-    assert config.gate.floor.text == "1ns"
+    # options are added at the end, where the paths are
+    assert script.endswith(" -m pytest -q --benchmark-min-time=0.2 tests")
+    # a test may ask for one round only
+    assert benchmark.warmup == 0
+    assert config.gate.floor is None  # 1 ns by default
     # a fresh checkout costs nothing, and builds narrow the interval most
     assert (config.plan.executions, config.plan.iterations) == (2, 5)
 
@@ -343,9 +348,7 @@ def test_benchmarks_whose_files_pytest_would_not_find_are_named(project: Project
         "tests/test_b.py": BENCH,
     }
     command = str(detected(project(files)).benchmark.command)
-    assert shlex.split(command.split("--benchmark-max-time=0.1 \\\n")[1].split("\n")[0]) == [
-        "bench marks/bench it's.py", "tests"
-    ]  # fmt: skip
+    assert shlex.split(command.splitlines()[-1])[-2:] == ["bench marks/bench it's.py", "tests"]
 
 
 # --- generic -------------------------------------------------------------------------------------------------------
@@ -359,7 +362,9 @@ def test_benchmarks_whose_files_pytest_would_not_find_are_named(project: Project
         ({"benchmarks/bench_sort.py": "class TimeSort:\n    def time_it(self): pass\n"}, None),
         ({"bench.sh": 'process "$1"\n'}, None),
         ({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, None),
-        ({"package.json": '{"scripts": {"bench": "node b.js"}}'}, ["npm", "run", "--silent", "bench"]),
+        ({"bench.js": "work()\n"}, ["node", "bench.js"]),
+        # its time is always the same
+        ({"bench.js": 'import { Bench } from "tinybench"\n'}, None),
         ({"package.json": "[", "src/bench.js": ""}, None),
         ({}, None),
     ],
@@ -424,14 +429,31 @@ def test_a_perfgate_toml_that_git_ignores_is_mentioned(project: Project) -> None
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_survives_hostile_names(tmp_path: Path, kind: str) -> None:
-    measured = Measured(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], values=kind == "pytest-benchmark")
-    found = Found(kind, HOSTILE, measured, f"x\n{HOSTILE}", setup=HOSTILE, artifacts=[HOSTILE], share=[HOSTILE])
+    instrument = {"npm": "values", "pytest-benchmark": "pytest-benchmark", "go": "go"}.get(kind, "hyperfine")
+    measured = Measured(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], instrument=instrument)
+    second = replace(measured, name="second", command="two\nlines'")
+    found = Found(
+        kind,
+        HOSTILE,
+        measured,
+        f"x\n{HOSTILE}",
+        setup=HOSTILE,
+        artifacts=[HOSTILE],
+        share=[HOSTILE],
+        more=[second],
+    )
     text = render(Tree(tmp_path, (), (f"{HOSTILE}/", "data/"), git=True), found)
     config = parse(read_source(text, "perfgate.toml"))
     assert config.benchmark[0].name == HOSTILE
     assert config.benchmark[0].command == [HOSTILE, "\x7f\t\u2028"]
+    # options are added at the end: a line end there would make them a command of their own
+    assert config.benchmark[1].command == "two\nlines'"
+    assert {benchmark.instrument for benchmark in config.benchmark} == {instrument}
     assert config.build.command == f"x\n{HOSTILE}"
     assert config.build.share == [HOSTILE, "data/"]
+
+
+GO_BENCHMARK = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\n"
 
 
 @pytest.mark.parametrize("kind", [None, *KINDS])
@@ -446,6 +468,12 @@ def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
         f"{name}.c": MAIN,
         "line\nbreak/bench.sh": "true\n",
         f"bench-{name}.sh": "true\n",
+        "go.mod": f"module {name}\n",
+        f"{name}/b_test.go": GO_BENCHMARK,
+        f"{name}/bench.py": "import pyperf\npyperf.Runner()\n",
+        "package.json": json.dumps({"scripts": {"bench": f"vitest bench {name}"}, "workspaces": [name]}),
+        f"{name}/package.json": json.dumps({"name": name, "scripts": {"bench": name}}),
+        f"{name}/pom.xml": f"<artifactId>jmh-core</artifactId><finalName>{name}</finalName>",
     }
     written(project(files), kind)
 
@@ -478,7 +506,17 @@ def test_what_it_says(project: Project) -> None:
         ),
         ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml has [tool.perfgate] already"),
         ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml: not valid TOML"),
-        ({}, "bazel", "--kind bazel: is none of pytest-benchmark, cargo, cmake, make, generic"),
+        (
+            {},
+            "bazel",
+            "--kind bazel: is none of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
+        ),
+        ({}, "go", "--kind go: there is no go.mod here"),
+        (
+            {"package.json": "{}"},
+            "npm",
+            "--kind npm: there is no package.json with a script bench, benchmark or perf here",
+        ),
         ({}, "cargo", "--kind cargo: there is no Cargo.toml here"),
         ({}, "make", "--kind make: there is no Makefile that builds or runs something here"),
     ],
