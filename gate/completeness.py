@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gate.config.rules import matches
+from gate.config.rules import is_single, matches
 from gate.config.types import Config
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
 
@@ -25,13 +25,14 @@ def presence(
 ) -> Presence:
     """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too."""
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
-    expected = _expected(run, measured, select)
+    suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
+    expected = _expected(run, measured, suites, select)
     failed = {f.benchmark for f in failures}
     build_failed = any(f.kind == "build" for f in failures)
     missing: list[Failure] = []
     for name in dict.fromkeys([*expected["base"], *expected["head"]]):
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
-        if name in failed or name not in expected["base"]:
+        if name in failed or suites.get(name) in failed or name not in expected["base"]:
             continue
         if name not in expected["head"]:
             missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
@@ -41,15 +42,44 @@ def presence(
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
 
 
-def _expected(run: Run | None, measured: dict[Side, set[str]], select: Sequence[str]) -> dict[Side, list[str]]:
+def _expected(
+    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str]
+) -> dict[Side, list[str]]:
     names = run.benchmarks if run and run.benchmarks else {}
-    expected = {
-        side: [n for n in names.get(side, []) if not select or any(matches(g, n) for g in select)] for side in SIDES
-    }
+    # a suite stands for what it names, which is known only by what it measured
+    known = set(suites.values())
+    expected: dict[Side, list[str]] = {}
     for side in SIDES:
-        # a suite's benchmarks are known only by what it measured
-        expected[side] += sorted(measured[side].difference(expected[side]))
+        wanted = [n for n in names.get(side, []) if n not in known]
+        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
+        expected[side] = selected + sorted(measured[side].difference(selected))
     return expected
+
+
+def partial_suites(executions: Sequence[Execution]) -> list[Failure]:
+    """Return a failure for each benchmark of a suite that one of its side's executions left out.
+
+    A benchmark that is there today and not tomorrow would be judged by what happened to be measured.
+    """
+    by_suite: dict[tuple[str, Side], dict[tuple[int, int, int], set[str]]] = {}
+    for e in executions:
+        if e.suite is not None:
+            made = by_suite.setdefault((e.suite, e.side), {})
+            made.setdefault((e.session, e.build, e.execution), set()).add(e.benchmark)
+    failures = []
+    for (_, side), made in by_suite.items():
+        for name in sorted(set().union(*made.values())):
+            lacking = [place for place, names in made.items() if name not in names]
+            if lacking:
+                session, build, execution = lacking[0]
+                status = f"{len(lacking)} of {len(made)} executions of its suite left it out"
+                failures.append(
+                    Failure(
+                        kind="execution", benchmark=name, side=side, session=session, build=build,
+                        execution=execution, status=status,
+                    )
+                )  # fmt: skip
+    return failures
 
 
 def rounds_of(
@@ -95,6 +125,7 @@ def round_warnings(
     executions: Sequence[Execution],
     failures: Sequence[Failure],
     run: Run | None,
+    config: Config,
     settled: Mapping[str, int],
     looks: Sequence[int],
 ) -> list[str]:
@@ -116,7 +147,8 @@ def round_warnings(
     per_build = _planned(run, "executions")
     for name, count in counts.items():
         wanted_rounds = settled.get(name, rounds.done)
-        wanted = max(*count.values(), per_build * wanted_rounds if isinstance(per_build, int) else 0)
+        each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
+        wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
     return warnings
@@ -145,7 +177,7 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
         if (count := sum(b.side == side for b in builds)) > 1 and len(hashes[side]) == 1 and () not in hashes[side]
     ]
     if same:
-        advice = "the [build] command can use {seed} to vary the link order"
+        advice = "[build] perturb and {seed} lay a program out anew where it is linked"
         warnings.append(f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})")
     if hashes["base"] and hashes["base"] == hashes["head"] and len(hashes["base"]) == 1 and () not in hashes["base"]:
         warnings.append("base and head are byte-identical: what differs between them is noise")
@@ -153,5 +185,7 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
     if not build.get("command") and build.get("setup"):
         warnings.append("set-up but no build command: all builds of a side are one tree, only the environment differs")
     elif not build.get("command"):
-        warnings.append("no build command: the builds differ in path and environment only")
+        perturbed = build.get("perturb", ["path", "environment"])
+        what = " and ".join(each for each in ("path", "environment") if each in perturbed)
+        warnings.append(f"no build command: the builds differ in {what or 'nothing'} only")
     return warnings

@@ -9,15 +9,26 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gate.completeness import build_warnings, look_warnings, presence, round_warnings, rounds_of, settled_of
-from gate.config.rules import is_decided, matches, metric_rules
+from gate.completeness import (
+    build_warnings,
+    look_warnings,
+    partial_suites,
+    presence,
+    round_warnings,
+    rounds_of,
+    settled_of,
+)
+from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
+from gate.hosts import run_states, side_differences
 from gate.looks import looks_of
 from gate.model import Build, Case, Evidence, Execution, Failure, Sample, Side
 from gate.records import Located
 from gate.runs import EvidenceError, missing_parts, run_of
+from gate.steadiness import steady_warning
 from gate.units import to_base
 
+_NAMED = 3
 CaseKey = tuple[str, str, str]
 """Benchmark, metric, factors as canonical JSON."""
 
@@ -38,11 +49,15 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     builds = [r.record for r in records if isinstance(r.record, Build)]
     failures = [r.record for r in records if isinstance(r.record, Failure)]
     failures += [failure for e in executions for failure in _without_values(e, config)]
+    known = {f.benchmark for f in failures}
+    failures += [f for f in partial_suites(executions) if f.benchmark not in known]
     found = presence(executions, failures, run, select)
     failures += [*missing_parts(records), *found.missing]
-    failed = {f.benchmark for f in failures}
-    pairs = _pairs([e for e in executions if e.benchmark in found.both and e.benchmark not in failed], config)
-    seconds = [s for s in (*(b.seconds for b in builds), *(e.seconds for e in executions)) if s is not None]
+    failed = {f.benchmark for f in failures if f.benchmark is not None}
+    judged = [e for e in executions if e.benchmark in found.both and not {e.benchmark, e.suite} & failed]
+    pairs = _pairs(judged, config)
+    times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
+    seconds = [each for each in times if each is not None]
     everything = [r.record for r in records]
     looks = looks_of(run, everything)
     rounds = rounds_of(executions, run, looks, everything)
@@ -57,10 +72,30 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
         warnings=[
             *(run.warnings if run else []),
             *look_warnings(looks, run, config),
-            *round_warnings(rounds, executions, failures, run, settled_of(everything), looks),
+            *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *build_warnings(builds, run),
+            *_undecided_warnings(pairs.cases),
+            *side_differences(records),
+            *run_states(records),
         ],
     )
+
+
+def _undecided_warnings(cases: Sequence[Case]) -> list[str]:
+    """Name the benchmarks of which nothing is decided, which would look like passing."""
+    decided = {case.benchmark for case in cases if case.decided}
+    metrics: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        if case.benchmark not in decided:
+            metrics[case.benchmark].append(case.metric)
+    by_metrics: dict[str, list[str]] = defaultdict(list)
+    for name, own in metrics.items():
+        by_metrics[", ".join(dict.fromkeys(own))].append(name)
+    return [
+        f"nothing of {', '.join(names[:_NAMED])}{f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''} is "
+        f"decided: declare [benchmark.metric.NAME], or name it in [plan] metrics; there is {measured}"
+        for measured, names in by_metrics.items()
+    ]
 
 
 def _selected(located: Located, select: Sequence[str]) -> bool:
@@ -163,11 +198,11 @@ def _case(
         factors=by_side["base"][0].factors,
         unit=unit,
         better=rules.better or by_side["head"][0].metrics[metric].better,
-        exact=rules.exact,
+        exact=is_exact(config, benchmark, metric),
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=[],
+        warnings=[warning] if (warning := steady_warning([*by_side["base"], *by_side["head"]], metric)) else [],
     )
 
 

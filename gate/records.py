@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from gate.model import SCHEMA, Record, Run, UserError
+from gate.model import SCHEMA, Execution, Record, Run, UserError
 
 _DECODER = msgspec.json.Decoder(Record)
 
@@ -93,7 +94,11 @@ def _why(error: Exception) -> str:
 
 
 class Appender:
-    """Appends records to a measurements file, each flushed to disk before the call returns."""
+    """Appends records to a measurements file, in one write, and flushes them to disk.
+
+    The flush begins at once and is over before the next write: it takes milliseconds, and whoever appends goes on
+    meanwhile. What is written survives the end of this process; only a machine that fails can lose the last write.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open for appending, after cutting off a torn last line.
@@ -103,27 +108,55 @@ class Appender:
         """
         cut_torn(path)
         self._file = path.open("ab", buffering=0)
+        self._flush: Thread | None = None
+        self._flush_error: OSError | None = None
+        self._start = 0
 
-    def __call__(self, record: Record) -> None:
-        """Append one record and flush it to disk; a write that fails half-way is taken back.
+    def __call__(self, *records: Record) -> None:
+        """Append records; a write or flush that fails is taken back.
 
         Raises:
             OSError: the disk is full or gone; what was appended before is intact.
         """
-        data = msgspec.json.encode(record) + b"\n"
-        start = self._file.tell()
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        self._flushed()
+        self._start = self._file.tell()
         try:
             written = 0
             while written < len(data):
                 written += self._file.write(data[written:])
-            os.fsync(self._file.fileno())
         except OSError:
-            self._file.truncate(start)
+            self._file.truncate(self._start)
             raise
+        self._flush = Thread(target=self._fsync, name="flush")
+        self._flush.start()
+
+    def _fsync(self) -> None:
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._flush_error = error
+
+    def _flushed(self) -> None:
+        """Wait until the last write is on disk."""
+        if self._flush is not None:
+            self._flush.join()
+            self._flush = None
+        if self._flush_error is not None:
+            error, self._flush_error = self._flush_error, None
+            self._file.truncate(self._start)
+            raise error
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file, when all of it is on disk.
+
+        Raises:
+            OSError: the last write cannot be flushed; it is taken back.
+        """
+        try:
+            self._flushed()
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         """Use as a context that closes the file."""
@@ -134,6 +167,32 @@ class Appender:
     ) -> None:
         """Close the file."""
         self.close()
+
+
+def cut_incomplete(path: Path) -> bool:
+    """Cut off the lines of a suite's last execution if not all of them were written; tell whether there were such.
+
+    Raises:
+        RecordError: a bad line.
+        OSError: the file cannot be read or changed.
+    """
+    data = path.read_bytes()
+    found = read(str(path), data).records
+    last = found[-1].record if found else None
+    if not isinstance(last, Execution) or last.lines is None:
+        return False
+    place = (last.suite, last.side, last.session, last.build, last.execution)
+    count = 0
+    for located in reversed(found):
+        e = located.record
+        if not isinstance(e, Execution) or (e.suite, e.side, e.session, e.build, e.execution) != place:
+            break
+        count += 1
+    if count >= last.lines:
+        return False
+    first = found[-count].line
+    os.truncate(path, sum(len(line) + 1 for line in data.split(b"\n")[: first - 1]))
+    return True
 
 
 def cut_torn(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from gate.config.types import Benchmark
-from gate.model import AfterRound, Build, Execution, Failure, Look, Record, Side
-from harness.execute import Executor, environment_difference
+from gate.config.types import SUITES, Benchmark
+from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
+from harness.execute import Executor
+from harness.execution import Conditions, Executions, Place
 from harness.hints import Hint, no_hint
-from harness.instruments.common import Context, Instrument, Unusable, by_hand
+from harness.instruments.common import Instrument
 from harness.ledger import Ledger
 from harness.schedule import BuildStep, ExecutionStep, Round
 
@@ -22,8 +22,13 @@ Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
 """Why measuring ended: every round was done, the next one does not fit the budget, a build failed, every benchmark
 failed, or those that did not fail need no more."""
 
-# What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
-_BY_HAND_OUTPUT = "perfgate-output"
+
+class Append(Protocol):
+    """Writes records, all of them or none, before it returns."""
+
+    def __call__(self, *records: Record) -> None:
+        """Append records."""
+        ...
 
 
 class Builder(Protocol):
@@ -42,18 +47,17 @@ class Builder(Protocol):
 class Work:
     """What is to be measured.
 
-    benchmarks: by side and name, as that side's file has them. environments: of each side, whole, as
-    clean_environment makes them. caller: the environment that failures are told apart from. budget: seconds for builds
-    and executions. scratch: an existing directory for the outputs of executions.
+    benchmarks: by side and name, as that side's file has them. conditions: of each side's executions. caller: the
+    environment that failures are told apart from. budget: seconds for builds and executions.
     """
 
     rounds: Sequence[Round]
     benchmarks: Mapping[Side, Mapping[str, Benchmark]]
     iterations: int
     budget: float
-    environments: Mapping[Side, Mapping[str, str]]
+    conditions: Mapping[Side, Conditions]
     caller: Mapping[str, str]
-    scratch: Path
+    place: Place
     session: int = 0
 
 
@@ -122,7 +126,7 @@ def _silent(event: Event) -> None:
 def measure(
     work: Work,
     tools: Tools,
-    append: Callable[[Record], None],
+    append: Append,
     *,
     records: Sequence[Record] = (),
     after_round: AfterRound | None = None,
@@ -141,7 +145,8 @@ def measure(
     Raises:
         OSError: a record cannot be appended; what was appended before stays.
     """
-    return _Loop(work, tools, append, Ledger(records, work.session), after_round, progress).run()
+    suites = {b.name for side in work.benchmarks.values() for b in side.values() if b.instrument in SUITES}
+    return _Loop(work, tools, append, Ledger(records, work.session, suites), after_round, progress).run()
 
 
 class _Loop:
@@ -149,7 +154,7 @@ class _Loop:
         self,
         work: Work,
         tools: Tools,
-        append: Callable[[Record], None],
+        append: Append,
         ledger: Ledger,
         after_round: AfterRound | None,
         progress: Progress,
@@ -160,6 +165,17 @@ class _Loop:
         self._ledger = ledger
         self._after_round = after_round
         self._progress = progress
+        self._empty: set[tuple[Side, str]] = set()
+        self._executions = Executions(
+            tools.executor,
+            tools.instruments,
+            work.conditions,
+            work.place,
+            caller=work.caller,
+            hint=tools.hint,
+            iterations=work.iterations,
+            session=work.session,
+        )
 
     def run(self) -> Measured:
         rounds = self._work.rounds
@@ -171,7 +187,7 @@ class _Loop:
                 return Measured(number, len(rounds), stop)
             self._look(number)
         measured = {step.benchmark for each in rounds for step in each.executions}
-        all_failed = bool(measured) and measured <= self._ledger.failed
+        all_failed = bool(measured) and all(map(self._ledger.is_failed, measured))
         return Measured(len(rounds), len(rounds), "failed" if all_failed else "finished")
 
     def _reason_to_stop(self, number: int, each: Round) -> Stop | None:
@@ -179,9 +195,9 @@ class _Loop:
         if ledger.build_failed and ledger.pending(each.executions):
             return "build failure"
         rest = {step.benchmark for later in self._work.rounds[number:] for step in later.executions}
-        if rest and rest <= ledger.failed:
+        if rest and all(map(ledger.is_failed, rest)):
             return "failed"
-        if rest and rest <= ledger.failed | ledger.settled:
+        if rest and all(map(ledger.is_out, rest)):
             return "settled"
         begins = number > 0 and bool(each.executions) and not ledger.begun(each.build)
         return "budget" if begins and not ledger.fits(self._work.budget) else None
@@ -197,9 +213,14 @@ class _Loop:
             wanted = build.side in needed or not self._ledger.built(build.side, build.build)
             if wanted and not self._build(build):
                 return False
-        for step in pending:
-            if step.benchmark not in self._ledger.failed:
-                self._execute(step)
+        try:
+            for step in pending:
+                # a suite of which nothing is wanted on either side need not run again
+                empty = all((side, step.benchmark) in self._empty for side in SIDES)
+                if not empty and not self._ledger.is_failed(step.benchmark):
+                    self._execute(step)
+        finally:
+            self._executions.end_round()
         return True
 
     def _build(self, step: BuildStep) -> bool:
@@ -217,79 +238,35 @@ class _Loop:
         return True
 
     def _execute(self, step: ExecutionStep) -> None:
-        work = self._work
         self._progress(StepStarted(step.side, step.benchmark))
-        benchmark = work.benchmarks[step.side][step.benchmark]
-        instrument = self._tools.instruments[benchmark.instrument]
-        # a new name of the same length each time: no execution sees another's output
-        with tempfile.TemporaryDirectory(dir=work.scratch, ignore_cleanup_errors=True) as scratch:
-            context = Context(
-                directory=self._tools.builder.directory(step.side),
-                environment=work.environments[step.side],
-                side=step.side,
-                seed=step.seed,
-                padding=step.padding,
-                iterations=work.iterations,
-                scratch=Path(scratch),
-            )
-            command = instrument.prepare(benchmark, context)
-            outcome = self._tools.executor.run(command)
-            collected = instrument.collect(benchmark, context, outcome)
-        if isinstance(collected, Unusable):
-            failure = self._failure(step, benchmark, context.directory, command.environment, collected)
-            self._ledger.lose(outcome.seconds)
-            self._add(failure)
-            self._progress(StepFinished(step.side, step.benchmark, outcome.seconds, failure))
-            return
-        self._add(
-            Execution(
-                benchmark=step.benchmark,
-                side=step.side,
-                session=work.session,
-                build=step.build,
-                execution=step.execution,
-                order=step.order,
-                started=outcome.started,
-                seconds=outcome.seconds,
-                warmup=benchmark.warmup,
-                metrics=collected,
-            )
-        )
-        self._progress(StepFinished(step.side, step.benchmark, outcome.seconds, None))
-
-    def _failure(
-        self, step: ExecutionStep, benchmark: Benchmark, directory: Path, environment: Mapping[str, str], why: Unusable
-    ) -> Failure:
-        difference = environment_difference(self._work.caller, environment)
-        if "PERFGATE_OUTPUT" in difference:
-            difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
-        failure = Failure(
-            kind="execution",
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self._work.session,
-            build=step.build,
-            execution=step.execution,
-            status=why.status,
-            stderr=why.stderr,
-            command=by_hand(benchmark.command, {"seed": str(step.seed), "output": _BY_HAND_OUTPUT}),
-            directory=str(directory),
-            environment=difference,
-        )
-        return msgspec.structs.replace(failure, hint=self._tools.hint(failure))
+        benchmark = self._work.benchmarks[step.side][step.benchmark]
+        made = self._executions.make(benchmark, step, self._tools.builder.directory(step.side))
+        # of a suite's benchmark that has failed neither values nor more failures are wanted
+        failed = self._ledger.failed
+        failures = [failure for failure in made.failures if failure.benchmark not in failed]
+        executions = [each for each in made.executions if each.benchmark not in failed]
+        if any(each.suite for each in executions):
+            executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
+        self._add(*failures, *executions)
+        if not made.executions and not made.failures:
+            self._empty.add((step.side, step.benchmark))
+        whole = failures[0] if failures and not made.executions else None
+        self._progress(StepFinished(step.side, step.benchmark, made.seconds, whole))
 
     def _look(self, number: int) -> None:
         ledger = self._ledger
         if number < len(ledger.looks):
             ledger.settled |= set(ledger.looks[number].settled)
         elif self._after_round is not None:
+            measured = {step.benchmark for step in self._work.rounds[number].executions}
+            before = set(filter(ledger.is_out, measured))
             settled = self._after_round(ledger.records)
-            new = settled - ledger.settled - ledger.failed
             ledger.settled |= settled
             self._add(Look(look=number + 1, settled=sorted(settled)))
-            measured = {step.benchmark for step in self._work.rounds[number].executions}
-            self._progress(LookTaken(len(new & measured), len(measured - ledger.settled - ledger.failed)))
+            out = set(filter(ledger.is_out, measured))
+            self._progress(LookTaken(len(out - before), len(measured - out)))
 
-    def _add(self, record: Record) -> None:
-        self._append(record)
-        self._ledger.note(record)
+    def _add(self, *records: Record) -> None:
+        self._append(*records)
+        for record in records:
+            self._ledger.note(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -51,15 +51,21 @@ class Round:
     executions: tuple[ExecutionStep, ...]
 
 
-def schedule(benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: int, seed: int) -> tuple[Round, ...]:
+def schedule(
+    benchmarks: Mapping[Side, Sequence[str]],
+    builds: int,
+    executions: int,
+    seed: int,
+    single: Collection[str] = frozenset(),
+) -> tuple[Round, ...]:
     """Lay out a run: in each round both builds, then for each execution every benchmark as a block of both sides.
 
     Builds, benchmarks and the sides of a block are in random order; of a benchmark's blocks in a round half are
     base-head, half head-base, and an odd one alternates over the rounds. A benchmark that only head has is executed
     once, in the first round, so that a broken one is seen; one that only base has is not executed.
 
-    benchmarks: names by side; their order does not matter. Every draw is a hash of the seed and of what it is for, so
-    that neither the Python version nor the other benchmarks change it.
+    benchmarks: names by side; their order does not matter. single: those that are executed once a build. Every draw is
+    a hash of the seed and of what it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
@@ -71,7 +77,8 @@ def schedule(benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: 
         steps = []
         for execution in range(executions):
             once = new if build == 0 and execution == 0 else set()
-            for name in _shuffled(both | once, seed, "benchmarks", build, execution):
+            again = both - set(single) if execution else both
+            for name in _shuffled(again | once, seed, "benchmarks", build, execution):
                 for side in _block(name in both and base_first[name][execution], name in both):
                     drawn = (seed, name, side, build, execution)
                     steps.append(

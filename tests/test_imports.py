@@ -22,7 +22,7 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "runs", "completeness", "looks", "evidence", "frame"),
+    ("stats", "runs", "completeness", "looks", "hosts", "steadiness", "evidence", "frame"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),
@@ -36,7 +36,7 @@ RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part 
 # Parts that may import these and no others.
 ONLY = {
     "stats": {"model"},
-    "evidence": {"model", "units", "records", "config", "runs", "completeness", "looks"},
+    "evidence": {"model", "units", "records", "config", "runs", "completeness", "looks", "hosts", "steadiness"},
     "harness": {"model", "units", "records", "config", "adapters"},
 }
 # Parts that nobody but these may import.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.commands.deciding import decide_inputs
+from gate.commands.guarded import EXIT_ERROR
 from gate.commands.inputs import read_inputs
 from gate.commands.looking import looking
 from gate.commands.measure import measure_here
@@ -23,13 +24,18 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
     """Measure base and head, decide, fill the run's folder, print the report and return its exit code."""
     # found out now, not after a quarter of an hour of measuring
     require_writable(outputs)
+    unprinted: OSError | None = None
 
     def conclude(folder: Path, job: Job) -> int:
         # the run line holds the rules in force, options included
         report = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
         # first what cannot fail: a disk that is full by now must not cost the verdict
-        show(report, outputs, out)
-        out.flush()
+        nonlocal unprinted
+        try:
+            show(report, outputs, out)
+            out.flush()
+        except OSError as error:
+            unprinted = error
         try:
             fill(folder, report)
             write_asked(report, outputs)
@@ -44,6 +50,12 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
             err.write(f"perfgate: report in {folder / 'report.html'}\n")
         return report.exit_code
 
-    return measure_here(
+    code = measure_here(
         options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude, looks=looking
     )
+    if isinstance(unprinted, BrokenPipeError):
+        raise unprinted
+    if unprinted is not None:
+        err.write(f"perfgate: standard output: {unprinted.strerror}; `perfgate report` prints the report again\n")
+        return EXIT_ERROR
+    return code

@@ -38,4 +38,5 @@ def _kept(folder: Path | None) -> str:
         executions = sum(isinstance(record, Execution) for record in records_of(folder))
     except (OSError, UserError):
         return nothing
-    return f"{executions} executions are kept in {folder / MEASUREMENTS}; the same command with --resume goes on"
+    kept = f"{executions} executions are" if executions != 1 else "1 execution is"
+    return f"{kept} kept in {folder / MEASUREMENTS}; the same command with --resume goes on"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from gate.config.rules import benchmark_rules, metric_rules
-from gate.config.types import Command, Config
+from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.history.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Record
 from gate.stats.remember import remember
@@ -30,9 +30,21 @@ def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
             instrument="spawn" if b.instrument == "hyperfine" and "hyperfine" not in host else b.instrument,
             warmup=b.warmup,
             build=build,
+            conditions=_conditions(b, config),
         )
         for b in config.benchmark
     }
+
+
+def _conditions(benchmark: Benchmark, config: Config) -> str | None:
+    perturb = sorted(config.build.perturb)
+    parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
+    service, load = benchmark.service, benchmark.load
+    parts += [f"service {_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
+    parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
+    parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
+    parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
+    return "; ".join(parts) or None
 
 
 def _text(command: Command) -> str:

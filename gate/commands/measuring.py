@@ -6,7 +6,7 @@ import datetime
 import os
 import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -16,28 +16,32 @@ import msgspec
 from gate import __version__
 from gate.commands import runs
 from gate.commands.auto import with_plan
-from gate.commands.detect.found import PLACEHOLDER
 from gate.commands.options import MeasureOptions
+from gate.commands.plan_warnings import most_builds, plan_warnings
 from gate.commands.progress import Progress
 from gate.commands.project import Project
 from gate.commands.remembering import Recalled, recall_memory
+from gate.commands.unfit import refuse_unfit, unfit_warnings
+from gate.config.rules import is_single
 from gate.config.schema import to_tables
-from gate.config.types import Builds, Config, Plan
-from gate.decide.estimates import BOOTSTRAP_BUILDS
-from gate.model import SIDES, AfterRound, Failure, Memory, Run, Side, UserError
+from gate.config.types import Builds, BuildTable, Config
+from gate.model import SIDES, AfterRound, Failure, HostState, Run, Side, UserError
 from gate.records import Appender
-from gate.stats.quantile import needed_values
 from harness.build import Recipe, TreeBuilder
 from harness.execute import ProcessExecutor, clean_environment
+from harness.execution import Conditions, Place
+from harness.fitness import problems, standing_problems
 from harness.hints import Hint, checkout_hint
 from harness.host import facts
 from harness.instruments.choose import Instruments, choose
 from harness.lock import host_lock
 from harness.measure import Tools, Work, measure
+from harness.perturb import make_shims
 from harness.schedule import Round, schedule
 from harness.snapshot import overlaid
 from harness.source import Source, Sources
-from harness.workdir import RUNNING
+from harness.state import state
+from harness.workdir import RUNNING, remove_leftovers
 from harness.worktrees import open_trees
 
 
@@ -74,7 +78,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     plan = settings.rules.plan
     run = Run(
         id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
-        created=datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        created=_now(),
         perfgate=__version__,
         seed=seed,
         looks=most_builds(plan) if isinstance(plan.builds, Builds) else None,
@@ -84,7 +88,10 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         config=to_tables(settings.rules),
         chosen=project.sources.explanation,
         rules=project.rules,
-        benchmarks=settings.benchmarks,
+        benchmarks={
+            side: [name for name in names if name not in project.narrowed]
+            for side, names in settings.benchmarks.items()
+        },
         commands={
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
@@ -93,63 +100,24 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *instruments.warnings,
             *recalled.warnings,
             *planned.sentences,
-            *_plan_warnings(settings.rules, recalled.memory),
+            *plan_warnings(settings.rules, recalled.memory),
         ],
         memory=recalled.memory,
     )
     if past is not None:
         runs.refuse_other(past, run, out)
         run = past
-    rounds = schedule(settings.benchmarks, most_builds(plan), plan.executions, seed or 0)
+    single = {b.name for b in settings.rules.benchmark if is_single(settings.rules, b.name)}
+    rounds = schedule(settings.benchmarks, most_builds(plan), plan.executions, seed or 0, single)
     return Job(planned.project, run, out, rounds, instruments)
+
+
+def _now() -> str:
+    return datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _shell(command: list[str]) -> str:
     return shlex.join(command)
-
-
-def _plan_warnings(rules: Config, memory: Memory | None) -> list[str]:
-    unedited = [
-        f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
-        for b in rules.benchmark
-        if b.name == PLACEHOLDER
-    ]
-    return [*unedited, *_builds_warnings(rules, memory), *_quantile_warnings(rules)]
-
-
-def _builds_warnings(rules: Config, memory: Memory | None) -> list[str]:
-    builds, needed = most_builds(rules.plan), rules.gate.min_builds
-    texts = []
-    if builds < needed:
-        moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
-        of = " of what is not remembered of this host" if moderates else ""
-        texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of} is called")
-    if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
-        texts.append(f"a bootstrap interval decides from {BOOTSTRAP_BUILDS} builds on, the plan has {builds}")
-    if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
-        texts.append(f"bootstrap intervals have no looks: all {builds} rounds are measured")
-    return texts
-
-
-def _quantile_warnings(rules: Config) -> list[str]:
-    """Name the quantiles that the plan cannot judge, before a quarter of an hour is spent on them."""
-    per_build = rules.plan.executions * rules.plan.iterations
-    texts = []
-    for b in rules.benchmark:
-        for name, metric in b.metric.items():
-            for statistic in metric.statistics:
-                needs = needed_values(float(statistic[1:]) / 100) if statistic != "mean" else 0
-                if needs > per_build:
-                    texts.append(
-                        f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "
-                        f"({rules.plan.executions} executions x {rules.plan.iterations} iterations)"
-                    )
-    return texts
-
-
-def most_builds(plan: Plan) -> int:
-    """Count the rounds that a plan has at most."""
-    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
 
 
 def execute(
@@ -179,7 +147,17 @@ def execute(
             err.write(f"perfgate: waiting for {holder}: two gates never measure at once on one machine\n")
             err.flush()
 
-    with host_lock(waiting, job.project.repository.project):
+    # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
+    repository = job.project.repository
+    remove_leftovers(repository.git, repository.common / "perfgate")
+    with host_lock(waiting, repository.project):
+        # before anything is moved, and after another gate had ended
+        if options.strict:
+            refuse_unfit(problems())
+        unfit = unfit_warnings(standing_problems())
+        job = replace(job, run=_with_warnings(job.run, unfit))
+        if not quiet:
+            err.writelines(f"perfgate: warning: {warning}\n" for warning in unfit)
         _measure(job, options, sources, err, quiet=quiet, after_round=after_round)
         return then()
 
@@ -206,12 +184,14 @@ def _measure(
     ):
         executor = ProcessExecutor(trees.directory / RUNNING)
         # in the work directory, which the next run removes should this one be killed
-        scratch = trees.directory / "outputs"
-        scratch.mkdir()
-        recipes = {side: Recipe(settings.sides[side].build, environments[side]) for side in SIDES}
-        builder = TreeBuilder(trees, recipes, executor, seed=job.run.seed or 0, caller=os.environ)
+        place = Place(trees.directory / "outputs", trees.directory / "shims")
+        place.scratch.mkdir()
+        make_shims(place.shims, os.environ)
+        recipes = {side: Recipe(_build_table(settings.sides[side]), environments[side]) for side in SIDES}
+        builder = TreeBuilder(trees, recipes, executor, seed=job.run.seed or 0, caller=os.environ, shims=place.shims)
         if not records:
             append(_with_warnings(job.run, trees.warnings))
+        append(HostState(when="begin", time=_now(), state=state()))
         try:
             measure(
                 Work(
@@ -219,9 +199,11 @@ def _measure(
                     benchmarks={side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
                     iterations=settings.rules.plan.iterations,
                     budget=float(settings.rules.plan.budget),
-                    environments=environments,
+                    conditions={
+                        side: Conditions(environments[side], settings.sides[side].build.perturb) for side in SIDES
+                    },
                     caller=os.environ,
-                    scratch=scratch,
+                    place=place,
                 ),
                 Tools(executor, builder, job.instruments.by_name, _hint(project)),
                 append,
@@ -229,10 +211,19 @@ def _measure(
                 after_round=after_round,
                 progress=progress,
             )
+            append(HostState(when="end", time=_now(), state=state()))
         finally:
+            executor.close()
             progress.close()
         if options.keep and not quiet:
             err.write(f"perfgate: the worktrees stay in {trees.directory}\n")
+
+
+def _build_table(config: Config) -> BuildTable:
+    """Return a side's [build]; where callgrind counts, paths do not vary, since programs spend instructions on them."""
+    counts = any(b.instrument == "callgrind" for b in config.benchmark)
+    perturb = [each for each in config.build.perturb if not (counts and each == "path")]
+    return msgspec.structs.replace(config.build, perturb=perturb)
 
 
 def _hint(project: Project) -> Hint:
@@ -253,7 +244,7 @@ def _hint(project: Project) -> Hint:
     return hint
 
 
-def _with_warnings(run: Run, more: tuple[str, ...]) -> Run:
+def _with_warnings(run: Run, more: Iterable[str]) -> Run:
     return msgspec.structs.replace(run, warnings=[*run.warnings, *more])
 
 

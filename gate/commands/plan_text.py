@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TextIO
 
-from gate.commands.measuring import Job, most_builds
+from gate.commands.measuring import Job
+from gate.commands.plan_warnings import most_builds, quantile_warnings
 from gate.commands.runs import MEASUREMENTS
 from gate.config.types import Builds
 from gate.model import SIDES, Build, Execution, Record, UserError
@@ -36,10 +37,11 @@ def announce(job: Job) -> str:
 
 
 def forecast(job: Job) -> list[str]:
-    """Say what the plan already shows: benchmarks that only one side has."""
+    """Say what the plan already shows: benchmarks that only one side has, quantiles that it is too small for."""
     benchmarks, missing = job.project.settings.benchmarks, job.project.settings.rules.gate.missing
     end = "the report will be an error" if missing == "fail" else "missing ones are allowed"
     return [
+        *quantile_warnings(job.project.settings.rules),
         *(f"{name} is missing on head: {end}" for name in benchmarks["base"] if name not in benchmarks["head"]),
         *(
             f"{name} is new: tried once on head, not compared"
@@ -75,7 +77,9 @@ def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None
         if isinstance(record, Build) and record.seconds is not None:
             builds[record.side].append(record.seconds)
         elif isinstance(record, Execution) and record.seconds is not None:
-            executions.setdefault(record.benchmark, []).append(record.seconds)
+            # the lines of a suite's execution share its time
+            own = record.seconds * (record.lines or 1)
+            executions.setdefault(record.suite or record.benchmark, []).append(own)
     needed = {step.benchmark for each in rounds for step in each.executions}
     if not all(builds.values()) or not needed <= executions.keys():
         return None

@@ -17,6 +17,7 @@ from gate.config.errors import ConfigError
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.source import Source, project_source
+from gate.config.types import SUITES, Benchmark, Config
 from gate.model import SIDES, Side
 from harness import source
 from harness.repository import Repository, find_repository, text_at
@@ -24,12 +25,16 @@ from harness.repository import Repository, find_repository, text_at
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A repository, its two sides, and what the gate goes by. rules: whose, in words."""
+    """A repository, its two sides, and what the gate goes by.
+
+    rules: whose, in words. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
+    """
 
     repository: Repository
     sources: source.Sources
     settings: Settings
     rules: str
+    narrowed: frozenset[str] = frozenset()
 
 
 def open_project(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
@@ -53,7 +58,10 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     selected = _select(settings, options.benchmarks)
-    return Project(repository, sources, selected, _whose(rules, config, options))
+    narrowed = frozenset(
+        b.name for b in selected.rules.benchmark if not any(matches(glob, b.name) for glob in options.benchmarks or "*")
+    )
+    return Project(repository, sources, selected, _whose(rules, config, options), narrowed)
 
 
 def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
@@ -87,12 +95,28 @@ def _select(settings: Settings, globs: tuple[str, ...]) -> Settings:
     if not globs:
         return settings
     names = [b.name for b in settings.rules.benchmark]
-    kept = {name for name in names if any(matches(glob, name) for glob in globs)}
-    if not kept:
+    cut = {side: _cut(config, globs) for side, config in settings.sides.items()}
+    rules = _cut(settings.rules, globs)
+    if not rules.benchmark:
         raise ConfigError(f"--benchmark {' '.join(globs)}", f"matches none of {', '.join(names) or 'no benchmarks'}")
-    cut = {
-        side: msgspec.structs.replace(config, benchmark=[b for b in config.benchmark if b.name in kept])
-        for side, config in settings.sides.items()
-    }
-    rules = msgspec.structs.replace(settings.rules, benchmark=[b for b in settings.rules.benchmark if b.name in kept])
     return replace(settings, sides=cut, rules=rules)
+
+
+def _cut(config: Config, globs: tuple[str, ...]) -> Config:
+    kept = [cut for b in config.benchmark if (cut := _selected(b, globs)) is not None]
+    return msgspec.structs.replace(config, benchmark=kept)
+
+
+def _selected(benchmark: Benchmark, globs: tuple[str, ...]) -> Benchmark | None:
+    """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
+    if any(matches(glob, benchmark.name) for glob in globs):
+        return benchmark
+    if benchmark.instrument not in SUITES:
+        return None
+    inner = [glob for glob in globs if glob.startswith("*")]
+    for glob in globs:
+        parts = glob.split("/")
+        heads = ["/".join(parts[:i]) for i in range(1, len(parts))]
+        inner += [glob[len(head) + 1 :] for head in heads if matches(head, benchmark.name)]
+    # who names it on the command line wants it, whatever include says
+    return msgspec.structs.replace(benchmark, include=inner) if inner else None

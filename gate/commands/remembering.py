@@ -143,6 +143,7 @@ def _why_not(newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, o
         "instrument": "its instrument",
         "warmup": "its warm-up",
         "build": "[build] command",
+        "conditions": "its conditions",
     }
     return "; ".join(
         f"{words} was {_shown(getattr(was, name))}, is {_shown(getattr(is_, name))}"

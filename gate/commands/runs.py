@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gate.commands.inputs import MEASUREMENTS
 from gate.model import Commit, Record, Run, UserError
-from gate.records import cut_torn, read
+from gate.records import cut_incomplete, cut_torn, read
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
@@ -51,7 +51,7 @@ def _id_of(file: Path) -> str:
 
 
 def resumed(folder: Path, run: Run) -> Sequence[Record]:
-    """Read what the interrupted run left, after cutting off a torn last line; called by who holds the machine.
+    """Read what the interrupted run left, less what was not written whole; called by who holds the machine.
 
     Raises:
         UserError: another run has begun in the folder meanwhile, or a line is bad.
@@ -60,6 +60,7 @@ def resumed(folder: Path, run: Run) -> Sequence[Record]:
     if interrupted(folder).id != run.id:
         raise UserError(f"--resume: another run has begun in {folder} meanwhile")
     cut_torn(folder / MEASUREMENTS)
+    cut_incomplete(folder / MEASUREMENTS)
     return records_of(folder)
 
 
@@ -109,9 +110,10 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
     before, after = past.host or {}, now.host or {}
     if before.get("fingerprint") != after.get("fingerprint"):
         differing.append("the host is another one")
-    if before.get("hyperfine") != after.get("hyperfine"):
-        versions = (host.get("hyperfine", "not used") for host in (before, after))
-        differing.append("hyperfine was {}, is {}".format(*versions))
+    for tool in ("hyperfine", "perf_stat", "callgrind"):
+        if before.get(tool) != after.get(tool):
+            versions = (host.get(tool, "not used") for host in (before, after))
+            differing.append("{} was {}, is {}".format(tool, *versions))
     if differing:
         raise UserError(f"--resume: cannot go on with the run in {folder}: {'; '.join(differing)}")
 

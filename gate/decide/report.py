@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.config.rules import Policy
+from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
@@ -54,7 +54,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
-            gate=to_tables(gate),
+            gate=to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {}),
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),

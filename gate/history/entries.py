@@ -18,9 +18,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
     command: str
     instrument: str
-    warmup: int
+    warmup: int | str
     build: str | None
     """The [build] command: what the build level holds depends on it."""
+    conditions: str | None = None
+    """What else the values depend on, where it is not as by default: perturbations, service, load, processors."""
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):

@@ -184,7 +184,7 @@ class _Text:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
         if any(output):
-            lines.append("    last lines of standard error:")
+            lines.append("    last lines of its output:")
             # clipped rather than wrapped: the shape of a compiler's message is part of it
             lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
         steps = failures.repeat(first)

@@ -76,7 +76,9 @@ def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None
     assert done.returncode == 0, done.stderr + done.stdout
     assert "nothing more to measure" in done.stderr
     assert project.report()["run"]["rounds"] == {"done": 4, "planned": 8}
-    assert project.report()["warnings"] == ["no build command: the builds differ in path and environment only"]
+    # what this machine did meanwhile is not of the gate
+    warnings = [text for text in project.report()["warnings"] if not text.startswith("host: ")]
+    assert warnings == ["no build command: the builds differ in path and environment only"]
 
 
 def test_a_fixed_number_of_builds_has_no_looks(project: Project) -> None:

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from gate.config.types import Benchmark, Config, MetricRules
@@ -148,7 +149,7 @@ def test_identical_builds_are_said_to_be_identical() -> None:
     values = [*builds("base", BOTH), *builds("head", BOTH)]
     identical = "all 2 builds of base and all 2 builds of head are byte-identical"
     assert gather(located(run, *same, *values), Config()).warnings == [
-        f"build variance not sampled: {identical} (the [build] command can use {{seed}} to vary the link order)",
+        f"build variance not sampled: {identical} ([build] perturb and {{seed}} lay a program out anew where it is linked)",
         "base and head are byte-identical: what differs between them is noise",
     ]
     setup = run_line(config={"build": {"command": None, "setup": "npm ci"}})
@@ -235,3 +236,84 @@ def test_fewer_executions_than_the_plan_or_the_other_side_are_said() -> None:
 def test_factor_settings_are_the_same_as_whole_numbers_and_as_floats() -> None:
     lines = [execution("base", [1], factors={"n": 1}), execution("head", [1], factors={"n": 1.0})]
     assert len(gather(located(*lines), Config()).cases) == 1
+
+
+# --- suites -----------------------------------------------------------------------------------------------------------
+
+
+def suite(side: str, names: str, build: int = 0) -> list[dict[str, object]]:
+    return [execution(side, [1.0], benchmark=f"s/{n}", suite="s", lines=len(names), build=build) for n in names]
+
+
+def test_a_suite_stands_for_what_it_names() -> None:
+    run = run_line(benchmarks={"base": ["s", "other"], "head": ["s", "other"]})
+    lines = [execution(side, [1.0], benchmark="other") for side in ("base", "head")]
+    evidence = gather(located(run, *suite("base", "xy"), *suite("head", "yz"), *lines), Config())
+    assert [case.benchmark for case in evidence.cases] == ["s/y", "other"]
+    assert [(f.kind, f.benchmark, f.side, f.status) for f in evidence.failures] == [
+        ("missing", "s/x", "head", "base has it, head does not")
+    ]
+    assert evidence.new == ["s/z"]
+
+
+def test_a_suite_that_names_nothing_on_one_side_is_missing_there() -> None:
+    run = run_line(benchmarks={"base": ["s"], "head": ["s"]})
+    evidence = gather(located(run, *suite("base", "xy")), Config())
+    assert {(f.kind, f.benchmark, f.side) for f in evidence.failures} == {
+        ("missing", name, "head") for name in ("s/x", "s/y")
+    }
+    assert evidence.new == []
+    both = gather(located(run), Config())
+    assert [(f.kind, f.benchmark) for f in both.failures] == [("missing", "s")]
+
+
+def test_nothing_is_judged_of_a_suite_that_failed() -> None:
+    run = run_line(benchmarks={"base": ["s"], "head": ["s"]})
+    failed = {"type": "failure", "kind": "execution", "benchmark": "s", "side": "head", "build": 1, "status": "exit 2"}
+    evidence = gather(located(run, *suite("base", "xy"), *suite("head", "xy"), failed), Config())
+    assert evidence.cases == []
+    assert [f.benchmark for f in evidence.failures] == ["s"]
+
+
+def test_what_some_executions_of_a_suite_leave_out_is_a_failure() -> None:
+    lines = [*suite("base", "xy"), *suite("head", "xy"), *suite("base", "xy", build=1), *suite("head", "x", build=1)]
+    evidence = gather(located(*lines), Config())
+    assert [case.benchmark for case in evidence.cases] == ["s/x"]
+    assert [(f.kind, f.benchmark, f.side, f.build, f.status) for f in evidence.failures] == [
+        ("execution", "s/y", "head", 1, "1 of 2 executions of its suite left it out")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("instrument", "metrics", "decided"),
+    [
+        ("hyperfine", ["time", "user"], ["time"]),
+        ("go", ["time", "B/op"], ["time"]),
+        ("jmh", ["throughput", "gc.alloc.rate"], ["throughput"]),
+        ("perf_stat", ["task-clock", "cycles", "time"], ["task-clock"]),
+        ("callgrind", ["instructions"], ["instructions"]),
+        ("values", ["a", "b"], ["a", "b"]),
+    ],
+)
+def test_the_chief_metric_of_an_instrument_is_decided(instrument: str, metrics: list[str], decided: list[str]) -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": instrument}]}, Config)
+    lines = [execution(side, [1.0], benchmark="s", metric=m) for side in ("base", "head") for m in metrics]
+    cases = gather(located(*lines), config).cases
+    assert [case.metric for case in cases if case.decided] == decided
+    assert [case.metric for case in cases if case.exact] == (["instructions"] if instrument == "callgrind" else [])
+
+
+def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": "go"}]}, Config)
+    lines = [
+        execution(side, [1.0], benchmark=f"s/{name}", metric=metric, unit="")
+        for side in ("base", "head")
+        for name, metrics in (("a", ["time", "B/op"]), *((n, ["hits", "B/op"]) for n in "bcde"))
+        for metric in metrics
+    ]
+    assert gather(located(*lines), config).warnings == [
+        (
+            "nothing of s/b, s/c, s/d and 1 more is decided: declare [benchmark.metric.NAME], or name it in [plan] "
+            "metrics; there is hits, B/op"
+        )
+    ]

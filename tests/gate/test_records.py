@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.model import Build, Execution, Failure, Look, Run
-from gate.records import Appender, RecordError, cut_torn, read
+from gate.model import Build, Execution, Failure, HostState, Look, Run
+from gate.records import Appender, RecordError, cut_incomplete, cut_torn, read
 from tests.support.lines import execution, text
 
 GOOD = text([execution("base", [1, 2.5])])
@@ -19,10 +19,11 @@ def test_every_type_of_line() -> None:
         + GOOD
         + '{"type":"failure","kind":"execution","benchmark":"b","side":"head","build":1,"execution":0,"status":"exit 1"}\n'
         '{"type":"look","look":3,"settled":["a"],"stop":null}\n'
+        '{"type":"host","when":"end","state":{"load":1.5}}\n'
     )
     reading = read("m.jsonl", data.encode())
-    assert [type(r.record) for r in reading.records] == [Run, Build, Execution, Failure, Look]
-    assert [r.line for r in reading.records] == [1, 2, 4, 5, 6]
+    assert [type(r.record) for r in reading.records] == [Run, Build, Execution, Failure, Look, HostState]
+    assert [r.line for r in reading.records] == [1, 2, 4, 5, 6, 7]
     assert not reading.torn
 
 
@@ -74,24 +75,59 @@ def test_appending_after_a_torn_line_cuts_it_off(tmp_path: Path) -> None:
     assert not cut_torn(tmp_path / "absent.jsonl")
 
 
-def test_what_was_appended_is_on_disk_when_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("written", "kept"), [(2, 1), (3, 1), (4, 4)])
+def test_a_resumed_run_cuts_off_a_suite_s_execution_that_was_not_written_whole(
+    tmp_path: Path, written: int, kept: int
+) -> None:
+    parts = [
+        execution("base", [1], build=b, benchmark=f"s/{n}", suite="s", lines=n_lines)
+        for b, names, n_lines in ((0, "x", 1), (1, "xyz", 3))
+        for n in names
+    ]
+    file = tmp_path / "m.jsonl"
+    file.write_text(text(parts[:written]) + "\n")
+    assert cut_incomplete(file) is (kept < written)
+    assert len(read("m", file.read_bytes()).records) == kept
+    assert not cut_incomplete(file)
+
+
+def test_other_lines_are_never_cut_as_incomplete(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    for content in ("", GOOD, GOOD + '{"type":"look","look":3}\n'):
+        file.write_text(content)
+        assert not cut_incomplete(file)
+        assert file.read_text() == content
+
+
+def test_what_was_appended_can_be_read_at_once_and_is_flushed_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced: list[int] = []
-    monkeypatch.setattr(os, "fsync", synced.append)
-    with Appender(tmp_path / "m.jsonl") as append:
+    file = tmp_path / "m.jsonl"
+    with Appender(file) as append:
+        monkeypatch.setattr(os, "fsync", lambda _: synced.append(file.read_bytes().count(b"\n")))
         append(Look(look=1))
-        assert (tmp_path / "m.jsonl").read_bytes().endswith(b"\n")
-        assert len(synced) == 1
+        assert file.read_bytes().endswith(b"\n")
+        append(Look(look=2), Look(look=3))
+        assert synced[0] == 1
+    assert synced == [1, 3]
 
 
-def test_a_full_disk_takes_back_the_half_written_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("last", [True, False])
+def test_a_flush_that_fails_takes_back_what_it_was_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: bool
+) -> None:
     file = tmp_path / "m.jsonl"
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with Appender(file) as append:
-        append(Look(look=1))
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space"):
-            append(Look(look=2))
+    append = Appender(file)
+    append(Look(look=1))
+    append._flushed()
+    monkeypatch.setattr(os, "fsync", full)
+    append(Look(look=2))
+    with pytest.raises(OSError, match="No space"):
+        append.close() if last else append(Look(look=3))
+    append.close()
     assert [r.record for r in read("m", file.read_bytes()).records] == [Look(look=1)]

@@ -1,17 +1,25 @@
 import os
 import random
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from gate.config.types import Benchmark
-from gate.model import Build, Execution, Failure, Look, Metric, Record, Run, Side
+from gate.config.types import Benchmark, Load, Service
+from gate.config.types import Instrument as InstrumentName
+from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
+from gate.units import Duration, Quantity
 from harness.execute import Command, FakeExecutor, Outcome, ProcessExecutor
-from harness.instruments.common import Context, Unusable
+from harness.execution import Conditions, Place
+from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.go import Go
+from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.measure import (
+    Append,
+    LookTaken,
     Measured,
     RoundStarted,
     StepFinished,
@@ -58,7 +66,9 @@ class FakeInstrument:
         environment = {**context.environment, "PERFGATE_OUTPUT": "/scratch/output", "PERFGATE_PADDING": "x"}
         return Command((benchmark.name,), context.directory, environment, 1)
 
-    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
         status = self.fails(benchmark, context)
         return Unusable(status, outcome.stderr) if status else {"time": Metric(unit="s", values=[float(context.seed)])}
 
@@ -77,27 +87,34 @@ class Bench:
     instrument: FakeInstrument = field(default_factory=FakeInstrument)
     appended: list[Record] = field(default_factory=list)
     events: list[object] = field(default_factory=list)
+    perturb: Sequence[str] = ("environment",)
+    kind: InstrumentName = "hyperfine"
 
     @property
     def work(self) -> Work:
-        table = {name: Benchmark(name=name, command=["run", name, "{seed}", "{output}"]) for name in self.names}
+        table = {
+            name: Benchmark(name=name, command=["run", name, "{seed}", "{output}"], instrument=self.kind)
+            for name in self.names
+        }
         return Work(
             rounds=schedule({"base": list(table), "head": list(table)}, self.builds, self.executions, seed=4),
             benchmarks={"base": table, "head": table},
             iterations=3,
             budget=self.budget,
-            environments={"base": {"S": "base"}, "head": {"S": "head"}},
+            conditions={side: Conditions({"S": side}, self.perturb) for side in SIDES},
             caller={"TOKEN": "hidden", "S": "caller"},
-            scratch=self.tmp_path,
+            place=Place(self.tmp_path, self.tmp_path / "shims"),
         )
 
     def run(self, records: Iterable[Record] = (), **options: object) -> Measured:
         executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", self.seconds, "said"))
-        tools = Tools(
-            executor, self.builder, {"hyperfine": self.instrument}, hint=lambda failure: f"hint {failure.kind}"
-        )
+        tools = Tools(executor, self.builder, {self.kind: self.instrument}, hint=lambda failure: f"hint {failure.kind}")
         options.setdefault("progress", self.events.append)
-        return measure(self.work, tools, self.appended.append, records=list(records), **options)  # type: ignore[arg-type]
+        return measure(self.work, tools, adding(self.appended), records=list(records), **options)  # type: ignore[arg-type]
+
+
+def adding(records: list[Record]) -> Append:
+    return lambda *more: records.extend(more)
 
 
 @pytest.fixture
@@ -182,6 +199,7 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
         execution=failure.execution,
         status="exit 3",
         stderr="said",
+        seconds=1.0,
         command=f"run b {seed} perfgate-output",
         directory="/trees/head/1",
         environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "perfgate-output"},
@@ -342,6 +360,118 @@ def test_a_resumed_run_replays_its_looks(tmp_path: Path) -> None:
         assert whole.appended[:cut] + rest.appended == whole.appended
 
 
+# --- suites -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class FakeSuite(FakeInstrument):
+    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
+
+    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
+
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        if status:
+            return Unusable(status, outcome.stderr)
+        broken = self.broken(context.side, len(self.contexts))
+        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
+        return Collected(
+            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
+        )
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
+
+
+def test_a_suite_gives_a_line_for_each_benchmark_that_it_names(suites: Bench) -> None:
+    assert suites.run() == Measured(3, 3, "finished")
+    lines = executions(suites.appended)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines[::3]] == planned(suites.work)
+    assert all(
+        {e.benchmark for e in lines[i : i + 3]} == {f"{lines[i].suite}/{n}" for n in "xyz"} for i in range(0, 72, 3)
+    )
+    assert {(e.lines, e.seconds, e.warmup) for e in lines} == {(3, 2.0, 1)}
+    assert [e.order for e in lines] == [i // 3 for i in range(72)]
+
+
+def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None:
+    suites.instrument = FakeSuite(broken=lambda side, count: {"y"} if count > 7 and side == "head" else set())
+    assert suites.run() == Measured(3, 3, "finished")
+    assert sorted((f.benchmark, f.side, f.status) for f in failures(suites.appended)) == [
+        ("s/y", "head", "no y"),
+        ("t/y", "head", "no y"),
+    ]
+    lines = executions(suites.appended)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines if e.benchmark.endswith("x")] == planned(suites.work)
+    first = {str(f.benchmark): suites.appended.index(f) for f in failures(suites.appended)}
+    after = [e for name, i in first.items() for e in executions(suites.appended[i:]) if e.suite == name[0]]
+    assert {e.benchmark[1:] for e in after} == {"/x", "/z"}
+    assert {e.lines for e in after} == {2}
+
+
+def test_a_suite_all_of_whose_benchmarks_failed_is_over(suites: Bench) -> None:
+    suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
+    assert suites.run() == Measured(1, 3, "failed")
+    assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
+
+
+def test_a_suite_that_fails_as_a_whole_is_over(suites: Bench) -> None:
+    suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
+    assert suites.run() == Measured(3, 3, "finished")
+    assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+
+
+def test_a_suite_of_which_nothing_is_wanted_is_run_once_on_each_side(suites: Bench) -> None:
+    class Unwanted(FakeSuite):
+        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+            found = super().collect(benchmark, context, outcome)
+            assert isinstance(found, Collected)
+            return Collected({}, {}) if benchmark.name == "s" else found
+
+    suites.instrument = Unwanted()
+    assert suites.run() == Measured(3, 3, "finished")
+    assert failures(suites.appended) == []
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+    unwanted = [event for event in suites.events if isinstance(event, StepStarted) and event.benchmark == "s"]
+    assert {event.side for event in unwanted} == {"base", "head"}
+    assert len(unwanted) < 4
+
+
+def test_a_suite_is_settled_when_all_that_it_names_is(suites: Bench) -> None:
+    after_round = settle({"s/x", "s/y", "t/x"}, {"s/z"})
+    suites.run(after_round=after_round)
+    last = executions(r for r in suites.appended if isinstance(r, Execution) and r.build == 2)
+    assert {e.suite for e in last} == {"t"}
+    assert [e for e in suites.events if isinstance(e, LookTaken)] == [LookTaken(0, 2), LookTaken(1, 1), LookTaken(0, 1)]
+
+
+def test_a_resumed_run_makes_what_a_suite_lacks(tmp_path: Path) -> None:
+    def fresh() -> Bench:
+        broken = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
+        return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=broken)
+
+    whole = fresh()
+    whole.run()
+    places = [i for i, r in enumerate(whole.appended) if not isinstance(r, Failure)]
+    # a suite's lines are written together, and an incomplete execution is cut off before
+    ends = [i for i in places if _ends(whole.appended, i)]
+    for cut in [0, *(i + 1 for i in ends)]:
+        rest = fresh()
+        rest.run(whole.appended[:cut])
+        assert whole.appended[:cut] + rest.appended == whole.appended
+
+
+def _ends(records: Sequence[Record], i: int) -> bool:
+    here, after = records[i], records[i + 1] if i + 1 < len(records) else None
+    both = isinstance(here, Execution) and isinstance(after, Execution)
+    return not (both and here.order == after.order)  # type: ignore[union-attr]  # both are executions
+
+
 # --- progress and the end -------------------------------------------------------------------------------------------
 
 
@@ -362,7 +492,7 @@ def test_progress(tmp_path: Path) -> None:
 def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bench = Bench(tmp_path)
     tools = Tools(FakeExecutor(lambda command: Outcome("", "", 1, "")), bench.builder, {"hyperfine": bench.instrument})
-    assert measure(bench.work, tools, bench.appended.append).rounds == 3
+    assert measure(bench.work, tools, adding(bench.appended)).rounds == 3
     assert capfd.readouterr() == ("", "")
 
 
@@ -372,10 +502,10 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
 ) -> None:
     kept: list[Record] = []
 
-    def append(record: Record) -> None:
+    def append(*records: Record) -> None:
         if len(kept) == 9:
             raise error
-        kept.append(record)
+        kept.extend(records)
 
     executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said"))
     tools = Tools(executor, bench.builder, {"hyperfine": bench.instrument})
@@ -409,14 +539,60 @@ def test_real_processes(tmp_path: Path) -> None:
         Bench(tmp_path).work,
         rounds=schedule({"base": list(table), "head": list(table)}, 2, 2, seed=1),
         benchmarks={"base": table, "head": table},
-        environments={"base": environment, "head": environment},
-        scratch=scratch,
+        conditions={side: Conditions(environment, ()) for side in SIDES},
+        place=Place(scratch, tmp_path / "shims"),
     )
     records: list[Record] = []
-    done = measure(work, Tools(ProcessExecutor(), Trees(), {"values": Values()}), records.append)
+    done = measure(work, Tools(ProcessExecutor(), Trees(), {"values": Values()}), adding(records))
     assert done == Measured(2, 2, "finished")
     found = executions(records)
     assert len(found) == 8
     assert all(e.metrics == {"time": Metric(unit="s", values=[2.0, 3.0], dropped=[1.0])} for e in found)
     (failure,) = failures(records)
     assert (failure.benchmark, failure.status) == ("bad", "line 1 of the output: 'nothing' is not a number")
+
+
+def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> None:
+    benchmark = Benchmark(
+        name="b",
+        command="yes 1 > {output}",
+        instrument="values",
+        max_output=Quantity.parse("1MB"),
+        timeout=Duration(60),
+    )
+    work = replace(
+        Bench(tmp_path).work,
+        rounds=schedule({"base": ["b"], "head": ["b"]}, 1, 1, seed=1),
+        benchmarks={"base": {"b": benchmark}, "head": {"b": benchmark}},
+        conditions={side: Conditions({"PATH": os.environ["PATH"]}, ()) for side in SIDES},
+    )
+
+    class Here(FakeBuilder):
+        def directory(self, side: Side) -> Path:
+            return tmp_path
+
+    records: list[Record] = []
+    measure(work, Tools(ProcessExecutor(), Here(), {"values": Values()}), adding(records))
+    (failure,) = failures(records)
+    assert failure.status == "the output is longer than max_output (1000000 bytes)"
+    assert failure.seconds is not None and failure.seconds < 50
+
+
+def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -> None:
+    benchmark = Benchmark(
+        name="s",
+        command=["go", "test", "./a b"],
+        instrument="go",
+        service=Service(command="./serve {port}", ready="log:up", timeout=Duration(0.1)),
+        load=Load(command=["./busy", "{seed}"]),
+    )
+    bench = Bench(tmp_path, names=["s"], kind="go", executions=1)
+    work = replace(bench.work, benchmarks={"base": {"s": benchmark}, "head": {"s": benchmark}})
+    executor = FakeExecutor(lambda command: Outcome("exit 1", "", 1.0, ""))
+    measure(work, Tools(executor, bench.builder, {"go": SuiteInstrument(Go())}), adding(bench.appended))
+    (failure,) = failures(bench.appended)
+    service, load, command = str(failure.command).splitlines()
+    assert re.fullmatch(r"\./serve [0-9]{5} &  # beside it", service)
+    assert re.fullmatch(r"\./busy [0-9]+ &  # beside it", load)
+    assert command.startswith("go test './a b' -bench=. ")
+    assert str(tmp_path / "scratch") not in command

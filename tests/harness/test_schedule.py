@@ -175,3 +175,16 @@ def test_the_hash_seed_of_python_does_not_matter() -> None:
 def test_a_thousand_benchmarks_are_laid_out_in_seconds() -> None:
     names = [f"suite/benchmark-{i}" for i in range(1000)]
     assert len(schedule(both(*names), 5, 5, 1)[4].executions) == 10_000
+
+
+def test_some_are_executed_once_a_build() -> None:
+    names: dict[Side, list[str]] = {"base": ["a", "b"], "head": ["a", "b"]}
+    rounds = schedule(names, 3, 4, seed=1, single={"b"})
+    for each in rounds:
+        counts = Counter((step.benchmark, step.side) for step in each.executions)
+        assert counts == {("a", "base"): 4, ("a", "head"): 4, ("b", "base"): 1, ("b", "head"): 1}
+    orders = [step.order for each in rounds for step in each.executions]
+    assert orders == list(range(30))
+    # what is drawn for the others does not change
+    plain = [s.seed for each in schedule(names, 3, 4, seed=1) for s in each.executions if s.benchmark == "a"]
+    assert [s.seed for each in rounds for s in each.executions if s.benchmark == "a"] == plain

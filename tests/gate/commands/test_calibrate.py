@@ -342,7 +342,7 @@ def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> Non
 
 OPTIONS = CalibrateOptions(
     head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, quiet=False, history=None,
-    inject=(0.05,), json=None,
+    inject=(0.05,), json=None, strict=False,
 )  # fmt: skip
 
 

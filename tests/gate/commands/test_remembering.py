@@ -147,6 +147,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     [
         ({"command": "./old"}, "its command was `./old`, is `python3 bench.py {output}`"),
         ({"instrument": "spawn"}, "its instrument was `spawn`, is `values`"),
+        ({"conditions": "load ./busy on any"}, "its conditions was `load ./busy on any`, is none"),
         ({"warmup": 3, "build": "make"}, "its warm-up was 3, is 0; [build] command was `make`, is none"),
     ],
 )

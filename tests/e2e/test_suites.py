@@ -1,0 +1,112 @@
+"""A suite through the whole gate: one command, many benchmarks, each with its own verdict."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import Project
+
+pytestmark = pytest.mark.xdist_group("measures")
+
+BENCH = """\
+import time
+
+def work(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+def test_first(benchmark):
+    benchmark.pedantic(work, (FIRST,), rounds=3)
+
+def test_second(benchmark):
+    benchmark.pedantic(work, (0.004,), rounds=3)
+"""
+CONFIG = f"""\
+[gate]
+threshold = "20%"
+[plan]
+builds = 5
+executions = 1
+iterations = 2
+[[benchmark]]
+name = "py"
+command = [{json.dumps(sys.executable)}, "-m", "pytest", "-q", "-p", "no:cacheprovider", "bench_py.py"]
+instrument = "pytest-benchmark"
+warmup = 1
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "a suite")
+    made.write("perfgate.toml", CONFIG)
+    made.write("bench_py.py", BENCH.replace("FIRST", "0.004"))
+    made.commit("base")
+    return made
+
+
+def lines(project: Project) -> list[dict[str, object]]:
+    text = (project.top / ".perfgate/measurements.jsonl").read_text()
+    return [line for line in map(json.loads, text.splitlines()) if line["type"] == "execution"]
+
+
+def test_each_benchmark_of_a_suite_has_a_verdict(project: Project) -> None:
+    project.write("bench_py.py", BENCH.replace("FIRST", "0.012"))
+    done = project.perfgate("check", "--base", "HEAD")
+    assert done.returncode == 1, done.stdout + done.stderr
+    verdicts = {f["benchmark"]: f["verdict"] for f in project.report()["findings"]}
+    assert verdicts["py/bench_py.py::test_first"] == "regression"
+    assert verdicts["py/bench_py.py::test_second"] in ("unchanged", "inconclusive")
+    executions = lines(project)
+    assert len(executions) == 2 * 5 * 2
+    assert {(e["suite"], e["lines"], e["warmup"]) for e in executions} == {("py", 2, 1)}
+    assert "py/bench_py.py::test_first" in done.stdout
+
+
+def test_one_benchmark_of_a_suite_is_selected_by_its_name(project: Project) -> None:
+    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "py/*second*", "--set", "plan.builds=2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [f["benchmark"] for f in project.report()["findings"]] == ["py/bench_py.py::test_second"]
+
+
+def test_what_head_s_suite_lacks_is_missing_and_what_it_adds_is_new(project: Project) -> None:
+    project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
+    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.builds=2")
+    assert done.returncode == 4, done.stdout + done.stderr
+    report = project.report()
+    assert [(f["kind"], f["benchmark"], f["side"]) for f in report["failures"]] == [
+        ("missing", "py/bench_py.py::test_second", "head")
+    ]
+    assert report["new"] == ["py/bench_py.py::test_third"]
+
+
+def test_a_selection_that_only_one_side_has_is_new_or_missing(project: Project) -> None:
+    project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
+    small = ("--set", "plan.builds=2", "--set", "plan.executions=1")
+    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*third*", *small)
+    assert (done.returncode, project.report()["failures"]) == (4, []), done.stdout + done.stderr
+    assert project.report()["new"] == ["py/bench_py.py::test_third"]
+    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*second*", *small)
+    assert [(f["kind"], f["benchmark"]) for f in project.report()["failures"]] == [
+        ("missing", "py/bench_py.py::test_second")
+    ], done.stdout + done.stderr
+
+
+def test_a_suite_half_of_which_fails_is_no_pass(project: Project) -> None:
+    project.write(
+        "bench_py.py",
+        BENCH.replace("FIRST", "0.004").replace(
+            "def test_second(benchmark):", "def test_second(benchmark):\n    assert 0"
+        ),
+    )
+    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.builds=2")
+    assert done.returncode == 4, done.stdout + done.stderr
+    (failure,) = project.report()["failures"]
+    assert (failure["benchmark"], failure["side"]) == ("py", "head")
+    assert failure["status"].startswith("exit 1: 1 failed")
+    assert "assert 0" in failure["stderr"]
