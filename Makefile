@@ -20,6 +20,7 @@ evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 r
 	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
 bench: venv ## How fast perfgate itself is, against its peers, as ratios in one run
+	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
 
 tools: venv ## Tests against the real external tools on this host

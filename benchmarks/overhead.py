@@ -1,0 +1,163 @@
+"""What perfgate adds to an execution, beside the program alone and beside calling hyperfine by hand.
+
+    python -m benchmarks.overhead [--quick]
+
+Programs are started in turns, in blocks: by posix_spawn and wait alone, by hyperfine -N --runs 1, and by perfgate's
+measuring loop with each instrument, every record flushed to disk. A figure is the median over the blocks of the time of
+one execution; what is added is that less the bare time of the same block. Ends with 1 unless perfgate adds at most 2%
+to executions of 100 ms, and to any execution at most what hyperfine by hand adds. The built-in spawn stands in for
+hyperfine and starts an interpreter: it is shown, without a limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from gate.config.types import Benchmark, Instrument
+from gate.model import SIDES, Build, Failure, Side
+from gate.records import Appender
+from harness.execute import ProcessExecutor
+from harness.execution import Conditions, Place
+from harness.instruments.choose import choose
+from harness.measure import Tools, Work, measure
+from harness.perturb import make_shims
+from harness.schedule import schedule
+
+SHARE = 0.02
+BARE = "bare"
+BY_HAND = "hyperfine by hand"
+PROGRAMS = {"100 ms": "sleep 0.1; echo 1", "nothing": "echo 1"}
+
+
+class _Here:
+    """Builds nothing: both sides are one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def build(self, side: Side, build: int, seed: int) -> Build | Failure:
+        return Build(side=side, build=build, seed=seed, seconds=0.0)
+
+    def directory(self, side: Side) -> Path:  # noqa: ARG002  # both are one
+        return self._directory
+
+
+def _bare(script: str, count: int) -> float:
+    null = os.open(os.devnull, os.O_WRONLY)
+    begin = time.perf_counter()
+    for _ in range(count):
+        started = os.posix_spawn(
+            "/bin/sh", ["sh", "-c", script], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)]
+        )
+        os.waitpid(started, 0)
+    seconds = time.perf_counter() - begin
+    os.close(null)
+    return seconds / count
+
+
+def _hyperfine(script: str, directory: Path, count: int) -> float:
+    path = shutil.which("hyperfine") or "hyperfine"
+    options = [
+        "-N",
+        "--runs",
+        "1",
+        "--warmup",
+        "0",
+        "--style",
+        "none",
+        "--export-json",
+        str(directory / "by-hand.json"),
+    ]
+    begin = time.perf_counter()
+    for _ in range(count):
+        subprocess.run([path, *options, "--", f"sh -c '{script}'"], check=True, capture_output=True)
+    return (time.perf_counter() - begin) / count
+
+
+def _perfgate(instrument: Instrument, script: str, directory: Path, count: int) -> float:
+    table = {"b": Benchmark(name="b", command=["sh", "-c", script], instrument=instrument)}
+    place = Place(directory / "outputs", directory / "shims")
+    rounds = schedule({"base": ["b"], "head": ["b"]}, 1, count // 2, seed=1)
+    tools = Tools(ProcessExecutor(), _Here(directory), choose({instrument}, os.environ).by_name)
+    file = directory / "measurements.jsonl"
+    with Appender(file) as append:
+        work = Work(
+            rounds=rounds,
+            benchmarks={"base": table, "head": table},
+            iterations=1,
+            budget=1e9,
+            conditions={side: Conditions(os.environ, ["environment", "hash-seed"]) for side in SIDES},
+            caller=os.environ,
+            place=place,
+        )
+        begin = time.perf_counter()
+        done = measure(work, tools, append)
+        seconds = time.perf_counter() - begin
+    if done.stop != "finished" or file.read_bytes().count(b'"execution"') < count:
+        sys.exit(f"the executions by {instrument} failed: see {file}")
+    file.unlink()
+    return seconds / count
+
+
+def main() -> int:
+    """Print the table; 1 when a limit is passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer blocks")
+    blocks = 3 if parser.parse_args().quick else 15
+    # beside this checkout: a file system in memory would flatter the flushing
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
+        directory = Path(made)
+        place = Place(directory / "outputs", directory / "shims")
+        place.scratch.mkdir()
+        make_shims(place.shims, os.environ)
+        return _compare(directory, blocks)
+
+
+def _compare(directory: Path, blocks: int) -> int:
+    instruments: tuple[Instrument, ...] = ("values", "spawn", "hyperfine")
+    passed = True
+    sys.stdout.write(f"{'program':8}  {'by':20}  {'execution':>10}  {'added':>9}  of program  of hyperfine\n")
+    for name, script in PROGRAMS.items():
+        ways: dict[str, Callable[[int], float]] = {
+            BARE: partial(_bare, script),
+            BY_HAND: partial(_hyperfine, script, directory),
+            **{f"perfgate {i}": partial(_perfgate, i, script, directory) for i in instruments},
+        }
+        times: dict[str, list[float]] = {way: [] for way in ways}
+        for _ in range(blocks):
+            for way, run in ways.items():
+                times[way].append(run(10 if "ms" in name else 40))
+        passed &= _print(name, times)
+    return 0 if passed else 1
+
+
+def _print(program: str, times: dict[str, list[float]]) -> bool:
+    bare = times[BARE]
+    added = {way: median(t - b for t, b in zip(own, bare, strict=True)) for way, own in times.items()}
+    passed = True
+    for way, own in times.items():
+        of_program, of_hyperfine = added[way] / median(bare), added[way] / added[BY_HAND]
+        # what perfgate adds to hyperfine is beside what hyperfine takes itself
+        allowed = 2.0 if way == "perfgate hyperfine" else 1.0
+        fails = way in ("perfgate values", "perfgate hyperfine") and of_hyperfine > allowed
+        fails |= way == "perfgate values" and "ms" in program and of_program > SHARE
+        passed &= not fails
+        sys.stdout.write(
+            f"{program:8}  {way:20}  {median(own) * 1e3:7.2f} ms  {added[way] * 1e3:6.2f} ms  {of_program:10.1%}  "
+            f"{of_hyperfine:12.2f}{'  too much' if fails else ''}\n"
+        )
+    return passed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
