@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.model import SIDES, Execution
-
-FEWEST = 10
-"""As harness.steady.FEWEST: fewer values cannot show a steady state."""
+from gate.model import FEWEST_FOR_STEADY, SIDES, Execution
 
 
 def steady_warning(executions: Sequence[Execution], metric: str) -> str | None:
@@ -21,6 +18,6 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> str | None:
         return None
     by_side = " and ".join(f"{count} of {side}" for side in SIDES if (count := sum(s == side for s, _ in never)))
     said = f"{len(never)} of {len(measured)} executions reached no steady state ({by_side}): all their values count"
-    if all(len(values.values) < FEWEST for _, values in never):
-        said += f"; fewer than {FEWEST} values cannot show one"
+    if all(len(values.values) < FEWEST_FOR_STEADY for _, values in never):
+        said += f"; fewer than {FEWEST_FOR_STEADY} values cannot show one"
     return said

@@ -12,11 +12,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gate.model import FEWEST_FOR_STEADY
+
 if TYPE_CHECKING:
     from harness.changepoints import Segment
 
-FEWEST = 10
-"""Fewer values cannot show a steady state."""
 SAME = 0.005
 """Levels that differ by less, as a share, are one level: the smallest change that a report warns of."""
 MOST_BINS = 100
@@ -30,11 +30,11 @@ _FADING = 1.28
 def steady_from(values: Sequence[float]) -> int | None:
     """Return the index from which values are steady; None when no steady state is found.
 
-    values: finite, of one execution, in order. Fewer than FEWEST give None, equal ones 0. More than MOST_BINS are taken
-    in bins of n/100 to n/50, and warm-up ends with a bin. Outliers within the steady state stay, however far out; those
-    at the very beginning are warm-up, since a single cold iteration is the commonest one.
+    values: finite, of one execution, in order. Fewer than FEWEST_FOR_STEADY give None, equal ones 0. More than
+    MOST_BINS are taken in bins of n/100 to n/50, and warm-up ends with a bin. Outliers within the steady state stay,
+    however far out; those at the very beginning are warm-up, since a single cold iteration is the commonest one.
     """
-    if len(values) < FEWEST:
+    if len(values) < FEWEST_FOR_STEADY:
         return None
     # late: it needs numpy, which nothing else here does
     from harness import changepoints

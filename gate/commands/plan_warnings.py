@@ -5,12 +5,9 @@ from __future__ import annotations
 from gate.commands.detect.found import PLACEHOLDER
 from gate.config.types import Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
-from gate.model import Memory
+from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.report.wording import plural
 from gate.stats.quantile import needed_values
-
-FEWEST_FOR_STEADY = 10
-"""As harness.steady.FEWEST: in fewer values no steady state is found."""
 
 
 def plan_warnings(rules: Config, memory: Memory | None) -> list[str]:

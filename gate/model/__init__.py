@@ -17,6 +17,7 @@ from gate.model.memory import (
     Remembered,
 )
 from gate.model.names import (
+    FEWEST_FOR_STEADY,
     LEVELS,
     SCHEMA,
     SIDES,
@@ -65,6 +66,7 @@ from gate.model.report import (
 )
 
 __all__ = [
+    "FEWEST_FOR_STEADY",
     "LEVELS",
     "SCHEMA",
     "SIDES",

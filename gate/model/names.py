@@ -20,6 +20,8 @@ SIDES: tuple[Side, Side] = ("base", "head")
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1
 """Version of measurements.jsonl and report.json."""
+FEWEST_FOR_STEADY = 10
+"""Fewer values of an execution cannot show a steady state (harness.steady)."""
 
 
 class UserError(Exception):

@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from gate.model import Execution, Metric, Side
-from gate.steadiness import FEWEST, steady_warning
-from harness import steady
+from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
+from gate.steadiness import steady_warning
+from harness.steady import steady_from
 
 
 def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> list[Execution]:
@@ -40,10 +40,11 @@ def test_silent_where_all_are_steady_or_none_was_looked_for(states: list[bool | 
 
 
 def test_says_where_there_were_too_few_values_to_tell() -> None:
-    assert FEWEST == steady.FEWEST
-    short = executions("base", [False], FEWEST - 1)
+    assert steady_from([1.0] * (FEWEST_FOR_STEADY - 1)) is None
+    assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
+    short = executions("base", [False], FEWEST_FOR_STEADY - 1)
     assert steady_warning(short, "time") == (
         "1 of 1 executions reached no steady state (1 of base): all their values count; "
         "fewer than 10 values cannot show one"
     )
-    assert "cannot show" not in str(steady_warning([*short, *executions("head", [False], FEWEST)], "time"))
+    assert "cannot show" not in str(steady_warning([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time"))

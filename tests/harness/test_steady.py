@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gate.model import FEWEST_FOR_STEADY
 from harness.changepoints import BEYOND, deviation, in_bins, segments
-from harness.steady import FEWEST, MOST_BINS, SAME, steady_from
+from harness.steady import MOST_BINS, SAME, steady_from
 
 Array = npt.NDArray[np.float64]
 
@@ -181,7 +182,7 @@ def test_the_scale_does_not_matter() -> None:
             assert found(scale * values) == start
 
 
-@pytest.mark.parametrize("n", [FEWEST, 40, 1000])
+@pytest.mark.parametrize("n", [FEWEST_FOR_STEADY, 40, 1000])
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -3.0, 1e308, 5e-324])
 def test_equal_values_are_steady(value: float, n: int) -> None:
     assert steady_from([value] * n) == 0
@@ -199,9 +200,9 @@ def test_a_coarse_timer_is_steady() -> None:
 
 
 def test_few_values_cannot_tell() -> None:
-    for n in range(FEWEST):
+    for n in range(FEWEST_FOR_STEADY):
         assert steady_from([1.0] * n) is None
-    assert steady_from([1.0] * FEWEST) == 0
+    assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
 
 
 def test_a_million_values_are_taken_in_bins() -> None:
