@@ -52,17 +52,16 @@ class Values:
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read {output}, else PERFGATE_OUTPUT, else standard output."""
-        told = both_outputs(self._said(benchmark, context.scratch), outcome.stderr)
+        # without {output} it is the numbers: they tell something only of a program that failed without a word
+        named = mentions(benchmark.command, "output")
+        shown = named or (outcome.status and not outcome.stderr.strip())
+        told = both_outputs(tail(context.scratch / _STDOUT) if shown else "", outcome.stderr)
         if outcome.status:
             return Unusable(outcome.status, told)
         try:
             return metrics(benchmark, _parsed(benchmark, self._output(benchmark, context.scratch)), "")
         except OutputError as error:
             return Unusable(str(error), told)
-
-    def _said(self, benchmark: Benchmark, scratch: Path) -> str:
-        """Return the end of standard output where it is no numbers: many test runners tell there what went wrong."""
-        return tail(scratch / _STDOUT) if mentions(benchmark.command, "output") else ""
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value

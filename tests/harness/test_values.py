@@ -195,6 +195,12 @@ def test_a_reason_on_standard_output_is_kept(context: Context) -> None:
     assert found == Unusable("exit 3", "--- standard output ---\nwhy it failed\n--- standard error ---\nnoise\n")
 
 
+def test_what_a_program_wrote_last_is_told_when_it_says_nothing_else(context: Context) -> None:
+    assert measured(context, "echo 1; echo connecting; sleep 60", timeout=Duration(0.3)) == Unusable(
+        "time-out after 0.3s", "1\nconnecting"
+    )
+
+
 def test_a_script_is_repeated_in_brackets() -> None:
     assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n\n)"
     assert by_hand(["a b", "c"], {}) == "'a b' c"
