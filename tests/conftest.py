@@ -10,11 +10,13 @@ REAL_COMPONENTS = {
     "cc": "the C example was not built",
     "cargo": "what `perfgate init` writes for it was not run",
     "cmake": "what `perfgate init` writes for it was not run",
+    "chromium": "no report was opened",
 }
+OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """A green run that used a stand-in must say so."""
     for component, instead in REAL_COMPONENTS.items():
-        if shutil.which(component) is None:
+        if not any(shutil.which(name) for name in (component, *OTHER_NAMES.get(component, ()))):
             terminalreporter.write_line(f"absent: {component} ({instead})")
