@@ -22,7 +22,7 @@ from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
 from gate.hosts import run_states, side_differences
 from gate.looks import looks_of
-from gate.model import Build, Case, Evidence, Execution, Failure, Sample, Side
+from gate.model import Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
 from gate.records import Located
 from gate.runs import EvidenceError, missing_parts, run_of
 from gate.steadiness import steady_warning
@@ -69,6 +69,8 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
         rounds=rounds,
         looks=looks,
         seconds=sum(seconds) if seconds else None,
+        builds=builds,
+        states=[record for record in everything if isinstance(record, HostState)],
         warnings=[
             *(run.warnings if run else []),
             *look_warnings(looks, run, config),

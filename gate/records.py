@@ -45,7 +45,8 @@ class Reading(msgspec.Struct, frozen=True):
 def read(path: str, data: bytes) -> Reading:
     """Decode the bytes of a measurements file; path is only for messages.
 
-    Blank lines are passed over and unknown keys ignored. A last line without newline is a torn write.
+    Blank lines are passed over and unknown keys ignored. A last line without newline is a torn write, if it begins as
+    one of ours does (or with the zeros that a power cut leaves).
 
     Raises:
         RecordError: a line that is no JSON object of a known type, or a run of a newer schema.
@@ -65,7 +66,10 @@ def read(path: str, data: bytes) -> Reading:
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, _newer(text))
         records.append(Located(record, path, number))
-    return Reading(records, torn=bool(rest.strip()))
+    begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
+    if begun and not begun.startswith((b"{", b"\0")):
+        raise RecordError(path, len(lines) + 1, "is no JSON object, and so no line of measurements")
+    return Reading(records, torn=bool(begun))
 
 
 def _newer(text: bytes) -> str:

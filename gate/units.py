@@ -225,6 +225,16 @@ def format_share(value: float, *, sign: bool = False) -> str:
     return text.replace("-", "") if float(text.rstrip("%")) == 0 else text
 
 
+def format_confidence(confidence: float) -> str:
+    """Write a confidence, or any share, without rounding what tells it from 100%: "95%", "99.58%", "99.99979%"."""
+    distance = abs(1 - confidence) * 100
+    if 0 < distance < 10 and confidence > 0.5:
+        places = max(0, 1 - math.floor(math.log10(distance)))
+        text = f"{confidence * 100:.{places}f}"
+        return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+    return str(Share(float(f"{confidence:.4g}")))
+
+
 def format_duration(seconds: float) -> str:
     """Write a time span for people: "850 ms", "12 s", "3 min 20 s", "1 h 05 min"."""
     if seconds < 1:

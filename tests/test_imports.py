@@ -22,7 +22,7 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "runs", "completeness", "looks", "hosts", "steadiness", "evidence", "frame"),
+    ("stats", "runs", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),

@@ -95,6 +95,8 @@ def _evidence(cases: Sequence[Case], rounds: int) -> Evidence:
         rounds=Round(done=rounds, planned=rounds),
         looks=[],
         seconds=None,
+        builds=[],
+        states=[],
         warnings=[],
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gate.decide import reasons
 from gate.decide.design import Design
+from gate.decide.lacking import more_builds
 from gate.decide.summaries import memory_use, ratio_interval, side_summary, variances
-from gate.decide.walk import Judged, accepted, decided_alpha, limits_of
+from gate.decide.walk import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.model import DecidedAt, Finding, Verdict
 from gate.stats import diagnostics
 from gate.stats.family import Tested
@@ -20,7 +21,8 @@ def finding_of(judged: Judged, design: Design) -> Finding:
     tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
     alpha = decided_alpha(judged, tested, design)
     decided = limits_of(found, alpha)
-    accept = accepted(judged, design) if verdict == "regression" else None
+    known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
+    accept = known.covers
     called = not found.hold and judged.p is not None
     return Finding(
         benchmark=case.benchmark,
@@ -57,10 +59,12 @@ def finding_of(judged: Judged, design: Design) -> Finding:
                 position=judged.position,
                 min_builds=design.policy.config.gate.min_builds,
                 accepted=accept,
+                exceeded=known.exceeded,
             )
         ),
         warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse,
+        more_builds=more_builds(judged, design) if verdict == "inconclusive" else None,
         variance=variances(found),
         memory=memory_use(found, judged.nominal_alpha, design),
     )

@@ -67,6 +67,8 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
             kind=limits.kind if limits else "withheld",
         ),
         cases=len(counted),
+        units=base.n,
+        level="build" if all(isinstance(unit, tuple) for unit in base.units) else "session",
         dropped=dropped,
     )
 

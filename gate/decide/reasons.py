@@ -12,7 +12,7 @@ from gate.decide.walk import ONLY_REPORTS, Position
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
 from gate.stats.family import Tested
 from gate.stats.ratio import Limits
-from gate.units import Share, format_share, format_value
+from gate.units import Share, format_confidence, format_share, format_value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +27,8 @@ class Facts:
     position: Position
     min_builds: int
     accepted: Accepted | None
+    exceeded: Accepted | None
+    """An accept entry for a smaller regression than this one."""
 
     @property
     def threshold(self) -> float:
@@ -54,13 +56,20 @@ def finding(facts: Facts) -> str:
     threshold = str(Share(facts.threshold))
     if facts.verdict in ("regression", "improvement"):
         if facts.found.exact:
-            return f"an exact count that changed by more than the threshold of {threshold}"
+            return f"an exact count that changed by more than the threshold of {threshold}{_exceeded(facts)}"
         side = " on the good side" if facts.verdict == "improvement" else ""
-        interval = f"the {_percent(facts.confidence)} interval {_limits(facts.decided)}"
-        return f"{interval} lies beyond the threshold of {threshold}{side}"
+        interval = f"the {format_confidence(facts.confidence)} interval {_limits(facts.decided)}"
+        return f"{interval} lies beyond the threshold of {threshold}{side}{_exceeded(facts)}"
     if facts.verdict == "unchanged":
         return _unchanged(facts, threshold)
     return _inconclusive(facts, threshold)
+
+
+def _exceeded(facts: Facts) -> str:
+    if facts.exceeded is None:
+        return ""
+    a = facts.exceeded
+    return f", and beyond the {Share(a.up_to)} accepted until {a.until}: {a.reason}"
 
 
 def _unchanged(facts: Facts, threshold: str) -> str:
@@ -82,17 +91,37 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
     held = _held(facts)
     if held and (_excludes(facts) or facts.found.hold in ONLY_REPORTS):
         return held
+    if facts.position.not_worse and _beyond(facts, facts.nominal, worse=False):
+        return (
+            f"not worse, and better by more than the threshold of {threshold} on its own, "
+            "but not at the confidence that decides"
+        )
     if facts.position.not_worse:
-        return f"not worse: any slowdown is below the threshold of {threshold}, whether it improved is open"
-    if facts.floor is not None and _beyond(facts, worse=True):
+        return (
+            f"not worse: any {_worsening(facts)} is below {_bound(facts, threshold)}, "
+            f"whether it improved by more than {threshold} is open"
+        )
+    if facts.floor is not None and _beyond(facts, facts.decided, worse=True):
         return f"beyond the threshold of {threshold}, but not shown to be above the floor of {_floor(facts)}"
     if _excludes(facts):
         return (
-            f"beyond the threshold of {threshold} on its own, not at the {_percent(facts.confidence)} "
+            f"beyond the threshold of {threshold} on its own, not at the {format_confidence(facts.confidence)} "
             "that the number of findings asks for"
         )
     beyond = f"a change beyond the threshold of {threshold}"
     return f"the interval is too wide to tell {beyond} from none; more builds narrow it"
+
+
+def _worsening(facts: Facts) -> str:
+    return "slowdown" if facts.case.unit == "s" and facts.case.better == "lower" else "change for the worse"
+
+
+def _bound(facts: Facts, threshold: str) -> str:
+    """Name what a change for the worse is shown to be below: the threshold, else the floor."""
+    low, high, d = facts.nominal.low, facts.nominal.high, facts.threshold
+    lower = facts.case.better == "lower"
+    below = low is not None and high is not None and (high < 1 + d if lower else low > 1 / (1 + d))
+    return f"the threshold of {threshold}" if below else f"the floor of {_floor(facts)}"
 
 
 def _held(facts: Facts) -> str:
@@ -107,11 +136,11 @@ def _held(facts: Facts) -> str:
 
 
 def _excludes(facts: Facts) -> bool:
-    return _beyond(facts, worse=True) or _beyond(facts, worse=False)
+    return _beyond(facts, facts.nominal, worse=True) or _beyond(facts, facts.nominal, worse=False)
 
 
-def _beyond(facts: Facts, *, worse: bool) -> bool:
-    low, high, d = facts.nominal.low, facts.nominal.high, facts.threshold
+def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
+    low, high, d = limits.low, limits.high, facts.threshold
     if low is None or high is None:
         return False
     return low > 1 + d if worse == (facts.case.better == "lower") else high < 1 / (1 + d)
@@ -135,7 +164,7 @@ def _trouble(facts: Facts) -> str:
         few = [side for side, tops in (("base", reduced.base), ("head", reduced.head)) if tops.n < 2]
         unit = "session" if len(facts.found.base.counts[2]) > 1 else "build"
         where = "a side" if len(few) == 2 else f"of {few[0]}"
-        return f"one {unit} {where}: what differs from {unit} to {unit} is not known, so there is no interval"
+        return f"one {unit} {where} leaves open what differs from {unit} to {unit}, so there is no interval"
     if reduced.trouble == "few-values" and reduced.shortage is not None:
         short, name = reduced.shortage, facts.found.subject.statistic
         return f"{name} needs {short.needs} values per build, has {short.has}: {short.needs - short.has} are missing"
@@ -158,10 +187,6 @@ def _floor(facts: Facts) -> str:
     return format_value(facts.floor or 0.0, facts.case.unit, digits=3)
 
 
-def _percent(confidence: float) -> str:
-    return f"{confidence * 100:.4g}%"
-
-
 def _limits(limits: Limits) -> str:
     if limits.low is None or limits.high is None:
         return "(without bounds)"
@@ -182,19 +207,33 @@ def _size(finding: Finding) -> float:
     return abs(log(ratio)) if ratio else inf
 
 
+def _name(finding: Finding, *, alone: bool) -> str:
+    """Name a finding as short as it stays one of a kind. alone: whether it is the only one of its benchmark."""
+    if alone:
+        return finding.benchmark
+    statistic = [finding.statistic] if finding.statistic != "mean" else []
+    settings = [f"{key}={value}" for key, value in finding.factors.items()]
+    return " ".join([finding.benchmark, finding.metric, *statistic, *settings])
+
+
+def _apart(findings: Sequence[Finding]) -> str:
+    """Count those that are shown not to be worse apart: they are inconclusive, and no risk."""
+    found = [f.not_worse for f in findings if f.verdict == "inconclusive"]
+    if not any(found):
+        return ""
+    return " but not worse" if all(found) else f", {sum(found):,} of them not worse"
+
+
 def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence) -> str:
     """Say the report's verdict in one sentence."""
     counts = Counter(f.verdict for f in findings)
-    total = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
+    total = f"{len(findings):,} finding{'s' if len(findings) != 1 else ''}"
     if verdict == "regression":
         regressed = [f for f in findings if f.verdict == "regression"]
         several = Counter(f.benchmark for f in findings)
-        worst = [
-            f"{f.benchmark} {f.metric}" if several[f.benchmark] > 1 else f.benchmark
-            for f in sorted(regressed, key=_size, reverse=True)
-        ]
-        names = ", ".join(dict.fromkeys(worst[:3])) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
-        return f"{counts['regression']} of {total} regressed: {names}"
+        worst = [_name(f, alone=several[f.benchmark] == 1) for f in sorted(regressed, key=_size, reverse=True)]
+        names = ", ".join(worst[:3]) + (f" and {len(worst) - 3:,} more" if len(worst) > 3 else "")
+        return f"{counts['regression']:,} of {total} regressed: {names}"
     if verdict == "error":
         if not findings and not evidence.failures:
             measured = ", ".join(dict.fromkeys(case.metric for case in evidence.cases))
@@ -203,5 +242,5 @@ def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evide
         what = f"{failed} failure{'s' if failed != 1 else ''}"
         return f"{what}, and nothing was measured" if not findings else f"{what} beside {total}"
     if verdict == "inconclusive":
-        return f"{counts['inconclusive']} of {total} inconclusive, none regressed"
+        return f"{counts['inconclusive']:,} of {total} inconclusive{_apart(findings)}, none regressed"
     return f"nothing regressed in {total}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
+from gate.decide.curves import curves_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import finding_of
@@ -22,17 +23,16 @@ from gate.model import (
     LookFacts,
     MemoryFacts,
     PolicyFacts,
-    QuantileCurve,
     Recorded,
     Report,
     ReportVerdict,
     RunFacts,
 )
-from gate.stats.quantile import quantile_curve
 from gate.units import format_number
 
 EXIT_CODES: dict[ReportVerdict, int] = {"pass": 0, "regression": 1, "inconclusive": 3, "error": 4}
 _NOISY_HOST = 1.5
+_SETTINGS = ("plan", "build", "env")
 
 
 def decide(evidence: Evidence, policy: Policy) -> Report:
@@ -63,7 +63,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
         failures=evidence.failures,
         overall=overall_of(walked.judged, _without_case(evidence), design),
-        curves=_curves(subjects),
+        curves=curves_of(subjects, findings),
         new=evidence.new,
         warnings=[*evidence.warnings, *_expired(policy), *_memory_warnings(design, walked)],
     )
@@ -101,6 +101,9 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         memory=_memory_facts(design, walked),
         seconds=evidence.seconds,
         commands=run.commands if run else None,
+        settings={key: run.config[key] for key in _SETTINGS if key in run.config} if run and run.config else None,
+        builds=evidence.builds,
+        states=evidence.states,
     )
 
 
@@ -158,18 +161,6 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
         )
         for each in found
     ]
-
-
-def _curves(subjects: Sequence[Subject]) -> list[QuantileCurve]:
-    cases = {id(s.case): s.case for s in subjects if s.tau is not None}
-    found = []
-    for case in cases.values():
-        if min(case.base.values.min(), case.head.values.min()) > 0:
-            effects = list(quantile_curve(case.base, case.head))
-            found.append(
-                QuantileCurve(benchmark=case.benchmark, metric=case.metric, factors=case.factors, effects=effects)
-            )
-    return found
 
 
 def _expired(policy: Policy) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gate.config.rules import accepts_of
 from gate.decide.design import Design, Subject
@@ -255,22 +256,36 @@ def _within_floor(found: Estimated) -> bool:
     return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
 
 
-def accepted(judged: Judged, design: Design) -> Accepted | None:
-    """Return the accept entry that covers a regression: not shown, at the level that decided, to exceed its size."""
+class Acceptance(NamedTuple):
+    """The accept entry that covers a regression, or else one that it exceeds."""
+
+    covers: Accepted | None
+    exceeded: Accepted | None
+
+
+def acceptance(judged: Judged, design: Design) -> Acceptance:
+    """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
     found, subject, policy = judged.estimated, judged.subject, design.policy
+    exceeded: Accepted | None = None
     for accept in accepts_of(policy.config, subject.case.benchmark, subject.case.metric, subject.statistic):
         if accept.until < policy.today or found.reduced.trouble:
             continue
-        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
-        tail = tails(subject)[0]
-        if found.exact:
-            exceeds = beyond(found.ratio.y / found.ratio.x, limit, tail)
-        else:
-            p = found.ratio.p(limit, tail)
-            exceeds = p is not None and p < decided_alpha(judged, judged.regression, design)
-        if not exceeds:
-            return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
-    return None
+        entry = Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
+        if not _exceeds(judged, entry.up_to, design):
+            return Acceptance(entry, None)
+        if exceeded is None or entry.up_to > exceeded.up_to:
+            exceeded = entry
+    return Acceptance(None, exceeded)
+
+
+def _exceeds(judged: Judged, size: float, design: Design) -> bool:
+    found, subject = judged.estimated, judged.subject
+    limit = 1 + size if subject.lower else 1 / (1 + size)
+    tail = tails(subject)[0]
+    if found.exact:
+        return beyond(found.ratio.y / found.ratio.x, limit, tail)
+    p = found.ratio.p(limit, tail)
+    return p is not None and p < decided_alpha(judged, judged.regression, design)
 
 
 def decided_alpha(judged: Judged, tested: Tested, design: Design) -> float:

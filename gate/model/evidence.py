@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gate.model.names import Better
-from gate.model.records import Failure, Run
+from gate.model.records import Build, Failure, HostState, Run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,4 +69,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     looks: list[int]
     seconds: float | None
     """Time spent in builds and executions."""
+    builds: list[Build]
+    states: list[HostState]
     warnings: list[str]

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
-from gate.model.records import Commit, Failure
+from gate.model.records import Build, Commit, Failure, HostState
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +122,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     warnings: list[str]
     not_worse: bool
+    more_builds: int | None
+    """Builds a side beyond those measured that would tell, if estimate and noise stay as they are; None where no more
+    are needed, no reasonable number would, builds are not what is lacking, or nothing is known of the noise."""
     variance: Variances
     memory: MemoryUse | None
     """None where nothing is remembered of this finding."""
@@ -173,6 +176,10 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     ratio: RatioInterval
     cases: int
+    units: int
+    """Builds of a side that all counted cases have; where measuring may stop early, of the rounds that all have."""
+    level: Level
+    """What they are: sessions where there are several."""
     dropped: list[str]
 
 
@@ -215,6 +222,11 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: nothing is remembered of this machine."""
     seconds: float | None
     commands: dict[str, str] | None
+    settings: dict[str, Any] | None
+    """[plan], [build] and [env] as they were in force."""
+    builds: list[Build]
+    states: list[HostState]
+    """The machine before and after measuring."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,6 +254,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     failures: list[Failure]
     overall: list[Overall]
     curves: list[QuantileCurve]
-    """Of the cases of which a quantile is decided."""
+    """Of the cases of which a quantile is decided, and of those that matter most."""
     new: list[str]
     warnings: list[str]

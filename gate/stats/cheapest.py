@@ -32,10 +32,14 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan
     Without a plan within the budget that does, the one that comes nearest: whose largest ratio of a variance to what
     the aim allows is smallest. None when two rounds of one execution of one value do not fit.
 
+    A case without aims costs its time and asks for nothing; that is no use where stopping early is allowed, since
+    nobody knows when it stops.
+
     Raises:
-        ValueError: no cases.
+        ValueError: no case has an aim, or one has none and the limits allow to stop early.
     """
-    if not cases:
+    aimed = [case.aims != () for case in cases]
+    if not any(aimed) or (limits.early and not all(aimed)):
         raise ValueError("nothing to plan")
     search = _Search(cases, terms, limits)
     fewest = 2 if all(case.degrees > 0 for case in cases) else max(terms.min_builds, 2)
@@ -90,7 +94,9 @@ class _Search:
     """All plans of given looks at once; arrays are of shape (executions, iterations)."""
 
     def __init__(self, cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> None:
-        self.cases, self.terms, self.limits = cases, terms, limits
+        # one without an aim is only paid for
+        self.cases = [case for case in cases if case.aims]
+        self.terms, self.limits = terms, limits
         self.executions = _steps(limits.executions)[:, None]
         self.build = max(case.costs.build for case in cases)
         self.costs = benchmark_costs(cases)

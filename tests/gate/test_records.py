@@ -131,3 +131,11 @@ def test_a_flush_that_fails_takes_back_what_it_was_for(
         append.close() if last else append(Look(look=3))
     append.close()
     assert [r.record for r in read("m", file.read_bytes()).records] == [Look(look=1)]
+
+
+@pytest.mark.parametrize("data", [b"[" * 1000, b"\xff\xfe{\x00", b"benchmark,value", b"\x7fELF"])
+def test_what_begins_like_no_line_of_ours_is_no_torn_write(data: bytes) -> None:
+    with pytest.raises(RecordError, match="no JSON object"):
+        read("m.jsonl", data)
+    assert read("m.jsonl", b'{"type":"exec').torn
+    assert read("m.jsonl", b"\0\0\0").torn

@@ -105,3 +105,19 @@ def test_shares_are_written_with_two_digits_that_matter(share: float, text: str)
 )
 def test_durations_are_written_for_people(seconds: float, text: str) -> None:
     assert units.format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "text"),
+    [
+        (0.95, "95%"),
+        (0.99, "99%"),
+        (0.9976, "99.76%"),
+        (0.99933, "99.933%"),
+        (1 - 2.1e-7, "99.999979%"),
+        (1.0, "100%"),
+        (0.5, "50%"),
+    ],
+)
+def test_a_confidence_is_never_rounded_to_certainty(confidence: float, text: str) -> None:
+    assert units.format_confidence(confidence) == text

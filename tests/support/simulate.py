@@ -80,5 +80,7 @@ def evidence(cases: list[tuple[Sample, Sample]]) -> Evidence:
         rounds=Round(done=0, planned=None),
         looks=[],
         seconds=None,
+        builds=[],
+        states=[],
         warnings=[],
     )  # fmt: skip

@@ -217,7 +217,17 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
     assert (found.accepted is not None) == (verdict == "accepted")
     if found.accepted:
         assert "see #123" in found.reason
+    # one that is too small for it is not passed over in silence
+    assert ("and beyond the 8% accepted until 2026-12-31: see #123" in found.reason) == (up_to == "8%")
     assert any("ended on" in w for w in result.warnings) == (until < "2026-11-20")
+
+
+def test_the_headline_names_findings_so_that_its_numbers_add_up() -> None:
+    lines = [line for size in range(5) for line in pair(1.2 + size / 100, factors={"size": size})]
+    assert report(lines).summary == (
+        "5 of 5 findings regressed: bench time size=4, bench time size=3, bench time size=2 and 2 more"
+    )
+    assert report(pair(1.2)).summary == "1 of 1 finding regressed: bench"
 
 
 FAILURE = {

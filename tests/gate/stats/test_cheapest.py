@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -174,3 +175,14 @@ def test_intervals_are_chosen_as_the_gate_does() -> None:
 def test_nothing_to_plan() -> None:
     with pytest.raises(ValueError, match="nothing"):
         cheapest([], ONE, Limits())
+
+
+def test_a_case_without_an_aim_is_paid_for_and_asks_for_nothing() -> None:
+    fixed = Limits(builds=10, executions=12, iterations=30, early=False)
+    noisy = replace(ENCODE, components=Components(9.0, 9.0, 9.0), aims=())
+    alone, plan = cheapest([PARSE], ONE, fixed), cheapest([PARSE, noisy], ONE, fixed)
+    assert alone is not None and plan is not None and plan.reached
+    assert plan.most == pytest.approx(seconds([PARSE, noisy], plan.counts))
+    assert plan.most > alone.most
+    with pytest.raises(ValueError, match="nothing to plan"):
+        cheapest([PARSE, noisy], ONE, Limits(early=True))

@@ -1,0 +1,192 @@
+"""How many more builds would tell: what the advice is worth, and where there is none."""
+
+import datetime
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import read_source
+from gate.decide import decide
+from gate.decide.lacking import MOST
+from gate.model import Finding, Round, Sample
+from tests.gate.decide.test_memory import memory_of, remembered, report
+from tests.support import simulate
+
+FIXED = 'interval = "fieller"\n'
+# means of 0 and a spread of 1, never quite symmetrical
+NOISE = np.array([0.3, -1.1, 0.9, -0.7, 1.2, -0.6, 0.4, -1.3, 1.0, -0.1])
+
+
+def decided(cases: list[tuple[Sample, Sample]], toml: str = FIXED, **changes: Any) -> list[Finding]:
+    config = parse(read_source(f'[gate]\nthreshold = "3%"\n{toml}', "perfgate.toml"))
+    evidence = msgspec.structs.replace(simulate.evidence(cases), **changes)
+    return decide(evidence, Policy(config, "test", datetime.date(2026, 11, 20))).findings
+
+
+def made(values: list[float], sessions: int = 1) -> Sample:
+    each = np.ones(len(values), dtype=np.int64)
+    per_session = len(values) // sessions
+    builds = tuple((k // per_session, k % per_session) for k in range(len(values)))
+    return Sample(np.array(values), (each, each, np.full(sessions, per_session)), builds)
+
+
+def pair(ratio: float, sd: float = 0.01, count: int = 5, sessions: int = 1) -> tuple[Sample, Sample]:
+    noise = sd * (NOISE[:count] - NOISE[:count].mean())
+    return made(list(1 + noise), sessions), made(list(ratio * (1 + noise[::-1])), sessions)
+
+
+def more(ratio: float, sd: float = 0.01, count: int = 5, toml: str = FIXED) -> int | None:
+    (found,) = decided([pair(ratio, sd, count)], toml)
+    assert found.verdict == "inconclusive"
+    return found.more_builds
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How many findings were given a number of builds, and how many of those it did tell."""
+
+    advised: int
+    settled: int
+
+
+def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> Told:
+    """Draw findings with true changes of up to 8% either way; measure on as advised those that are told to."""
+    rng = np.random.default_rng(20261120)
+    advised = settled = 0
+    for _ in range(findings):
+        mean = 1 + rng.uniform(-0.08, 0.08)
+        base, head = (
+            simulate.sample(rng, simulate.normal, (sd, 0.0, 0.0), (builds + MOST, 1, 1), each) for each in (1.0, mean)
+        )
+        (found,) = decided([(_first(base, builds), _first(head, builds))], toml)
+        if found.more_builds is not None:
+            grown = builds + found.more_builds
+            (after,) = decided([(_first(base, grown), _first(head, grown))], toml)
+            advised += 1
+            settled += after.not_worse or after.verdict == "regression"
+    return Told(advised, settled)
+
+
+def _first(side: Sample, builds: int) -> Sample:
+    each = side.counts[1][:builds]
+    return replace(
+        side, values=side.values[:builds], counts=(each, each, np.array([builds])), builds=side.builds[:builds]
+    )
+
+
+def test_what_is_advised_tells_more_often_than_not() -> None:
+    found = told(5, 0.03, 300)
+    assert found.advised > 100
+    assert 0.6 < found.settled / found.advised < 0.9
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("builds", [3, 5, 10])
+@pytest.mark.parametrize("sd", [0.01, 0.03])
+@pytest.mark.parametrize("interval", ["fieller", "fieller-paired"])
+def test_in_every_design_what_is_advised_tells_more_often_than_not(builds: int, sd: float, interval: str) -> None:
+    found = told(builds, sd, 3000, f'interval = "{interval}"\n')
+    assert found.advised > 200
+    assert 0.55 < found.settled / found.advised < 0.95
+
+
+def test_what_is_settled_lacks_nothing() -> None:
+    for ratio, verdict in ((1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement")):
+        (found,) = decided([pair(ratio)])
+        assert (found.verdict, found.more_builds) == (verdict, None)
+    (found,) = decided([pair(0.975)])
+    assert (found.verdict, found.not_worse, found.more_builds) == ("inconclusive", True, None)
+
+
+def test_where_nothing_is_known_of_the_noise_there_is_no_number() -> None:
+    assert more(1.05, count=1) is None
+    assert more(1.05, sd=0.0) is None
+
+
+def test_a_bootstrap_gives_no_number() -> None:
+    assert more(1.04, 0.03, toml='interval = "bootstrap"\n') is None
+
+
+def test_of_several_sessions_more_builds_are_not_what_is_lacking() -> None:
+    (one,) = decided([pair(1.05, 0.03, 6)])
+    (several,) = decided([pair(1.05, 0.03, 6, sessions=3)])
+    assert one.more_builds is not None
+    assert (several.verdict, several.more_builds) == ("inconclusive", None)
+
+
+def test_an_estimate_at_the_threshold_is_beyond_any_reasonable_number() -> None:
+    assert more(1.0301) is None
+
+
+def test_a_clear_change_lacks_the_builds_that_the_rules_ask_for() -> None:
+    assert more(1.5, count=3) == 2
+    assert more(1.5, toml=f"{FIXED}min_builds = 9\n") == 4
+    # "not worse" needs no such number
+    assert more(1.005, 0.02, count=2, toml=f"{FIXED}min_builds = 50\n") in range(1, 40)
+
+
+def test_more_noise_asks_for_more_builds_and_more_distance_for_fewer() -> None:
+    by_noise = [more(1.06, sd) for sd in (0.021, 0.025, 0.03, 0.04)]
+    by_distance = [more(ratio, 0.03) for ratio in (1.045, 1.05, 1.06, 1.065)]
+    assert None not in by_noise + by_distance
+    assert by_noise == sorted(set(by_noise), key=lambda n: n or 0)
+    assert by_distance == sorted(set(by_distance), key=lambda n: -(n or 0))
+
+
+def test_many_findings_ask_for_more_builds_than_one() -> None:
+    wide = pair(1.055, 0.03)
+    alone = decided([wide])[0].more_builds
+    among = decided([wide] * 20)[0].more_builds
+    assert alone is not None and among is not None
+    assert among > alone
+    assert decided([wide] * 20, f'{FIXED}family = "none"\n')[0].more_builds == alone
+    # "not worse" is decided without the family
+    inside = pair(1.005, 0.03)
+    assert decided([inside] * 20)[0].more_builds == decided([inside])[0].more_builds
+
+
+def test_a_floor_that_is_not_yet_exceeded_asks_for_more_builds() -> None:
+    without, with_floor = more(1.06, 0.03), more(1.06, 0.03, toml=f'{FIXED}floor = "45ms"\n')
+    assert without is not None and with_floor is not None
+    assert with_floor > without
+
+
+def test_a_change_within_the_floor_asks_for_the_builds_that_show_so() -> None:
+    # beyond the threshold, and far below the floor: not worse is what more builds would show
+    found = more(1.04, 0.08, toml=f'{FIXED}floor = "100ms"\n')
+    assert found is not None
+    assert found < (more(1.04, 0.08) or MOST + 1)
+
+
+def test_where_looks_spend_the_level_more_builds_are_lacking() -> None:
+    wide = pair(1.055, 0.03)
+    fixed = decided([wide])[0].more_builds
+    at_looks = decided([wide], looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
+    assert fixed is not None and at_looks is not None
+    assert at_looks >= fixed
+
+
+def test_one_build_with_memory_lacks_at_least_the_second() -> None:
+    clear, close = (
+        report({"a": ([1.0], [ratio])}, memory_of(remembered("a", 0.01))).findings[0].more_builds
+        for ratio in (2.0, 1.045)
+    )
+    assert clear == 1
+    assert close is not None and close > 1
+    # a memory worth next to nothing does not stand in for min_builds
+    ancient = remembered("a", 0.01, created="2024-11-20T09:00:00Z")
+    assert (report({"a": ([1.0], [1e9])}, memory_of(ancient)).findings[0].more_builds or MOST) >= 4
+
+
+def test_with_memory_fewer_builds_are_lacking() -> None:
+    sides = {"a": ([1.0, 1.03, 0.98, 1.01, 0.97], [1.06, 1.05, 1.08, 1.04, 1.09])}
+    (without,) = report(sides, None, interval="fieller-paired").findings
+    (moderated,) = report(sides, memory_of(remembered("a", 0.03))).findings
+    assert (without.verdict, moderated.verdict) == ("inconclusive", "inconclusive")
+    assert without.more_builds is not None and moderated.more_builds is not None
+    assert moderated.more_builds < without.more_builds
