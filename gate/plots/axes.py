@@ -1,0 +1,197 @@
+"""What the pictures of values share: the vertical axis in a readable unit, the marks of the two sides, their words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gate.model import Case, Finding, Side
+from gate.plots.picture import Point, Shape, Sheet, elide, room
+from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, ticks
+from gate.plots.style import LETTERS_NARROW
+from gate.plots.thin import Flags, Kept
+
+Array = npt.NDArray[np.float64]
+
+_FEW = 80
+"""So few values get larger marks."""
+_LONG = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vertical:
+    """The vertical axis of a case: its unit, its ends, its ticks, and the numbers of both sides on it."""
+
+    measure: Measure
+    range: Range
+    axis: Axis
+    ticks: list[Tick]
+    left: float
+    numbers: dict[Side, Array]
+
+    @property
+    def few(self) -> bool:
+        """Whether there are so few values that their marks may be large."""
+        return sum(n.size for n in self.numbers.values()) <= _FEW
+
+    def say(self, value: float) -> str:
+        """Write a value in the unit of the axis, with digits enough to tell apart what stands apart on it."""
+        if self.measure.log:
+            return self.measure.say(value)
+        places = 2 - math.floor(math.log10(self.range.high - self.range.low))
+        # long numbers of both sides would meet each other
+        places -= places > _LONG
+        return f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+
+    def holds(self, number: float) -> bool:
+        """Tell whether a number lies within the ends."""
+        return self.range.low <= number <= self.range.high
+
+    def beyond(self, side: Side) -> npt.NDArray[np.bool_]:
+        """Tell which numbers of a side lie beyond the ends."""
+        numbers = self.numbers[side]
+        return (numbers < self.range.low) | (numbers > self.range.high)
+
+
+def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float) -> Vertical | None:
+    """Choose the vertical axis for both sides of a case; None where there is no spread, or none that floats can hold.
+
+    also: further values, in the base unit, that should be on it.
+    """
+    sides: dict[Side, Array] = {"base": case.base.values, "head": case.head.values}
+    if min(v.size for v in sides.values()) == 0 or all(float(v.min()) == float(v.max()) for v in sides.values()):
+        return None
+    both = np.concatenate(list(sides.values()))
+    scale = measure(both, case.unit)
+    if scale is None:
+        return None
+    numbers = {side: scale.of(values) for side, values in sides.items()}
+    more = [number for value in also if value is not None and (number := scale.one(value)) is not None]
+    ends = limits(np.concatenate(list(numbers.values())), more)
+    marks = (log_ticks if scale.log else ticks)(ends.low, ends.high, 6)
+    left = 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
+    return Vertical(scale, ends, Axis(ends.low, ends.high, bottom, top), marks, left, numbers)
+
+
+def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
+    """Draw the grid, the ticks and the name of a vertical axis."""
+    sheet.lines("grid", [[(y.left, y.axis.at(t.at)), (right, y.axis.at(t.at))] for t in y.ticks])
+    for tick in y.ticks:
+        sheet.text(y.left - 8, y.axis.at(tick.at), tick.label.replace("-", "−"), "soft middle", "end")
+    for layout, name, unit, log in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
+        said = f"{elide(case.metric, name)}{f', {elide(y.measure.unit, unit)}' if y.measure.unit else ''}"
+        sheet.text(12, 20, f"{said}{log if y.measure.log else ''}", f"soft other {layout}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """How many values were drawn, and whether some were drawn for being extremes, or faint for not being used."""
+
+    count: int
+    extremes: bool
+    faint: bool
+
+
+def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
+    """Mark values of a side: circles of base, triangles of head.
+
+    kept: the values. xs: where each stands. used: whether the finding rests on each; faint where it does not. Extremes
+    beyond an even choice are hollow: filled ones would look like more than they are.
+    """
+    numbers = y.numbers[side][kept.indices]
+    pixels = y.axis.all(numbers)
+    inside = ~y.beyond(side)[kept.indices]
+    for flags, faint in ((used, ""), (~used, " faint")):
+        for own, mark in ((~kept.extreme, _filled), (kept.extreme, _hollow)):
+            mark(
+                sheet,
+                side,
+                [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags & own).tolist()],
+                faint,
+                few=y.few,
+            )
+    _edges(sheet, y, f"edge-{side}", xs, numbers)
+    return Drawn(int(kept.indices.size), bool(kept.extreme.any()), not bool(used.all()))
+
+
+def _filled(sheet: Sheet, side: Side, points: Sequence[Point], faint: str, *, few: bool) -> None:
+    if side == "base":
+        sheet.marks(f"{'spot' if few else 'dot'}-base{faint}", "circle", points)
+    else:
+        sheet.marks(f"tri-head{faint}", "triangle", points, 4 if few else 2.3)
+
+
+def _hollow(sheet: Sheet, side: Side, points: Sequence[Point], faint: str, *, few: bool) -> None:
+    del few  # few values are all drawn, and none for being an extreme
+    if side == "base":
+        sheet.marks(f"ring-base{faint}", "circle", points)
+        sheet.marks("hole", "circle", points)
+    else:
+        sheet.marks(f"hollow-head{faint}", "triangle", points, 2.3)
+
+
+def key(sheet: Sheet, side: Side, x: float, y: float) -> None:
+    """Name a side beside its mark, so that the middle of both is at x."""
+    own_mark(sheet, side, (x - 25, y - 5.5))
+    sheet.text(x - 15, y, side, f"say-{side}")
+
+
+def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
+    """Draw the large mark of a side."""
+    if side == "base":
+        sheet.marks("big-base", "circle", [point])
+    else:
+        sheet.marks("mark-head", "triangle", [point], 5.5)
+
+
+def arrows(sheet: Sheet, y: Vertical, side: Side, x: float, numbers: Sequence[float]) -> None:
+    """Mark at the edge where one of a few numbers lies beyond it."""
+    _edges(sheet, y, f"arrow-{side}", [x] * len(numbers), np.array(numbers))
+
+
+def _edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers: Array) -> None:
+    places = np.array(at)
+    out: tuple[tuple[Shape, Flags, float], ...] = (
+        ("chevron-up", numbers > y.range.high, y.axis.end + 4),
+        ("chevron-down", numbers < y.range.low, y.axis.start - 4),
+    )
+    for shape, beyond, pixel in out:
+        # marks closer than a pixel tell no more than one
+        sheet.marks(classes, shape, [(float(x), pixel) for x in np.unique(np.round(places[beyond]))], 4)
+
+
+def thinned_words(drawn: Sequence[Drawn], total: int) -> str:
+    """Say how many values are drawn of how many; empty where all are."""
+    count = sum(d.count for d in drawn)
+    if count == total:
+        return ""
+    words = f" {count:,} of {total:,} values are drawn, evenly chosen"
+    return words + ("; hollow marks are the extremes, added to them." if any(d.extremes for d in drawn) else ".")
+
+
+def used_words(case: Case, finding: Finding) -> str:
+    """Say which builds a finding rests on; empty where it rests on all."""
+    counts = [(s.counts.build, len(own.builds)) for s, own in ((finding.base, case.base), (finding.head, case.head))]
+    if all(used >= builds for used, builds in counts):
+        return ""
+    said = " and ".join(dict.fromkeys(f"{used} of {builds}" for used, builds in counts))
+    return f" The finding rests on the first {said} builds; the others are faint."
+
+
+def beyond_words(y: Vertical, case: Case) -> str:
+    """Say how many values lie beyond the axis, and how far; empty where none does."""
+    if not y.range.beyond:
+        return ""
+    total = sum(n.size for n in y.numbers.values())
+    extremes = np.concatenate([case.base.values[y.beyond("base")], case.head.values[y.beyond("head")]])
+    low, high = y.measure.say(float(extremes.min())), y.measure.say(float(extremes.max()))
+    far = f"at {low}" if low == high else f"from {low} to {high}"
+    verb = "lies" if y.range.beyond == 1 else "lie"
+    return (
+        f" {y.range.beyond:,} of {total:,} values {verb} beyond the axis ({far} {y.measure.unit}".rstrip()
+        + "), marked at its edge."
+    )

@@ -1,0 +1,280 @@
+"""A drawing by matplotlib made into one clean <svg> element for a page: classes for styles, text as text, short paths.
+
+matplotlib gets shapes in pixels, and of every text only its number: what comes from elsewhere is put in afterwards,
+escaped, so that no name meets matplotlib's fonts or its mathematics. Its axes are not used: their ticks, clip paths and
+styles are most of the time and of the bytes of a picture.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+
+Anchor = Literal["start", "middle", "end"]
+Shape = Literal[
+    "circle", "triangle", "diamond", "square", "cross", "star", "chevron-up", "chevron-down", "left", "right"
+]
+Point = tuple[float, float]
+
+_TIP = 240
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_PIECE = re.compile(r"([ML]) (\S+) (\S+)|(z)")
+_NAMESPACE = "{http://www.w3.org/2000/svg}"
+_HALIGN: dict[Anchor, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
+_LINES = ("circle", "cross", "chevron-up", "chevron-down")
+"""Shapes that are strokes, not areas."""
+_GAP = 12
+_LETTER = 0.64
+"""Width of a letter or a digit in times the size of the text: wide, as in DejaVu Sans."""
+# corners around the middle, y downwards, for marks of "size" 1
+_CORNERS: dict[str, tuple[Point, ...]] = {
+    "triangle": ((0, -1.2), (1.1, 0.8), (-1.1, 0.8)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    "square": ((-0.95, -0.95), (0.95, -0.95), (0.95, 0.95), (-0.95, 0.95)),
+    # one line through the middle and back
+    "cross": ((-0.95, -0.95), (0.95, 0.95), (0, 0), (0.95, -0.95), (-0.95, 0.95)),
+    "star": tuple(
+        (round(r * math.sin(k * math.pi / 5), 2), round(-r * math.cos(k * math.pi / 5), 2))
+        for k in range(10)
+        for r in ((1.5, 0.62)[k % 2],)
+    ),
+    "left": ((-1.2, 0), (0.8, -1.1), (0.8, 1.1)),
+    "right": ((1.2, 0), (-0.8, -1.1), (-0.8, 1.1)),
+    "chevron-up": ((-1.1, 0.6), (0, -0.6), (1.1, 0.6)),
+    "chevron-down": ((-1.1, -0.6), (0, 0.6), (1.1, -0.6)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture for a page. svg: one <svg> element. caption: plain text, what it shows and what it leaves out."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    classes: str
+    lines: list[Sequence[Point]]
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    at: Point
+    text: str
+    classes: str
+    anchor: Anchor
+    full: str
+
+
+class Sheet:
+    """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above."""
+
+    def __init__(self, width: float, height: float) -> None:
+        """Take an empty sheet of a size."""
+        self.width = width
+        self.height = height
+        self._shapes: list[_Shape] = []
+        self._texts: list[_Text] = []
+
+    def lines(self, classes: str, lines: Iterable[Sequence[Point]], *, closed: bool = False) -> None:
+        """Draw lines, or areas where they are closed, as one element."""
+        kept = list(lines)
+        if kept:
+            self._shapes.append(_Shape(classes, kept, closed))
+
+    def marks(self, classes: str, shape: Shape, points: Iterable[Point], size: float = 3.0) -> None:
+        """Draw marks of a shape as one element; a circle is a line without length, whose width the style gives."""
+        corners = _CORNERS.get(shape, ((0.0, 0.0), (0.0, 0.0)))
+        lines = ([(x + size * a, y + size * b) for a, b in corners] for x, y in points)
+        self.lines(classes, lines, closed=shape not in _LINES)
+
+    def text(
+        self, x: float, y: float, text: str, classes: str = "", anchor: Anchor = "start", full: str | None = None
+    ) -> None:
+        """Write any text with its baseline at y, above all shapes; full: what to show on hovering, if it is not all."""
+        more = elide(full, _TIP) if full is not None and full != text else ""
+        self._texts.append(_Text((x, y), text, classes, anchor, more))
+
+    def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
+        """Write labels in a row, each around its x: every second, every third or so where all would meet.
+
+        labels: from left to right. A phone, which has larger letters, gets its own choice.
+        """
+        wide, narrow = (_stride(labels, letters) for letters in (LETTERS, LETTERS_NARROW))
+        for index, (x, text) in enumerate(labels):
+            if not (index % wide and index % narrow):
+                layout = " narrow" if index % wide else " wide" if index % narrow else ""
+                self.text(x, y, text, f"{classes}{layout}", "middle")
+
+    def picture(self, prefix: str, title: str, description: str, caption: str) -> Picture:
+        """Finish the sheet; all ids begin with the prefix.
+
+        Raises:
+            ValueError: the prefix is no name for an id.
+        """
+        if not _PREFIX.fullmatch(prefix):
+            raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
+        drawn = ElementTree.fromstring(self._drawn())  # noqa: S314 - it is ours
+        body = "\n".join(self._elements(drawn))
+        ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
+        return Picture(
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
+            f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
+            f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
+            f"<style>{style(ids[0], body, self.width)}</style>\n{body}\n</svg>",
+            caption,
+        )
+
+    def _drawn(self) -> str:
+        # a machine without a home makes matplotlib warn about where it keeps its list of fonts
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        out = io.StringIO()
+        # all that a matplotlibrc in the project under test could change
+        with matplotlib.rc_context(
+            {
+                "svg.fonttype": "none", "svg.hashsalt": "perfgate", "text.parse_math": False, "text.usetex": False,
+                "font.family": ["DejaVu Sans"], "path.sketch": None, "path.effects": [],
+            }
+        ):  # fmt: skip
+            figure = Figure(figsize=(self.width / 72, self.height / 72), dpi=72, frameon=False)
+            for artist in self._artists():
+                figure.add_artist(artist)
+            canvas: Any = FigureCanvasSVG(figure)
+            canvas.print_svg(out, metadata={"Date": None})
+        return out.getvalue()
+
+    def _artists(self) -> Iterator[Artist]:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+        from matplotlib.text import Text
+        from matplotlib.transforms import IdentityTransform
+
+        pixels = IdentityTransform()
+        for shape in self._shapes:
+            places = [(x, self.height - y) for line in shape.lines for x, y in (*line, *line[: shape.closed])]
+            codes = [
+                code
+                for line in shape.lines
+                for code in (Path.MOVETO, *[Path.LINETO] * (len(line) - 1), *[Path.CLOSEPOLY] * shape.closed)
+            ]
+            path = Path(places, codes)
+            # simplifying drops lines without length, and those are dots
+            path.should_simplify = False
+            yield PathPatch(path, gid=shape.classes, transform=pixels, clip_on=False, facecolor="none")
+        for number, text in enumerate(self._texts):
+            x, y = text.at
+            yield Text(
+                x, self.height - y, str(number), ha=_HALIGN[text.anchor], va="baseline", transform=pixels, clip_on=False
+            )
+
+    def _elements(self, root: ElementTree.Element) -> Iterator[str]:
+        for group in root.iter(f"{_NAMESPACE}g"):
+            path, text = group.find(f"{_NAMESPACE}path"), group.find(f"{_NAMESPACE}text")
+            if path is not None:
+                yield f'<path{marked(group.get("id", ""))} d="{_short(path.get("d", ""))}"/>'
+            elif text is not None:
+                said = self._texts[int(text.text or 0)]
+                anchor = "" if said.anchor == "start" else f' text-anchor="{said.anchor}"'
+                at = f'x="{float(text.get("x", 0)):.1f}" y="{float(text.get("y", 0)):.1f}"'
+                full = f"<title>{legal(said.full)}</title>" if said.full else ""
+                yield f"<text{marked(said.classes)} {at}{anchor}>{legal(said.text)}{full}</text>"
+
+
+def legal(text: str) -> str:
+    """Escape a text for XML; what XML cannot hold becomes the replacement character."""
+    return escape(_ILLEGAL.sub("\ufffd", text))
+
+
+def room(text: str, letters: float) -> float:
+    """Return about how wide a text is in letters of a size; what browsers draw is rarely wider."""
+    return sum(_columns(text)) * letters * _LETTER
+
+
+def elide(text: str, width: int) -> str:
+    """Leave out the middle of a text that takes more columns than a width (two for a wide character)."""
+    columns = _columns(text)
+    if sum(columns) <= width:
+        return text
+    tail = _fitting(columns[::-1], (width - 1) // 2)
+    return f"{text[: _fitting(columns, width // 2)]}…{text[len(text) - tail :]}"
+
+
+def _columns(text: str) -> list[int]:
+    return [2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text]
+
+
+def _stride(labels: Sequence[tuple[float, str]], letters: float) -> int:
+    """Return the least stride at which labels in a row do not meet."""
+
+    def meet(one: tuple[float, str], two: tuple[float, str]) -> bool:
+        return two[0] - one[0] < (room(one[1], letters) + room(two[1], letters)) / 2 + _GAP
+
+    strides = range(1, len(labels))
+    return next((n for n in strides if not any(meet(*pair) for pair in pairwise(labels[::n]))), len(labels) or 1)
+
+
+def _fitting(columns: Sequence[int], width: int) -> int:
+    used = 0
+    for index, column in enumerate(columns):
+        used += column
+        if used > width:
+            return index
+    return len(columns)
+
+
+def _short(path: str) -> str:
+    """Write a path of straight lines in whole tenths of a pixel, each point from the one before."""
+    parts: list[str] = []
+    at = begin = (0, 0)
+    for command, x, y, close in _PIECE.findall(path):
+        if close:
+            # z itself draws the last line
+            parts[-1] = "z" if at == begin else f"{parts[-1]}z"
+            at = begin
+            continue
+        to = (round(float(x) * 10), round(float(y) * 10))
+        if command == "M":
+            begin = to
+        parts.append(_step(command, to[0] - at[0], to[1] - at[1]))
+        at = to
+    return "".join(parts)
+
+
+def _step(command: str, dx: int, dy: int) -> str:
+    if command == "M":
+        return f"m{_tenths(dx)}{_joined(dy)}"
+    if dy == 0:
+        return f"h{_tenths(dx)}"
+    return f"v{_tenths(dy)}" if dx == 0 else f"l{_tenths(dx)}{_joined(dy)}"
+
+
+def _tenths(value: int) -> str:
+    whole, rest = divmod(abs(value), 10)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole or '' if rest else whole}{f'.{rest}' if rest else ''}"
+
+
+def _joined(value: int) -> str:
+    return _tenths(value) if value < 0 else f" {_tenths(value)}"

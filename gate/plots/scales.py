@@ -1,0 +1,168 @@
+"""From measured numbers to places on a sheet: units, limits that outliers do not stretch, and round ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gate.units import format_number, shown_unit
+
+Array = npt.NDArray[np.float64]
+
+_WIDE = 20.0
+"""A body of values that spans more than this factor is drawn by its logarithm."""
+_CUT = 2.5
+"""Outliers are left beyond the edge where they would stretch the axis by more than this factor."""
+_FEWEST_TO_CUT = 8
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis, in the numbers of the axis, and what is written there."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A linear scale from numbers to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Return the pixel of a number, which is held within the ends."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def all(self, values: Array) -> list[float]:
+        """Return the pixels of many numbers."""
+        share = (np.clip(values, self.low, self.high) - self.low) / (self.high - self.low)
+        pixels: list[float] = (self.start + share * (self.end - self.start)).tolist()
+        return pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How the values of a case become numbers of an axis.
+
+    factor: what they are divided by. unit: the name of the result. log: whether log10 is taken afterwards.
+    """
+
+    factor: float
+    unit: str
+    log: bool
+
+    def of(self, values: Array) -> Array:
+        """Return the numbers of an axis for values in the base unit."""
+        scaled = values / self.factor
+        return np.log10(scaled) if self.log else scaled
+
+    def one(self, value: float) -> float | None:
+        """Return the number for one value; None where it has none."""
+        scaled = value / self.factor
+        if not math.isfinite(scaled) or (self.log and scaled <= 0):
+            return None
+        return math.log10(scaled) if self.log else scaled
+
+    def say(self, value: float) -> str:
+        """Write a value in the unit of the axis, without its name."""
+        return format_number(value / self.factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The ends of an axis in its numbers, and how many values lie beyond them."""
+
+    low: float
+    high: float
+    beyond: int
+
+
+def measure(values: Array, unit: str) -> Measure | None:
+    """Choose the unit and the kind of axis for values; None where floats cannot hold what a picture needs."""
+    sizes = np.abs(values)
+    largest = float(sizes.max())
+    # a few outliers do not choose the unit
+    usual = float(np.partition(sizes, 3 * sizes.size // 4)[3 * sizes.size // 4]) or largest
+    if not np.isfinite(values).all() or usual < 1e-290:
+        return None
+    factor, name = shown_unit(usual, unit)
+    if not 1e-3 <= usual / factor < 1e5:
+        power = 3 * math.floor(math.log10(usual / factor) / 3)
+        factor *= 10.0**power
+        name = f"{name} ×10{str(power).translate(_SUPERSCRIPT)}".strip()
+    if largest / 1e290 > factor:
+        return None
+    # of twenty values one outlier is no body yet
+    low, high = np.percentile(values, 5, method="higher"), np.percentile(values, 95, method="lower")
+    log = bool(values.min() > 0 and low >= 1e-290 and high / low > _WIDE)
+    return Measure(factor, name, log)
+
+
+def limits(numbers: Array, also: Sequence[float]) -> Range:
+    """Choose the ends of an axis.
+
+    They hold all numbers, unless few of them lie so far out that they would flatten the rest (beyond 3 interquartile
+    ranges, and at most 3% at an end); `also` is held as well unless it is that far out.
+    """
+    low, high = float(numbers.min()), float(numbers.max())
+    near, far = _fences(numbers) if numbers.size >= _FEWEST_TO_CUT else (low, high)
+    if high - low > _CUT * (far - near) > 0:
+        low, high = max(low, near), min(high, far)
+    span = high - low
+    for number in also:
+        if span == 0 or low - span <= number <= high + span:
+            low, high = min(low, number), max(high, number)
+    beyond = int(np.count_nonzero((numbers < low) | (numbers > high)))
+    pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return Range(low - pad, high + pad, beyond)
+
+
+def _fences(numbers: Array) -> tuple[float, float]:
+    rank = max(1, int(0.03 * numbers.size))
+    ranked = np.partition(numbers, [rank, numbers.size // 4, 3 * numbers.size // 4, numbers.size - 1 - rank])
+    first, third = float(ranked[numbers.size // 4]), float(ranked[3 * numbers.size // 4])
+    reach = 3 * (third - first)
+    return min(first - reach, float(ranked[rank])), max(third + reach, float(ranked[-1 - rank]))
+
+
+def ticks(low: float, high: float, count: int) -> list[Tick]:
+    """Choose round numbers within the ends, about `count` of them at most."""
+    least = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= least)
+    digits = max(0, min(12, -math.floor(math.log10(step) + 1e-9)))
+    # a step of 2.5 needs a digit more
+    digits += round(step * 10**digits, 6) % 1 != 0
+    places = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [Tick(place, f"{place + 0.0:.{digits}f}") for place in places]
+
+
+def log_ticks(low: float, high: float, count: int) -> list[Tick]:
+    """Choose round numbers between the ends of an axis in log10, and write them as numbers."""
+    first, last = math.floor(low), math.ceil(high)
+    places: list[float] = []
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        places = [decade + math.log10(s) for decade in range(first, last + 1) for s in steps]
+        places = [p for p in places if low <= p <= high]
+        if len(places) <= count:
+            break
+    every = math.ceil(len(places) / count) if places else 1
+    return [Tick(p, _power(p)) for p in places[::every]]
+
+
+def _power(place: float) -> str:
+    number = 10.0 ** (place - math.floor(place))
+    whole = math.floor(place)
+    if -4 <= whole < 6:
+        return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
+    return f"{number:.2g}e{whole}"

@@ -1,0 +1,175 @@
+"""The values of a case in the order in which they were measured (NIST TN 1855, Fig. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from gate.model import SIDES, Case, Finding, Sample, Side
+from gate.plots.axes import Drawn, Vertical, beyond_words, frame, key, spots, thinned_words, used_words, vertical
+from gate.plots.picture import Picture, Sheet
+from gate.plots.scales import Axis, ticks
+from gate.plots.thin import Indices, places, thinned, used_builds
+
+_WIDTH, _HEIGHT = 640, 298
+_TOP, _BOTTOM, _RIGHT = 54, 244, 622
+_DRAWN = 220
+"""Values of a side that are drawn at most."""
+_MEANS = 150
+"""More executions than this leave no room for a mean each."""
+
+_ROUNDS = 100
+"""More rounds than this leave no room to shade them."""
+
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """Where the executions of each side stand in time, and whether the files say so."""
+
+    of: dict[Side, npt.NDArray[np.float64]]
+    known: bool
+
+    @property
+    def last(self) -> float:
+        return max(float(at.max()) for at in self.of.values())
+
+
+def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture | None:
+    """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
+
+    finding: builds that it does not rest on are faint.
+    """
+    y = vertical(case, [], _TOP, _BOTTOM)
+    samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
+    if y is None or all(len(s.counts[0]) < 2 for s in samples.values()):
+        return None
+    order = _order(samples)
+    x = Axis(-0.5, order.last + 0.5, y.left, _RIGHT)
+    sheet = Sheet(_WIDTH, _HEIGHT)
+    shaded = _rounds(sheet, x, samples, order)
+    frame(sheet, y, case, _RIGHT)
+    for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
+        key(sheet, side, at, 20)
+    used: dict[Side, int | None] = {"base": None, "head": None}
+    if finding is not None:
+        used = {"base": finding.base.counts.build, "head": finding.head.counts.build}
+    drawn = [_points(sheet, x, y, side, samples[side], order.of[side], used[side]) for side in SIDES]
+    means = _means(sheet, x, y, samples, order)
+    whole = [tick for tick in ticks(0, order.last, 8) if tick.at % 1 == 0]
+    sheet.row(_BOTTOM + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
+    for layout, known, unknown in (
+        ("wide", "execution, in the order of the run", "execution, by round (the order is not known)"),
+        ("narrow", "execution, in order of the run", "execution, by round"),
+    ):
+        label = known if order.known else unknown
+        sheet.text((x.start + x.end) / 2, _HEIGHT - 8, label, f"soft {layout}", "middle")
+    title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
+    executions = sum(len(s.counts[0]) for s in samples.values())
+    total = case.base.values.size + case.head.values.size
+    caption = " ".join(_caption(order.known, means=means, shaded=shaded)) + thinned_words(drawn, total)
+    caption += (used_words(case, finding) if finding is not None else "") + beyond_words(y, case)
+    described = f"{executions} executions; base as circles, head as triangles."
+    return sheet.picture(prefix, title, described, caption)
+
+
+def _order(samples: dict[Side, Sample]) -> _Order:
+    """Place each execution: as the files say, sessions after each other; else by round, base before head."""
+    sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
+    if any(sample.orders is None for sample in samples.values()):
+        keys = sorted(
+            (*key, nth, side == "head", side, index)
+            for side, sample in samples.items()
+            for index, (key, nth) in enumerate(_executions(sample))
+        )
+        of = {side: np.zeros(len(sample.counts[0])) for side, sample in samples.items()}
+        for place, (*_, side, index) in enumerate(keys):
+            of[side][index] = place
+        return _Order(of, False)
+    own = {side: _session_of(sample) for side, sample in samples.items()}
+    of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
+    begin = 0.0
+    for session in sessions:
+        inside = {side: own[side] == session for side in samples}
+        found = np.concatenate([of[side][inside[side]] for side in samples])
+        # a case is a part of the run: places are counted within the case, so that others leave no holes
+        ranks = np.unique(found)
+        for side in samples:
+            of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
+        begin += ranks.size
+    return _Order(of, True)
+
+
+def _executions(sample: Sample) -> list[tuple[Key, int]]:
+    return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
+
+
+def _session_of(sample: Sample) -> Indices:
+    return np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
+
+
+def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: _Order) -> bool:
+    """Shade every other round, where they follow each other and have room; tell whether they do."""
+    ends: dict[Key, list[float]] = {}
+    for side, sample in samples.items():
+        for (build, _), at in zip(_executions(sample), order.of[side].tolist(), strict=True):
+            ends.setdefault(build, []).append(at)
+    rounds = sorted((min(at), max(at), build) for build, at in ends.items())
+    if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
+        return False
+    stripes = [
+        [(x.at(low - 0.5), _TOP), (x.at(high + 0.5), _TOP), (x.at(high + 0.5), _BOTTOM), (x.at(low - 0.5), _BOTTOM)]
+        for low, high, _ in rounds[1::2]
+    ]
+    sheet.lines("stripe", stripes, closed=True)
+    many = len({session for session, _ in ends}) > 1
+    labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
+    # the first one tells what the numbers are
+    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
+    sheet.row(_TOP - 8, named, "soft small")
+    return True
+
+
+def _points(
+    sheet: Sheet, x: Axis, y: Vertical, side: Side, sample: Sample, at: npt.NDArray[np.float64], used: int | None
+) -> Drawn:
+    kept = thinned(sample, _DRAWN)
+    where = places(sample, kept.indices)
+    xs = x.all(at[where.execution] + (where.of_iteration - 0.5) * 0.7)
+    return spots(sheet, y, side, kept, xs, used_builds(sample, used)[where.build])
+
+
+def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], order: _Order) -> bool:
+    """Draw the mean of each execution, where executions have several values and room."""
+    counts = [sample.counts[0] for sample in samples.values()]
+    if max(int(c.max()) for c in counts) < 3 or sum(c.size for c in counts) > _MEANS:
+        return False
+    for side, sample in samples.items():
+        sizes = sample.counts[0]
+        means = np.add.reduceat(sample.values / sizes.max(), np.cumsum(sizes) - sizes) * (sizes.max() / sizes)
+        numbers = y.measure.of(means)
+        pixels = y.axis.all(numbers)
+        bars = [
+            [(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)]
+            for at, pixel, number in zip(order.of[side].tolist(), pixels, numbers, strict=True)
+            if y.range.low <= number <= y.range.high
+        ]
+        sheet.lines(f"bar-{side}", bars)
+    return True
+
+
+def _caption(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
+    yield "Each mark is a value: circles base, triangles head" + ("; shading tells rounds apart." if shaded else ".")
+    if means:
+        yield "A bar is the mean of an execution."
+    if shaded:
+        yield "Rounds are numbered from 0, as in measurements.jsonl, and executions from 0 within this case."
+    else:
+        yield "Executions are numbered from 0 within this case."
+    if not known:
+        yield "The files do not say in which order the executions ran: they stand by round."

@@ -1,0 +1,85 @@
+"""The styles of pictures: colours are variables of the page, so that light, dark and print work."""
+
+from __future__ import annotations
+
+import re
+
+_CLASS = re.compile(r'class="([^"]*)"')
+_VERDICTS = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
+_SIDES = ("base", "head")
+
+_RULES: dict[str, str] = {
+    "grid": "fill:none;stroke:var(--line)",
+    "axis": "fill:none;stroke:var(--soft)",
+    "zero": "fill:none;stroke:var(--ink);stroke-width:1.2",
+    "limit": "fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:6 4",
+    "zone": "fill:var(--band)",
+    "stripe": "fill:var(--wash)",
+    "soft": "fill:var(--soft)",
+    "strong": "font-weight:600",
+    "name": "font-family:ui-monospace,monospace;font-size:12.5px;unicode-bidi:isolate",
+    "other": "unicode-bidi:isolate",
+    "spread": "fill:var(--head);fill-opacity:.2;stroke:none",
+    "curve": "fill:none;stroke:var(--head);stroke-width:2;stroke-linejoin:round",
+    "point": "fill:var(--head);stroke:var(--page)",
+    "small": "font-size:12px",
+    "middle": "dominant-baseline:central",
+    "faint": "opacity:.3",
+    "halo": "fill:none;stroke:var(--page);stroke-width:6.4",
+    "hole": "fill:none;stroke:var(--page);stroke-width:2.4;stroke-linecap:round",
+}
+_PER_COLOUR: dict[str, str] = {
+    "dot": "fill:none;stroke:{};stroke-width:4;stroke-linecap:round;stroke-opacity:.75",
+    "spot": "fill:none;stroke:{};stroke-width:7;stroke-linecap:round;stroke-opacity:.85",
+    "tri": "fill:{};fill-opacity:.75",
+    "ring": "fill:none;stroke:{};stroke-width:4.6;stroke-linecap:round",
+    "hollow": "fill:none;stroke:{};stroke-width:1",
+    "cross": "fill:none;stroke:{};stroke-width:3.4",
+    "fine": "fill:none;stroke:{};stroke-width:1.6",
+    "violin": "fill:{};fill-opacity:.16;stroke:{};stroke-opacity:.45;stroke-width:.8",
+    "bar": "fill:none;stroke:{};stroke-width:3",
+    "wing": "fill:none;stroke:{};stroke-width:1.3",
+    "big": "fill:none;stroke:{};stroke-width:11;stroke-linecap:round",
+    "mark": "fill:{};stroke:var(--page);stroke-width:1.5;paint-order:stroke",
+    "pip": "fill:{}",
+    "edge": "fill:none;stroke:{};stroke-width:2",
+    "arrow": "fill:none;stroke:{};stroke-width:2.5",
+    "say": "fill:{};font-weight:600",
+}
+LETTERS = 13
+LETTERS_NARROW = 22
+"""Sizes of text in the units of a picture; on a phone, half as many pixels remain of them."""
+_HALF_WIDTH = 640
+"""Pictures of this width stand side by side on paper."""
+
+
+def marked(classes: str) -> str:
+    """Write a class attribute; names begin with p-, so that the styles of the page do not meet those of a picture."""
+    names = " ".join(f"p-{name}" for name in classes.split())
+    return f' class="{names}"' if names else ""
+
+
+def style(root: str, body: str, width: float) -> str:
+    """Write the rules that the classes in an SVG body need, for the element with an id only.
+
+    Classes are names of rules, or a rule and a colour: "dot-base", "mark-regression". A phone gets larger letters, and
+    "narrow" texts in place of "wide" ones.
+    """
+    used = dict.fromkeys(name[2:] for classes in _CLASS.findall(body) for name in classes.split())
+    small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
+    rules = [
+        f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",
+        f"#{root} .p-narrow{{display:none}}",
+        *(f"#{root} .p-{name}{{{rule}}}" for name in used if (rule := _rule(name))),
+        f"@media{small}{{#{root} text{{font-size:{LETTERS_NARROW}px}}",
+        *(f"#{root} .p-{name}{{font-size:{LETTERS_NARROW}px}}" for name in ("small", "name") if name in used),
+        f"#{root} .p-wide{{display:none}}#{root} .p-narrow{{display:inline}}}}",
+    ]
+    return "".join(rules)
+
+
+def _rule(name: str) -> str:
+    kind, _, colour = name.partition("-")
+    if colour in (*_SIDES, *_VERDICTS):
+        return _PER_COLOUR[kind].replace("{}", f"var(--{colour})")
+    return _RULES.get(name, "")

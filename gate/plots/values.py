@@ -1,0 +1,227 @@
+"""All values of a case by build and execution: a hybrid violin-scatter plot (NIST TN 1855, Fig. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gate.model import Case, Finding, Sample, Side, SideSummary
+from gate.plots.axes import (
+    Drawn,
+    Vertical,
+    arrows,
+    beyond_words,
+    frame,
+    key,
+    own_mark,
+    spots,
+    thinned_words,
+    used_words,
+    vertical,
+)  # fmt: skip
+from gate.plots.picture import Picture, Point, Sheet, room
+from gate.plots.scales import Axis
+from gate.plots.style import LETTERS, LETTERS_NARROW
+from gate.plots.thin import Density, Flags, build_sizes, density, places, thinned, used_builds
+from gate.units import format_confidence
+
+_WIDTH, _HEIGHT = 640, 352
+_TOP, _BOTTOM = 54, 290
+_PANEL = 168
+_DRAWN = 200
+"""Values of a side that are drawn at most."""
+_VIOLINS = 16
+"""More builds than this leave no room for a violin each."""
+_FEW = 8
+"""Up to so many builds are broad enough for finer violins."""
+_SESSION_GAP = 0.8
+
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
+
+    middle: dict[Key, float]
+    half: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sided:
+    """A side to draw. used: which of its builds the finding rests on."""
+
+    side: Side
+    sample: Sample
+    own: SideSummary
+    used: Flags
+
+
+def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
+    """Draw the values of both sides by build and execution, and each side's own value with its interval.
+
+    None: there is no spread to draw.
+    """
+    own = [v for s in (finding.base, finding.head) for v in (s.value, s.low, s.high)]
+    y = vertical(case, own, _TOP, _BOTTOM)
+    if y is None:
+        return None
+    sheet = Sheet(_WIDTH, _HEIGHT)
+    right = _WIDTH - _PANEL
+    slots = _slots(case, y.left, right - 14)
+    frame(sheet, y, case, _WIDTH - 8)
+    _builds(sheet, slots)
+    sides = [
+        _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
+        _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
+    ]
+    if len(slots.middle) <= _VIOLINS:
+        for side in sides:
+            _build_violins(sheet, y, slots, side)
+    drawn = [_points(sheet, y, slots, side) for side in sides]
+    shapes = _panel(sheet, y, right, sides)
+    caption = _caption(case, finding, y, drawn, shapes) + beyond_words(y, case)
+    title = f"Values of {case.benchmark}, {case.metric}, by build and execution"
+    return sheet.picture(prefix, title, _described(case, finding, y), caption)
+
+
+def _slots(case: Case, left: float, right: float) -> _Slots:
+    keys = sorted({*case.base.builds, *case.head.builds})
+    at, place, session = {}, 0.0, keys[0][0]
+    for name in keys:
+        place += _SESSION_GAP if name[0] != session else 0
+        session = name[0]
+        at[name] = place
+        place += 1
+    # few builds do not make broad ones
+    width = min((right - left) / place, 170.0)
+    start = (left + right - width * place) / 2
+    return _Slots({name: start + (p + 0.5) * width for name, p in at.items()}, width * 0.44)
+
+
+def _builds(sheet: Sheet, slots: _Slots) -> None:
+    keys = list(slots.middle)
+    sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in slots.middle.items()], "soft")
+    if 2.27 * slots.half > 8:
+        sheet.lines("axis", [[(slots.middle[k], _BOTTOM + 2), (slots.middle[k], _BOTTOM + 6)] for k in keys])
+    sessions = sorted({session for session, _ in keys})
+    middle = (slots.middle[keys[0]] + slots.middle[keys[-1]]) / 2
+    sheet.text(middle, _HEIGHT - 8, "build: base on the left, head on the right", "soft wide", "middle")
+    sheet.text(middle, _HEIGHT - 8, "build (base | head)", "soft narrow", "middle")
+    if len(sessions) > 1:
+        own = [[slots.middle[k] for k in keys if k[0] == session] for session in sessions]
+        names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
+        sheet.row(_TOP - 8, [((o[0] + o[-1]) / 2, name) for o, name in zip(own, names, strict=True)], "soft")
+
+
+def _build_violins(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> None:
+    sign = -1 if of.side == "base" else 1
+    ends = np.cumsum(build_sizes(of.sample))
+    points = 32 if len(slots.middle) <= _FEW else 18
+    shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
+    for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
+        found = density(y.numbers[of.side][begin:end], y.range.low, y.range.high, points)
+        if found is not None:
+            shapes[used].append(_half(y.axis, found, slots.middle[name] + sign, sign * (slots.half - 1)))
+    sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
+    sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
+
+
+def _half(axis: Axis, found: Density, x: float, width: float) -> list[Point]:
+    heights = found.heights
+    ys = axis.all(np.linspace(found.low, found.high, heights.size))
+    # along a thin tail two points are enough
+    thick = heights > 0.01
+    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
+    outline = [(x + width * float(heights[k]), ys[k]) for k in np.flatnonzero(thick)]
+    return [(x, ys[0]), *outline, (x, ys[-1])]
+
+
+def _points(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> Drawn:
+    kept = thinned(of.sample, _DRAWN)
+    where = places(of.sample, kept.indices)
+    middles = np.array([slots.middle[name] for name in of.sample.builds])[where.build]
+    # an execution is a thin column within its build, and its iterations go from left to right within it
+    share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
+    share = share if of.side == "head" else share - 1
+    xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots.half).tolist()
+    return spots(sheet, y, of.side, kept, xs, of.used[where.build])
+
+
+def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> bool:
+    """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
+    shapes = False
+    sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
+    width = (_WIDTH - left - 8) / 2
+    whole = all(of.used.all() for of in sides)
+    sheet.text(left + width, 20, "all builds" if whole else "builds used", "soft", "middle")
+    for index, of in enumerate(sides):
+        middle = left + width * (index + 0.5)
+        numbers = y.numbers[of.side][np.repeat(of.used, build_sizes(of.sample))]
+        found = density(numbers, y.range.low, y.range.high, 60)
+        if found is not None:
+            shapes = True
+            right_half = _half(y.axis, found, middle, width * 0.42)
+            left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
+            sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
+        _own_value(sheet, y, middle, of)
+        key(sheet, of.side, middle, _BOTTOM + 24)
+        _write(sheet, middle, y.say(of.own.value), width)
+    return shapes
+
+
+def _write(sheet: Sheet, x: float, said: str, width: float) -> None:
+    small = " small" if room(said, LETTERS + 1) > width else ""
+    narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
+    sheet.text(x, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
+
+
+def _own_value(sheet: Sheet, y: Vertical, x: float, of: _Sided) -> None:
+    value = y.measure.one(of.own.value)
+    ends = [y.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
+    known = [end for end in ends if end is not None]
+    if len(known) == 2:
+        caps = [[(x - 7, y.axis.at(end)), (x + 7, y.axis.at(end))] for end in known if y.holds(end)]
+        sheet.lines(f"bar-{of.side}", [[(x, y.axis.at(known[0])), (x, y.axis.at(known[1]))], *caps])
+    else:
+        known = []
+    if value is not None and y.holds(value):
+        own_mark(sheet, of.side, (x, y.axis.at(value)))
+    arrows(sheet, y, of.side, x, [*known, *([] if value is None else [value])])
+
+
+def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn], shapes: bool) -> str:
+    total = case.base.values.size + case.head.values.size
+    words = "Each mark is a value: circles base, triangles head; columns within a build are its executions. "
+    words += "Builds are numbered from 0, as in measurements.jsonl." + thinned_words(drawn, total)
+    words += used_words(case, finding)
+    if shapes:
+        words += " Shapes show how all values are spread, from the smallest to the largest."
+    words += f" On the right the {finding.statistic} of each side"
+    known = [s for s in (finding.base, finding.head) if s.low is not None and s.high is not None]
+    percent = format_confidence(finding.ratio.confidence)
+    words += f" with its own {percent} interval." if known else "; it has no interval."
+    return words + _missing(finding, y)
+
+
+def _missing(finding: Finding, y: Vertical) -> str:
+    """Say what of a side's own value the axis cannot show."""
+    words = ""
+    for name, side in (("base", finding.base), ("head", finding.head)):
+        value = y.measure.one(side.value)
+        if value is not None and not y.holds(value):
+            words += f" That of {name} ({y.say(side.value)}) lies beyond the axis."
+        if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
+            words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
+    return words
+
+
+def _described(case: Case, finding: Finding, y: Vertical) -> str:
+    own = [f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head))]
+    return (
+        f"{len(case.base.builds)} builds of base and {len(case.head.builds)} of head; "
+        f"{finding.statistic}: {own[0]}, {own[1]} {y.measure.unit}".rstrip()
+        + "."
+    )

@@ -1,0 +1,142 @@
+"""One clean <svg> element: its text, its paths, and what matplotlib must not do meanwhile."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate.plots.picture import Shape, Sheet, elide, legal
+from tests.gate.plots.drawn import assert_sound, corners, paths, texts
+from tests.gate.report.examples import HOSTILE
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_sheet_becomes_one_sound_element() -> None:
+    sheet = Sheet(100, 50)
+    sheet.lines("grid", [[(0, 0), (10, 0)], [(0, 5), (10, 20.04)]])
+    sheet.text(50, 40, "here", "soft", "middle")
+    picture = sheet.picture("a", "title", "description", "caption")
+    assert_sound(picture, "a")
+    assert paths(picture, "grid") == ["m0 0h10m-10 5l10 15"]
+    assert '<text class="p-soft" x="50.0" y="40.0" text-anchor="middle">here</text>' in picture.svg
+    assert picture.caption == "caption"
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "$x^2$ \\frac{1}{", "ベンチ مرحبا 🙂", "\x00\ud800\ufffe"])
+def test_any_text_arrives_as_it_is_without_a_word_from_matplotlib(
+    name: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = Sheet(100, 50)
+    sheet.text(0, 20, name, full=f"{name}.")
+    picture = sheet.picture("a", name, name, name)
+    assert_sound(picture, "a")
+    assert legal(name).count("<") == 0
+    assert f">{legal(name)}<title>{legal(elide(name + '.', 240))}</title></text>" in picture.svg
+    assert caplog.records == []
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_xml_cannot_hold_is_replaced() -> None:
+    assert legal("a\x00\x1b\ud800\uffff\tb&<>") == "a\ufffd\ufffd\ufffd\ufffd\tb&amp;&lt;&gt;"
+
+
+def test_more_dots_than_matplotlib_would_simplify_are_all_drawn() -> None:
+    sheet = Sheet(400, 50)
+    sheet.marks("dot-base", "circle", [(k, 20) for k in range(300)])
+    assert paths(sheet.picture("a", "", "", ""), "dot-base")[0].count("h0") == 300
+
+
+def test_rounding_does_not_add_up_along_a_path() -> None:
+    sheet = Sheet(400, 50)
+    sheet.lines("grid", [[(k * 0.333, 10 + k % 2 * 0.06) for k in range(900)]])
+    x, y = corners(paths(sheet.picture("a", "", "", ""), "grid")[0])[-1]
+    assert abs(x - 899 * 0.333) < 0.051
+    assert abs(y - 10.06) < 0.051
+
+
+@pytest.mark.parametrize("shape", ["triangle", "cross", "star", "diamond", "square", "left", "right", "chevron-up"])
+def test_marks_stand_around_their_point(shape: Shape) -> None:
+    sheet = Sheet(60, 60)
+    sheet.marks("mark-head", shape, [(20, 30)], 5)
+    found = corners(paths(sheet.picture("a", "", "", ""), "mark-head")[0])
+    assert min(x for x, _ in found) < 20 < max(x for x, _ in found)
+    assert min(y for _, y in found) < 30 < max(y for _, y in found)
+
+
+def test_the_same_drawing_is_the_same_bytes_but_for_the_prefix() -> None:
+    def drawn(prefix: str) -> str:
+        sheet = Sheet(60, 60)
+        sheet.marks("mark-head", "diamond", [(20, 30), (1.26, 3)], 5)
+        sheet.text(3, 3, "prefix")
+        return sheet.picture(prefix, "t", "d", "c").svg
+
+    assert drawn("one") == drawn("one")
+    assert drawn("one") == drawn("two").replace("two-", "one-")
+
+
+@pytest.mark.parametrize("prefix", ["", "1a", 'a"b', "a b", "ä"])
+def test_a_prefix_that_is_no_id_is_refused(prefix: str) -> None:
+    with pytest.raises(ValueError, match="prefix"):
+        Sheet(1, 1).picture(prefix, "", "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "short"),
+    [
+        ("abcdefghij", 10, "abcdefghij"),
+        ("abcdefghijk", 10, "abcde…hijk"),
+        ("ベンチマーク試験", 9, "ベン…試験"),
+        ("e\u0301" * 6, 6, "e\u0301" * 6),
+    ],
+)
+def test_the_middle_of_a_long_name_is_left_out(text: str, width: int, short: str) -> None:
+    assert elide(text, width) == short
+
+
+def test_labels_of_a_row_never_meet_and_a_phone_has_fewer() -> None:
+    sheet = Sheet(400, 50)
+    sheet.row(30, [(40 + 38 * k, f"{k + 95}") for k in range(10)], "soft")
+    svg = sheet.picture("a", "", "", "").svg
+    shown = {kind: re.findall(rf'class="p-soft{kind}"[^>]*>(\d+)<', svg) for kind in ("", " p-wide", " p-narrow")}
+    # three digits take 25 pixels, or 42 on a phone
+    assert shown[""] == ["95", "97", "99", "101", "103"]
+    assert shown[" p-wide"] == ["96", "98", "100", "102", "104"]
+    assert shown[" p-narrow"] == []
+
+
+def test_a_row_where_nothing_fits_has_one_label() -> None:
+    sheet = Sheet(400, 50)
+    sheet.row(30, [(40, "one long label"), (41, "another one")])
+    assert texts(sheet.picture("a", "", "", "")) == ["one long label"]
+
+
+def test_letters_are_large_enough_on_a_phone() -> None:
+    sheet = Sheet(640, 50)
+    sheet.text(9, 30, "here", "soft small")
+    assert sheet.picture("a", "", "", "").svg.count("font-size:22px") == 2, "of 640 units 333 pixels remain"
+
+
+def test_colours_are_those_of_the_page_and_only_the_rules_in_use_are_written() -> None:
+    sheet = Sheet(60, 60)
+    sheet.marks("mark-regression", "diamond", [(20, 30)])
+    svg = sheet.picture("a", "", "", "").svg
+    assert "#a-svg .p-mark-regression{fill:var(--regression);" in svg
+    assert "var(--head)" not in svg
+    assert texts(sheet.picture("a", "", "", "")) == []
+
+
+def test_a_machine_without_a_home_is_told_nothing(tmp_path: Path) -> None:
+    draw = "from gate.plots.picture import Sheet; s = Sheet(9, 9); s.text(1, 1, 'a'); s.picture('a', '', '', '')"
+    (tmp_path / "matplotlibrc").write_text("text.usetex: true\nfont.family: no-such-font\nsvg.fonttype: path\n")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {draw}"],
+        cwd=tmp_path, env={"HOME": "/proc/none", "TMPDIR": str(tmp_path), "PATH": ""}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["matplotlibrc"], "a temporary directory is left behind"

@@ -1,0 +1,232 @@
+"""The values of a case by build and execution, and in the order of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gate.model import Case, Finding, Sample
+from gate.plots.picture import Picture
+from gate.plots.series import series
+from gate.plots.values import values
+from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
+
+Draw = Callable[[Case, str], Picture | None]
+
+
+def by_build(of: Case, prefix: str) -> Picture | None:
+    return values(of, finding(of), prefix)
+
+
+BOTH = pytest.mark.parametrize("draw", [by_build, series])
+
+
+def drawn(picture: Picture | None) -> Picture:
+    assert picture is not None
+    return picture
+
+
+def normal(seed: int, builds: int, executions: int, iterations: int, mean: float = 0.1) -> Sample:
+    values = np.random.default_rng(seed).normal(mean, mean / 50, builds * executions * iterations)
+    return sample(values, builds, executions)
+
+
+def pair(builds: int, executions: int, iterations: int) -> Case:
+    return case(normal(1, builds, executions, iterations), normal(2, builds, executions, iterations, 0.104))
+
+
+@BOTH
+def test_few_values_are_all_marked(draw: Draw) -> None:
+    picture = drawn(draw(pair(5, 2, 15), "p"))
+    assert_sound(picture, "p")
+    assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
+    assert "are drawn" not in picture.caption
+
+
+@BOTH
+def test_many_values_are_thinned_and_the_caption_says_so(draw: Draw) -> None:
+    picture = drawn(draw(pair(5, 4, 500), "p"))
+    even = marks(picture, "dot-base") + marks(picture, "tri-head")
+    extremes = marks(picture, "ring-base") + marks(picture, "hollow-head")
+    assert 350 <= even <= 450
+    assert 10 <= extremes <= 20, "two a build at most, hollow"
+    assert f"{even + extremes} of 20,000 values are drawn, evenly chosen; hollow marks" in picture.caption
+    assert len(picture.svg) < 17_000
+
+
+@BOTH
+def test_the_sides_are_told_apart_by_shape_and_name(draw: Draw) -> None:
+    picture = drawn(draw(pair(3, 2, 10), "p"))
+    assert {"base", "head"} <= set(texts(picture))
+    assert "circles base, triangles head" in picture.caption
+
+
+@BOTH
+def test_the_axis_has_a_readable_unit(draw: Draw) -> None:
+    assert "time, ms" in texts(drawn(draw(pair(3, 2, 10), "p")))
+
+
+@BOTH
+def test_an_outlier_is_marked_at_the_edge_and_counted(draw: Draw) -> None:
+    of = pair(5, 2, 10)
+    of.base.values[7] *= 50
+    of.head.values[60] /= 50
+    picture = drawn(draw(of, "p"))
+    assert marks(picture, "edge-base") == 1
+    assert marks(picture, "edge-head") == 1
+    assert marks(picture, "dot-base") == 99
+    assert "2 of 200 values lie beyond the axis" in picture.caption
+    assert_sound(picture, "p")
+
+
+@BOTH
+def test_orders_of_magnitude_are_on_a_log_axis(draw: Draw) -> None:
+    spread = np.exp(np.random.default_rng(3).normal(-5, 2, 100))
+    picture = drawn(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p"))
+    assert any("(log axis)" in text for text in texts(picture))
+    assert "10" in texts(picture)
+
+
+@BOTH
+def test_no_spread_is_no_picture(draw: Draw) -> None:
+    assert draw(case(sample(np.full(10, 5.0), 5, 2), sample(np.full(10, 7.0), 5, 2)), "p") is None
+
+
+@BOTH
+def test_hostile_names_are_text(draw: Draw) -> None:
+    nasty = '</text><script>alert("$x$")</script>'
+    of = case(normal(1, 3, 2, 5), normal(2, 3, 2, 5), nasty, nasty, nasty)
+    picture = drawn(draw(of, "p"))
+    assert_sound(picture, "p")
+    assert "<script" not in picture.svg
+
+
+def test_every_build_has_its_violin_of_all_values_where_there_is_room() -> None:
+    picture = drawn(by_build(pair(12, 3, 20), "p"))
+    assert marks(picture, "violin-base") == 12 + 1
+    assert {str(build) for build in range(12)} <= set(texts(picture))
+
+
+def test_many_builds_have_points_and_one_violin_a_side() -> None:
+    picture = drawn(by_build(pair(60, 2, 10), "p"))
+    assert marks(picture, "violin-head") == 1
+    assert_sound(picture, "p")
+
+
+def test_base_stands_on_the_left_of_its_build_and_executions_apart() -> None:
+    of = case(sample(np.array([1.0, 2.0, 3.0, 4.0]), 1, 2), sample(np.array([1.0, 2.0, 3.0, 4.0]), 1, 2))
+    picture = drawn(by_build(of, "p"))
+    base = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
+    head = [x for x, _ in corners(paths(picture, "tri-head")[0])[::3]]
+    assert max(base) < min(head)
+    assert base == sorted(base)
+    assert base[2] - base[1] > base[1] - base[0], "executions are farther apart than iterations"
+
+
+def test_each_side_has_its_own_value_and_interval() -> None:
+    of = pair(5, 2, 10)
+    picture = drawn(by_build(of, "p"))
+    assert marks(picture, "bar-base") == marks(picture, "bar-head") == 3
+    assert f"{of.base.values.mean() * 1000:.1f}" in texts(picture)
+    assert "the mean of each side with its own 95% interval" in picture.caption
+
+
+def test_an_interval_that_leaves_the_axis_ends_in_an_arrow() -> None:
+    of = pair(5, 2, 10)
+    assert marks(drawn(by_build(of, "p")), "arrow-base") == 0
+    picture = drawn(values(of, finding(of, 3.0), "p"))
+    assert_sound(picture, "p")
+    assert marks(picture, "arrow-base") == marks(picture, "arrow-head") == 2
+    assert marks(picture, "bar-base") == 1, "no caps where it does not end"
+
+
+def test_an_own_value_beyond_the_axis_is_not_marked_on_it() -> None:
+    of = pair(5, 2, 10)
+    of.base.values[7] *= 50
+    picture = drawn(by_build(of, "p"))
+    # the mark beside the name is the only one
+    assert marks(picture, "big-base") == 1
+    assert marks(picture, "arrow-base") == 1
+    assert "That of base (" in values(of, finding(of), "p").caption  # type: ignore[union-attr]  # it is drawn
+
+
+def test_shapes_begin_and_end_with_the_values() -> None:
+    of = pair(2, 2, 20)
+    picture = drawn(by_build(of, "p"))
+    shape = [y for _, y in corners(paths(picture, "violin-base")[0])]
+    dots = [y for _, y in corners(paths(picture, "spot-base" if "spot-base" in picture.svg else "dot-base")[0])]
+    assert (min(shape), max(shape)) == pytest.approx((min(dots), max(dots)), abs=0.21)
+
+
+@pytest.mark.parametrize("draw", [lambda c, f: values(c, f, "p"), lambda c, f: series(c, "p", f)])
+def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case, Finding], Picture | None]) -> None:
+    of = pair(6, 2, 10)
+    picture = drawn(draw(of, finding(of, builds=4)))
+    assert_sound(picture, "p")
+    assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
+    assert marks(picture, "faint") >= 2 * 40
+    assert "The finding rests on the first 4 of 6 builds; the others are faint." in picture.caption
+    assert "faint" not in drawn(draw(of, finding(of))).svg
+    assert "faint" not in drawn(draw(of, finding(of))).caption
+
+
+@BOTH
+def test_the_caption_says_where_numbers_begin(draw: Draw) -> None:
+    of = pair(3, 2, 10)
+    assert "numbered from 0, as in measurements.jsonl" in drawn(draw(of, "p")).caption
+
+
+def test_a_side_without_an_interval_says_so() -> None:
+    of = pair(5, 2, 10)
+    picture = drawn(values(of, finding(of, None), "p"))
+    assert paths(picture, "bar-base") == []
+    assert "it has no interval" in picture.caption
+
+
+def test_sessions_are_named() -> None:
+    rng = np.random.default_rng(5)
+    base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
+    assert {"session 0", "1"} <= set(texts(drawn(by_build(case(base, head), "p"))))
+    assert {"round 0/0", "1/2"} <= set(texts(drawn(series(case(base, head), "p"))))
+
+
+def test_a_series_follows_the_order_of_the_run() -> None:
+    base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2, [6, 1, 9, 4])
+    head = sample(np.array([1.5, 2.5, 3.5, 4.5]), 2, 2, [2, 7, 5, 8])
+    picture = drawn(series(case(base, head), "p"))
+    at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
+    # the places among 1 2 4 5 6 7 8 9
+    step = (at[1] - at[0]) / (0 - 4)
+    assert [round((x - at[1]) / step) for x in at] == [4, 0, 7, 2]
+    assert "execution, in the order of the run" in texts(picture)
+
+
+def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:
+    base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
+    picture = drawn(series(case(base, base), "p"))
+    at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
+    step = (at[1] - at[0]) / 2
+    assert [round((x - at[0]) / step) for x in at] == [0, 2, 4, 6]
+    assert "do not say in which order" in picture.caption
+
+
+def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
+    rng = np.random.default_rng(6)
+    values = rng.normal(1, 0.1, 8)
+    ordered = case(sample(values, 2, 2, [0, 2, 4, 6]), sample(values, 2, 2, [1, 3, 5, 7]))
+    mixed = case(sample(values, 2, 2, [0, 4, 2, 6]), sample(values, 2, 2, [1, 5, 3, 7]))
+    assert marks(drawn(series(ordered, "p")), "stripe") == 1
+    assert "shading" in drawn(series(ordered, "p")).caption
+    assert marks(drawn(series(mixed, "p")), "stripe") == 0
+    assert "shading" not in drawn(series(mixed, "p")).caption
+
+
+def test_executions_of_several_values_have_their_mean() -> None:
+    assert marks(drawn(series(pair(3, 2, 10), "p")), "bar-head") == 6
+    assert marks(drawn(series(pair(3, 2, 1), "p")), "bar-head") == 0
+
+
+def test_one_execution_a_side_is_no_series() -> None:
+    assert series(pair(1, 1, 20), "p") is None
