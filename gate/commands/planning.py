@@ -23,6 +23,8 @@ from gate.units import Duration, Share, format_duration, format_share
 _ROOM = 0.9
 """The share of the budget that a plan may take: rounds differ, and one that does not fit is not begun."""
 _TRIES = 3
+_HARDEST = 20
+"""Findings that a plan advised by a report is made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,57 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     Raises:
         UserError: a threshold of 0 without a target, a change within the threshold, or a budget below two rounds.
     """
+    aims = [(_aim(known, wanted),) for known in gathered.known]
+    found = _search(gathered, aims, wanted, early=_may_stop_early(gathered.config))
+    terms = terms_of(gathered.config, gathered.size)
+    rows = (_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True))
+    return _planned(gathered, wanted, found, tuple(rows))
+
+
+def advised(gathered: Gathered) -> Planned:
+    """Plan for half-widths of half the thresholds, without saying what that means for each finding.
+
+    It stands in every report, so it takes no more time than it must: only the findings that are hardest to tell have
+    aims, and looks, whose levels take seconds, are not tried.
+
+    Raises:
+        UserError: as planned.
+    """
+    wanted = Wanted(None, None, None)
+    hardest = {id(known) for known in sorted(gathered.known, key=_difficulty, reverse=True)[:_HARDEST]}
+    aims = [(_aim(known, wanted),) if id(known) in hardest else () for known in gathered.known]
+    return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), ())
+
+
+def _difficulty(known: Known) -> float:
+    return build_variance(known.estimated.components, 1, 1) / max(known.threshold, 1e-9) ** 2
+
+
+def _may_stop_early(config: Config) -> bool:
+    # a bootstrap has no looks
+    return not config.gate.interval.startswith("bootstrap")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    cases: list[PlannedCase]
+    plan: Plan
+    instead: Plan | None
+    budget: float
+
+
+def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row, ...]) -> Planned:
+    return Planned(gathered, found.plan, rows, _aim_in_words(wanted), found.budget, found.instead)
+
+
+def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
     config = gathered.config
     terms = terms_of(config, gathered.size)
     budget = float(wanted.budget or config.plan.budget)
-    limits = limits_of(config, _ROOM * budget)
+    limits = Limits(budget=_ROOM * budget, early=early)
     cases = [
-        _case(known, wanted, known.degrees(known.repeated.executions, known.repeated.iterations))
-        for known in gathered.known
+        _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations))
+        for known, own in zip(gathered.known, aims, strict=True)
     ]
     plan = cheapest(cases, terms, limits)
     for _ in range(_TRIES):
@@ -62,15 +108,8 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: give more with --budget"
         )
-    instead = None if plan.reached else cheapest(cases, terms, limits_of(config, None))
-    return Planned(
-        gathered=gathered,
-        plan=plan,
-        rows=tuple(_row(k, case, plan, terms) for k, case in zip(gathered.known, cases, strict=True)),
-        aim=_aim_in_words(wanted),
-        budget=budget,
-        instead=instead if instead is not None and instead.reached else None,
-    )
+    instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
+    return _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
 
 
 def _aim_in_words(wanted: Wanted) -> str:
@@ -81,13 +120,13 @@ def _aim_in_words(wanted: Wanted) -> str:
     return "half-widths of half the thresholds"
 
 
-def _case(known: Known, wanted: Wanted, degrees: float) -> PlannedCase:
+def _case(known: Known, aims: tuple[Aim, ...], degrees: float) -> PlannedCase:
     return PlannedCase(
         benchmark=known.benchmark,
         components=known.estimated.components,
         costs=known.costs,
         threshold=known.threshold,
-        aims=(_aim(known, wanted),),
+        aims=aims,
         shared=known.shared,
         degrees=degrees,
         values=known.values,
@@ -121,11 +160,6 @@ def terms_of(config: Config, size: int) -> Terms:
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
     return Terms(round(1 - gate.confidence, 12), 1 if gate.family == "none" else size, fewest, choice)
-
-
-def limits_of(config: Config, budget: float | None) -> Limits:
-    """Return what a plan may be; a bootstrap has no looks."""
-    return Limits(budget=budget, early=not config.gate.interval.startswith("bootstrap"))
 
 
 def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from gate.commands.deciding import policy_of
-from gate.commands.inputs import read_inputs
+from gate.commands.inputs import Inputs, read_inputs
 from gate.commands.learning import MEAN, costs_of
 from gate.commands.options import RulesOptions
-from gate.config.rules import benchmark_rules, is_decided, metric_rules, threshold_of
+from gate.commands.policy import policy_of
+from gate.config.rules import Policy, benchmark_rules, is_decided, metric_rules, threshold_of
 from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of
 from gate.evidence import gather
@@ -102,12 +102,20 @@ def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
         UserError: files that cannot be read, nothing to plan from, or one build a side only.
     """
     readings = [read_inputs([path]) for path in paths]
-    policy = policy_of(run_of(readings[0].records), options)
+    return from_readings(readings, paths, policy_of(run_of(readings[0].records), options), options.benchmarks)
+
+
+def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Policy, select: Sequence[str]) -> Gathered:
+    """Learn from runs that are read already. names: of the readings, for a reader; select: globs of benchmarks.
+
+    Raises:
+        UserError: nothing to plan from, or one build a side only.
+    """
     findings: dict[str, _Finding] = {}
     exact: set[str] = set()
     notes = []
     for inputs in readings:
-        evidence = gather(inputs.records, policy.config, options.benchmarks)
+        evidence = gather(inputs.records, policy.config, select)
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
         for subject in subjects_of(evidence, policy):
@@ -116,7 +124,7 @@ def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
                 exact.add(finding.name)
             _add_run(finding, subject, evidence.run)
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
-    origin = ", ".join(paths)
+    origin = ", ".join(names)
     if not findings:
         raise UserError(f"{origin}: nothing to plan from: no benchmark that both sides measured")
     kept = [finding for finding in findings.values() if finding.name not in exact]

@@ -11,6 +11,7 @@ from typing import Any
 from scipy.special import chdtri
 
 from gate.commands.planning_known import Gathered, Known
+from gate.config.types import Builds
 from gate.report.grid import Cell, Column, lay_out
 from gate.report.plain import visible, wrap
 from gate.report.wording import format_percent, plural
@@ -81,6 +82,14 @@ def render(planned: Planned, width: int) -> str:
     notes = [*gathered.notes, *_known_within(gathered.known)]
     lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
     return "\n".join(lines) + "\n\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
+
+
+def advice(planned: Planned) -> list[str]:
+    """Write what is advised for the next run: the plan, what it means for the findings, what to know of it."""
+    width = 10_000
+    early = isinstance(planned.gathered.config.plan.builds, Builds)
+    more = ["one that may stop early takes less time where the answer is clear: `perfgate plan` on these measurements"]
+    return [*_plan(planned, width), *(more if early else []), *planned.gathered.notes]
 
 
 def _top(planned: Planned, width: int) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from gate.commands.deciding import read_rules
 from gate.commands.options import RulesOptions
 from gate.commands.own import remember_outputs
+from gate.commands.policy import read_rules
 from gate.config.errors import ConfigError
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
