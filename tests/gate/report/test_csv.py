@@ -1,0 +1,106 @@
+"""Measurements as CSV: what goes in comes out of the readers that people use."""
+
+import csv
+import io
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gate.frame import long_frame
+from gate.model import Execution, Metric, Side
+from gate.report.csv import cell, render
+
+HEADER = "benchmark,metric,unit,better,side,session,build,execution,order,iteration,value\n"
+HOSTILE = [
+    'say "hi"', "a,b", "two\nlines", "two\r\nlines", "cr\rcr", " lead", "trail ", "", "'", '"', '""', '","', "#x", "=1+1", "NA", "-5",
+    "1e5", "a;b\tc", "日本語", "\u00e9", "<script>", "\\", "`|`", "n" * 500,
+]  # fmt: skip
+
+
+def execution(name: str, side: Side, *values: float, **factors: object) -> Execution:
+    metrics = {"time": Metric(unit="s", values=list(values))}
+    return Execution(benchmark=name, side=side, build=0, execution=0, factors=factors, metrics=metrics)
+
+
+def both(name: str, base: float = 1.5, head: float = 2.5, **factors: object) -> list[Execution]:
+    return [execution(name, "base", base, **factors), execution(name, "head", head, **factors)]
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_lines_are_a_header_and_a_value_each() -> None:
+    assert render(both("parse", 0.1, 1e-9)) == (
+        HEADER + "parse,time,s,lower,base,0,0,0,,0,0.1\nparse,time,s,lower,head,0,0,0,,0,1e-09\n"
+    )
+
+
+def test_without_values_the_header_is_there() -> None:
+    assert render([]) == HEADER
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_come_back_from_the_csv_module_and_from_pandas(name: str) -> None:
+    text = render(both(name, kind=name))
+    assert [(row["benchmark"], row["kind"]) for row in rows(text)] == [(name, name)] * 2
+    read = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
+    assert read["benchmark"].tolist() == [name] * 2
+    assert text.isascii() or text.encode("utf-8").decode("utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("nul\0", "nul\\x00"), ("\x1b[31mred", "\\x1b[31mred"), ("\u202eevil", "\\u202eevil"), ("\udc80", "\\udc80"), ("a\n\0", "a\n\\x00")],
+)  # fmt: skip
+def test_what_drives_a_terminal_or_stops_a_reader_is_written_out(name: str, shown: str) -> None:
+    text = render(both(name))
+    assert [row["benchmark"] for row in rows(text)] == [shown] * 2
+    text.encode("utf-8")
+
+
+def test_a_missing_setting_is_empty_and_an_empty_one_is_quoted() -> None:
+    lines = render([*both("a", kind=""), *both("b")]).split("\n")
+    assert lines[1] == 'a,time,s,lower,"",base,0,0,0,,0,1.5'
+    assert lines[3] == "b,time,s,lower,,base,0,0,0,,0,1.5"
+
+
+def test_every_double_comes_back() -> None:
+    rng = np.random.default_rng(5)
+    raw = [struct.unpack("<d", rng.bytes(8))[0] for _ in range(2000)]
+    finite = [value for value in raw if np.isfinite(value)] + [
+        0.1 + 0.2,
+        5e-324,
+        1.7976931348623157e308,
+        0.0,
+        1.0,
+        3e22,
+    ]
+    text = render([execution("x", side, *finite) for side in ("base", "head")])
+    assert [float(row["value"]) for row in rows(text)] == finite * 2
+    assert max(map(len, text.split("\n"))) < 80
+
+
+def test_it_is_the_frame() -> None:
+    executions = [*both("a,b", size=10, kind="x"), *both("c", size=20), *both("d", value=1)]
+    text = render(executions)
+    frame = long_frame(executions)
+    read = pd.read_csv(io.StringIO(text))
+    assert list(read.columns) == list(frame.columns)
+    for name in frame.columns:
+        wanted = [None if pd.isna(value) else value for value in frame[name].tolist()]
+        assert [None if pd.isna(value) else value for value in read[name].tolist()] == wanted
+
+
+def test_more_rows_than_are_written_at_once() -> None:
+    metrics = {"m": Metric(better="higher", values=[float(value) for value in range(60_001)])}
+    long = Execution(benchmark="x", side="base", session=3, build=7, execution=2, order=4, metrics=metrics)
+    lines = render([long, execution("y", "head", 1.0)]).split("\n")
+    assert len(lines) == 60_001 + 3
+    assert lines[60_001] == 'x,m,"",higher,base,3,7,2,4,60000,60000.0'
+
+
+def test_a_cell_of_nothing_is_empty() -> None:
+    assert [cell(value) for value in (None, "", 1, 0.5, "a")] == ["", '""', "1", "0.5", "a"]
