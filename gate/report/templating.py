@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gate.resources import templates
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 def render_template(
@@ -15,9 +19,14 @@ def render_template(
 
     html: escape every value for HTML. finalize: applied to every value that is written.
     """
+    return _environment(html, finalize).get_template(name).render(values)
+
+
+@functools.cache
+def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.Environment:
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=html,  # noqa: S701 - Markdown has its own escaping, through finalize
         undefined=jinja2.StrictUndefined,
@@ -26,4 +35,3 @@ def render_template(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(name).render(values)
