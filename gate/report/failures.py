@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from gate.model import Failure
 from gate.report.plain import clip, listed, visible
 from gate.report.view import FailureGroup
+from gate.report.wording import plural
+
+_SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def title(failure: Failure) -> str:
@@ -38,7 +42,10 @@ def places(group: FailureGroup, limit: int) -> str:
 
 
 def repeat(failure: Failure) -> list[str]:
-    """Return the shell lines that repeat it by hand: directory, environment difference, command."""
+    """Return the shell lines that repeat it by hand: directory, environment difference, command.
+
+    Names that no shell can set are left out, and counted in a comment.
+    """
     lines = []
     if failure.directory:
         lines = [
@@ -46,11 +53,14 @@ def repeat(failure: Failure) -> list[str]:
             f"cd {shlex.quote(visible(failure.directory))}",
         ]
     environment = failure.environment or {}
-    removed = [shlex.quote(visible(name)) for name, value in environment.items() if not value]
-    added = [f"{visible(name)}={shlex.quote(visible(value))}" for name, value in environment.items() if value]
+    settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
+    removed = [name for name, value in settable.items() if not value]
     if removed:
         lines.append(f"unset {' '.join(removed)}")
-    lines.extend(f"export {assignment}" for assignment in added)
+    lines.extend(f"export {name}={shlex.quote(visible(value))}" for name, value in settable.items() if value)
+    left = len(environment) - len(settable)
+    if left:
+        lines.append(f"# without {plural(left, 'name')} of its environment that a shell cannot set")
     if failure.command:
         lines.extend(visible(line) for line in failure.command.splitlines())
     return lines if failure.command else []

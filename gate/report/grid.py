@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from gate.report.plain import clip, columns, pad
 
 _GAP = "  "
-_NARROWEST = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,12 @@ def paint(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
 
 
-def lay_out(head: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int, *, style: str = "") -> list[str] | None:
+def lay_out(
+    head: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int, *, style: str = "", narrowest: int = 14
+) -> list[str] | None:
     """Lay out a table, shortening the first column if need be; None when it does not fit the width.
 
-    style: the SGR code of the titles.
+    style: the SGR code of the titles. narrowest: what the first column keeps.
     """
     widths = [
         max([columns(column.title), *(columns(row[i].text + row[i].note) for row in rows)])
@@ -44,7 +45,7 @@ def lay_out(head: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int, 
     ]
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     if over > 0:
-        if widths[0] - over < min(_NARROWEST, widths[0]):
+        if widths[0] - over < min(narrowest, widths[0]):
             return None
         widths[0] -= over
     titles = [Cell(column.title, style=style) for column in head]

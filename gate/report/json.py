@@ -21,9 +21,9 @@ class ReportError(ValueError):
 def render(report: Report) -> str:
     """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
     tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
-    for failure in tables["failures"]:
+    for line in (*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]):
         # the tag belongs to the lines of measurements.jsonl
-        failure.pop("type", None)
+        line.pop("type", None)
     return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+_SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
@@ -37,6 +38,9 @@ def _columns_of(character: str) -> int:
 
 def clip(text: str, width: int) -> str:
     """Shorten a text to a width by leaving out its middle."""
+    if len(text) > 4 * width:
+        # marks without a column of their own would never be too many
+        text = f"{text[: 2 * width]}…{text[-2 * width + 1 :]}"
     if columns(text) <= width:
         return text
     # the end of a benchmark's name tells cases apart as often as its beginning
@@ -60,17 +64,22 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
-    """Break a text into lines of a width, the first begun with `first` and the others with `rest`."""
+    """Break a text into lines of a width, the first begun with `first` and the others with `rest`.
+
+    Runs of blanks stay within a line: names may hold them.
+    """
     lines: list[str] = []
     line = first
     empty = True
-    for word in _pieces(text.split(), max(8, width - max(columns(first), columns(rest)))):
+    words = _SPACES.sub(" ", text).strip(" ").split(" ")
+    for word in _pieces(words, max(8, width - max(columns(first), columns(rest)))):
         if not empty and columns(line) + 1 + columns(word) > width:
-            lines.append(line)
+            lines.append(line.rstrip(" "))
             line, empty = rest, True
-        line += word if empty else f" {word}"
-        empty = False
-    return [*lines, line]
+        if word or not empty:
+            line += word if empty else f" {word}"
+            empty = False
+    return [*lines, line.rstrip(" ")]
 
 
 def _pieces(words: Iterable[str], width: int) -> Iterable[str]:

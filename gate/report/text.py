@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from gate.model import Finding, Recorded, Report
+from gate.importance import ordered
+from gate.model import Recorded, Report
 from gate.report import cases, failures, wording
 from gate.report.grid import Cell, Column, lay_out, paint
 from gate.report.plain import clip, last_lines, visible, wrap
-from gate.report.view import FailureGroup, grouped, ordered
+from gate.report.text_findings import FindingsTable, label, verdict_style
+from gate.report.view import FailureGroup, grouped
+from gate.units import format_confidence
 
-_STYLES = {
-    "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
-    "unchanged": "2", "pass": "1;32",
-}  # fmt: skip
+_TOLD = 5
+_TOLD_OF_ALL = 20
 _UNCHANGED = 20
-_NOTES = 40
+_CHANGED = 50
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WARNINGS = 20
+_GROUPS = 10
+_ENTRIES = 10
 
 
 def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
@@ -31,27 +35,6 @@ def render(report: Report, *, color: bool = False, width: int = 100, every: bool
     return "\n".join(_Text(report, color, max(width, 20), every).lines()) + "\n"
 
 
-class _Notes:
-    """Footnotes: each text once, numbered in the order of use."""
-
-    def __init__(self, limit: int | None) -> None:
-        self.texts: list[str] = []
-        self.left_out = 0
-        self._limit = limit
-
-    def marks(self, texts: Iterable[str]) -> str:
-        numbers = [number for number in map(self._number, texts) if number]
-        return "".join(f" {str(number).translate(_SUPERSCRIPT)}" for number in numbers)
-
-    def _number(self, text: str) -> int | None:
-        if text not in self.texts:
-            if self._limit is not None and len(self.texts) >= self._limit:
-                self.left_out += 1
-                return None
-            self.texts.append(text)
-        return self.texts.index(text) + 1
-
-
 class _Text:
     """One rendering: the report, and how it is to look."""
 
@@ -61,18 +44,19 @@ class _Text:
         self.width = width
         self.every = every
         self.bold = "1" if color else ""
-        self.notes = _Notes(None if every else _NOTES)
+        decided = [f for f in ordered(report.findings) if f.verdict != "unchanged"]
+        self.told = decided if every and len(decided) <= _TOLD_OF_ALL else decided[:_TOLD]
 
     def lines(self) -> list[str]:
-        parts = [self.top(), self.failures(), self.findings(), self.more(), self.warnings(), self.rules()]
-        lines: list[str] = []
+        lines = self.top()
+        parts = (
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.more(),
+            self.warnings(), self.rules(),
+        )  # fmt: skip
         for part in parts:
             if part:
-                lines += ["", *part] if lines else part
+                lines += ["", *part]
         return lines
-
-    def style(self, name: str) -> str:
-        return _STYLES.get(name, "") if self.color else ""
 
     def title(self, text: str) -> str:
         return paint(text, self.bold)
@@ -80,12 +64,19 @@ class _Text:
     def wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         return wrap(text, self.width, first=first, rest=rest)
 
+    def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
+        return [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
+
     def left_out(self, count: int) -> list[str]:
         return self.wrap(f"{count} more are in report.json and report.html.", first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
+        headline = self.wrap(wording.headline(self.report))
+        style = verdict_style(self.report.verdict) if self.color else ""
+        return [*(paint(line, style) for line in headline), *self.wrap(wording.counts(self.report))]
+
+    def facts(self) -> list[str]:
         report = self.report
-        headline = [paint(line, self.style(report.verdict)) for line in self.wrap(wording.headline(report))]
         facts = [
             ("base", wording.commit(report.run.base)),
             ("head", wording.commit(report.run.head)),
@@ -94,77 +85,39 @@ class _Text:
             ("looks", wording.looks(report)),
             ("memory", wording.memory(report)),
         ]
-        lines = [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
-        return [*headline, *self.wrap(wording.counts(report)), "", *lines]
+        return self.named(facts)
 
     # --- findings ---------------------------------------------------------------------------------------------------
 
+    def conclusions(self) -> list[str]:
+        """The sentences of what decided: the few findings that matter most."""
+        return [
+            line
+            for finding in self.told
+            for line in self.wrap(f"{label(finding)}: {cases.conclusion(finding)}", rest="  ")
+        ]
+
+    def step(self) -> list[str]:
+        """The call to action: what to do now."""
+        said = wording.next_step(self.report)
+        return self.named([("next", said)]) if said else []
+
     def findings(self) -> list[str]:
         found = ordered(self.report.findings)
-        unchanged = sum(f.verdict == "unchanged" for f in found)
-        hidden = unchanged if unchanged > _UNCHANGED and not self.every else 0
-        shown = found[: len(found) - hidden]
-        lines = self.table(shown) if shown else []
+        changed = [f for f in found if f.verdict != "unchanged"]
+        unchanged = [f for f in found if f.verdict == "unchanged"]
+        listed = changed if self.every else changed[:_CHANGED]
+        hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
+        shown = listed if hidden else listed + unchanged
+        table = FindingsTable(self.told, self.color, self.width, self.every)
+        lines = table.lines(shown) if shown else []
+        if len(listed) < len(changed):
+            left = len(changed) - len(listed)
+            lines += self.wrap(f"{left} more that are not unchanged are in report.json and report.html.")
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} unchanged and not listed here; report.json and report.html list them.")
-        if self.notes.texts and lines:
-            lines.append("")
-        for number, text in enumerate(self.notes.texts, 1):
-            mark = str(number).translate(_SUPERSCRIPT)
-            lines += self.wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
-        if self.notes.left_out:
-            lines += self.wrap(f"{self.notes.left_out} more notes are in report.json and report.html.")
-        return lines
-
-    def table(self, found: Sequence[Finding]) -> list[str]:
-        same = wording.uniform(cases.quantity(f) for f in found)
-        same_better = wording.uniform(f.better for f in found)
-        confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in found)
-        title = f"change ({confidence} interval)" if confidence else "change (interval)"
-        head = [Column("benchmark"), *([] if same else [Column("metric")])]
-        if any(f.factors for f in found):
-            head.append(Column("factors"))
-        head += [Column("base", right=True), Column("head", right=True), Column(title)]
-        # what all rows share stands above the table: it has to fit 80 columns
-        threshold = wording.uniform(cases.threshold(f) for f in found)
-        head += [*([] if threshold else [Column("threshold", right=True)]), Column("verdict")]
-        rows = [self.row(f, head, mark_better=not same_better) for f in found]
-        lines = lay_out(head, rows, self.width, style=self.bold) or self.stacked(head, rows)
-        direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
-        shared = [text for text in (same, direction, f"threshold {threshold}" if threshold else "") if text]
-        return [*self.wrap(", ".join(shared)), *lines]
-
-    def row(self, finding: Finding, head: Sequence[Column], *, mark_better: bool) -> list[Cell]:
-        arrow = " ↑" if mark_better and finding.better == "higher" else ""
-        texts = [] if finding.verdict == "unchanged" else cases.notes(finding)
-        marks = self.notes.marks([*texts, *(visible(text) for text in finding.warnings)])
-        like = cases.larger(finding)
-        cells = {
-            "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(clip(cases.quantity(finding), 30) + arrow),
-            "factors": Cell(clip(cases.factors(finding), 40)),
-            "base": Cell(cases.value(finding.base, finding.unit, like)),
-            "head": Cell(cases.value(finding.head, finding.unit, like)),
-            "threshold": Cell(cases.threshold(finding)),
-            "verdict": Cell(finding.verdict, note=marks, style=self.style(finding.verdict)),
-        }
-        change = Cell(f"{cases.change(finding.ratio)} ({cases.interval(finding.ratio)})")
-        return [cells.get(column.title, change) for column in head]
-
-    def stacked(self, head: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:
-        """A block a finding, for a terminal too narrow for the table."""
-        lines = []
-        for row in rows:
-            cells = {column.title.partition(" ")[0]: cell for column, cell in zip(head, row, strict=True)}
-            names = [cells[key].text for key in ("benchmark", "metric", "factors") if key in cells and cells[key].text]
-            lines += self.wrap(clip(" ".join(names), 2 * self.width), rest="  ")
-            verdict = cells["verdict"]
-            lines.append(f"  {paint(verdict.text, verdict.style)}{verdict.note}")
-            text = f"{cells['base'].text} to {cells['head'].text}, {cells['change'].text}"
-            text += f", threshold {cells['threshold'].text}" if "threshold" in cells else ""
-            lines += self.wrap(text, first="  ", rest="    ")
-        return lines
+        return [*lines, *table.footnotes()]
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
@@ -197,13 +150,13 @@ class _Text:
         lines = []
         if report.new:
             lines += self.wrap(f"new in head, nothing to compare: {failures.names(report.new, 20)}", rest="  ")
-        for overall in report.overall:
-            count = wording.plural(overall.cases, "case")
-            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {cases.change(overall.ratio)} "
-            text += f"({cases.interval(overall.ratio)}), geometric mean of {count}"
+        groups = report.overall if self.every else report.overall[:_GROUPS]
+        for overall in groups:
+            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {cases.overall(overall)}"
             if overall.dropped:
                 text += f", without {failures.names(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
+        lines += self.left_out(len(report.overall) - len(groups))
         return lines + ([""] if lines and report.recorded else []) + self.recorded()
 
     def recorded(self) -> list[str]:
@@ -212,23 +165,25 @@ class _Text:
         if not shown:
             return []
         head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        head.append(Column("change (interval)"))
-        rows = [self.recorded_row(case) for case in shown]
+        same = wording.uniform(format_confidence(case.ratio.confidence) for case in shown)
+        head.append(Column(f"change ({same} interval)" if same else "change (interval)"))
+        rows = [self.recorded_row(case, at=not same) for case in shown]
         lines = lay_out(head, rows, self.width - 2, style=self.bold)
         if lines is None:
             lines = [line for row in rows for line in self.recorded_stacked(row)]
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
 
-    def recorded_row(self, case: Recorded) -> list[Cell]:
+    def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
         name = ", ".join(text for text in (visible(case.benchmark), cases.factors(case)) if text)
         like = cases.larger(case)
+        limits = cases.interval_at(case.ratio) if at else cases.interval(case.ratio)
         return [
             Cell(name),
             Cell(clip(cases.quantity(case), 30)),
             Cell(cases.value(case.base, case.unit, like)),
             Cell(cases.value(case.head, case.unit, like)),
-            Cell(f"{cases.change(case.ratio)} ({cases.interval(case.ratio)})"),
+            Cell(f"{cases.change(case.ratio)} ({limits})"),
         ]
 
     def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:
@@ -237,14 +192,20 @@ class _Text:
         return [clip(name, self.width - 2), *wrap(text, self.width - 2, first="  ", rest="    ")]
 
     def warnings(self) -> list[str]:
-        texts = [visible(text) for text in self.report.warnings]
+        found = self.report.warnings
+        texts = [visible(text) for text in (found if self.every else found[:_WARNINGS])]
         lines = [self.title("warnings")] if texts else []
-        return lines + [line for text in texts for line in self.wrap(text, first="  - ", rest="    ")]
+        lines += [line for text in texts for line in self.wrap(text, first="  - ", rest="    ")]
+        return lines + self.left_out(len(found) - len(texts))
 
     def rules(self) -> list[str]:
         policy = self.report.policy
         facts = [("rules", f"{visible(policy.source)}: {wording.settings(policy.gate)}")]
-        facts += [("override", wording.settings(entry)) for entry in policy.override]
-        facts += [("accept", wording.settings(entry)) for entry in policy.accept]
+        facts += [*self.entries("override", policy.override), *self.entries("accept", policy.accept)]
         facts.append(("alpha", wording.error_level(self.report)))
-        return [line for name, text in facts for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
+        return self.named(facts)
+
+    def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+        shown = tables if self.every else tables[:_ENTRIES]
+        more = [(name, f"{len(tables) - len(shown)} more are in report.json")] if len(shown) < len(tables) else []
+        return [*((name, wording.settings(table)) for table in shown), *more]

@@ -7,19 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from gate.model import Failure, Finding, RatioInterval, Report, Verdict
-
-ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
-"""The verdicts of findings, those that matter first."""
-
-
-def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), -_size(f.ratio)))
-
-
-def _size(ratio: RatioInterval) -> float:
-    return abs(math.log(ratio.estimate)) if known(ratio.estimate) and ratio.estimate > 0 else math.inf
+from gate.importance import ORDER
+from gate.model import Failure, Finding, Report, Verdict
 
 
 def known(value: float | None) -> TypeGuard[float]:
@@ -29,16 +18,21 @@ def known(value: float | None) -> TypeGuard[float]:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many findings have a verdict."""
+    """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
 
     verdict: Verdict
     count: int
+    not_worse: int = 0
 
 
 def tallies(report: Report) -> list[Tally]:
     """Count the findings of each verdict that occurs, in the order of importance."""
-    counts = [Tally(verdict, sum(f.verdict == verdict for f in report.findings)) for verdict in ORDER]
-    return [tally for tally in counts if tally.count]
+    found = {verdict: [f for f in report.findings if f.verdict == verdict] for verdict in ORDER}
+    return [
+        Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
+        for verdict, those in found.items()
+        if those
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ Every function returns text that is safe on one line (see gate.report.plain) and
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gate.model import Commit, Counts, Finding, Recorded, Report
 from gate.report.plain import clip, visible
 from gate.report.view import Tally, known, tallies
-from gate.units import Share, format_duration, format_number
+from gate.units import format_confidence, format_duration, format_number, format_value
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
 MEANINGS = {
@@ -22,11 +23,12 @@ MEANINGS = {
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
 """What each verdict of a report means, for a newcomer."""
+_AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
 def plural(count: int, noun: str) -> str:
-    """Write "1 build", "5 builds"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """Write "1 build", "5 builds", "10,000 iterations"."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 # --- the report -----------------------------------------------------------------------------------------------------
@@ -42,7 +44,7 @@ def headline(report: Report) -> str:
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
-    words = [f"{t.count} {tally_name(t)}" for t in tallies(report)]
+    words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
     total = plural(len(report.findings), "finding") if report.findings else "no findings"
     rest = [
         plural(number, noun)
@@ -54,6 +56,14 @@ def counts(report: Report) -> str:
         if number
     ]
     return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
+
+
+def _apart(tally: Tally) -> str:
+    if not tally.not_worse:
+        return ""
+    if tally.count == 1:
+        return " (not worse)"
+    return f" ({'all' if tally.not_worse == tally.count else f'{tally.not_worse:,}'} of them not worse)"
 
 
 def tally_name(tally: Tally) -> str:
@@ -75,7 +85,10 @@ def commit(side: Commit | None) -> str:
 def measured(report: Report) -> str:
     """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
     done, planned = report.run.rounds.done, report.run.rounds.planned
+    wanted = _wanted_rounds(report)
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
+    if planned is not None and wanted is not None and planned < wanted:
+        parts[0] += f" (the plan has {wanted}, the budget no more than {planned})"
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
@@ -83,6 +96,30 @@ def measured(report: Report) -> str:
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
+
+
+def measured_briefly(report: Report) -> str:
+    """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
+    done, planned = report.run.rounds.done, report.run.rounds.planned
+    wanted = max(planned or 0, _wanted_rounds(report) or 0)
+    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
+    sides = [side.counts for case in cases for side in (case.base, case.head)]
+    # fewer rounds than wanted: the budget ended it, or all was settled
+    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted else []
+    if any(side.session > 1 for side in sides):
+        parts.append(_span([side.session for side in sides], "session"))
+    if sides:
+        parts.append(f"{_span([side.build for side in sides], 'build')} a side")
+    if known(report.run.seconds):
+        parts.append(format_duration(report.run.seconds))
+    return ", ".join(parts)
+
+
+def _wanted_rounds(report: Report) -> int | None:
+    plan = (report.run.settings or {}).get("plan")
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    most = builds.get("max") if isinstance(builds, Mapping) else builds
+    return most if isinstance(most, int) else None
 
 
 def looks(report: Report) -> str:
@@ -104,7 +141,8 @@ def memory(report: Report) -> str:
     if found is None:
         return ""
     days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
-    text = f"{plural(found.sessions, 'session')}, {days}, used for {found.findings} of {report.family.size} findings"
+    used = f"used for {found.findings} of {plural(report.family.size, 'finding')}"
+    text = f"{plural(found.sessions, 'session')}, {days}, {used}"
     return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
 
 
@@ -125,7 +163,7 @@ def _design(sides: list[Counts]) -> str:
 
 def _span(numbers: list[int], noun: str) -> str:
     low, high = min(numbers), max(numbers)
-    return plural(low, noun) if low == high else f"{low} to {high} {noun}s"
+    return plural(low, noun) if low == high else f"{low:,} to {high:,} {noun}s"
 
 
 def error_level(report: Report) -> str:
@@ -143,8 +181,38 @@ def error_level(report: Report) -> str:
     return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
 
 
+def next_step(report: Report) -> str:
+    """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
+    if report.verdict == "error" and report.failures:
+        return "mend what failed and measure again; `perfgate doctor` looks at the host"
+    if report.verdict == "regression":
+        return "mend it, or let it through by `[[accept]]` with a size, a date and a reason"
+    if report.verdict != "inconclusive":
+        return ""
+    still_open = [f for f in report.findings if f.verdict == "inconclusive" and not f.not_worse]
+    if not still_open:
+        return "nothing: what is inconclusive is shown not to be worse"
+    needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
+    # the costliest fifth is no measure for all
+    told = needed[: math.ceil(0.8 * len(needed))]
+    if not told:
+        return "measure what the sentences ask for, or make the host quieter: `perfgate doctor`"
+    return (
+        f"`--set plan.builds={told[-1]}` would probably settle {_told(len(told), report)}, if the noise stays as it is"
+    )
+
+
+def _told(count: int, report: Report) -> str:
+    """Say how many of the inconclusive findings; those shown not to be worse are not meant, and are not counted."""
+    found = [f for f in report.findings if f.verdict == "inconclusive"]
+    left = sum(not f.not_worse for f in found)
+    if left == len(found):
+        return f"{count} of {plural(left, 'inconclusive finding')}"
+    return f"the {left} that may be worse" if count == left else f"{count} of the {left} that may be worse"
+
+
 def settings(table: Mapping[str, Any]) -> str:
-    """Write a table of rules in one line: "threshold 3%, floor 1us"."""
+    """Write a table of rules in one line: "threshold 3%, floor 1 us"."""
     said = {key: value for key, value in table.items() if value is not None and (value != "*" or key == "benchmark")}
     return ", ".join(f"{visible(key)} {setting(key, value)}" for key, value in said.items())
 
@@ -155,6 +223,10 @@ def setting(key: str, value: object) -> str:
         return format_percent(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return format_value(value, "B") if key == "memory" else str(value) if key == "seed" else f"{value:,}"
+    if key == "floor" and isinstance(value, str):
+        return _AMOUNT.sub(r"\1 ", visible(value))
     if isinstance(value, Mapping):
         return ", ".join(f"{visible(str(k))} {setting(str(k), v)}" for k, v in value.items())
     if isinstance(value, (list, tuple)):
@@ -166,15 +238,8 @@ def setting(key: str, value: object) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Write a share as it was configured, without rounding what tells it from 100%: "3%", "99.58%"."""
-    if not known(share):
-        return "unknown"
-    distance = abs(1 - share) * 100
-    if 0 < distance < 10 and share > 0.5:
-        places = max(0, 1 - math.floor(math.log10(distance)))
-        text = f"{share * 100:.{places}f}"
-        return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
-    return str(Share(float(f"{share:.4g}")))
+    """Write a share as it was configured: "3%"; a confidence as everywhere: "99.58%"."""
+    return format_confidence(share) if known(share) else "unknown"
 
 
 def format_ratio(ratio: float | None) -> str:
@@ -197,7 +262,7 @@ def uniform(values: Iterable[str]) -> str | None:
 
 def confidence(report: Report) -> str:
     """Write the confidence of the findings' intervals when all have the same: "95%", else nothing."""
-    return uniform(format_percent(f.ratio.confidence) for f in report.findings) or ""
+    return uniform(format_confidence(f.ratio.confidence) for f in report.findings) or ""
 
 
 def capitalized(text: str) -> str:

@@ -8,14 +8,17 @@ import msgspec
 
 from gate.model import (
     SCHEMA,
+    SIDES,
     Accepted,
     Better,
+    Build,
     Commit,
     Counts,
     DecidedAt,
     Failure,
     Family,
     Finding,
+    HostState,
     IntervalKind,
     LookFacts,
     MemoryFacts,
@@ -119,6 +122,7 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
         "reason": "the interval lies within the threshold of 3%",
         "warnings": [],
         "not_worse": verdict in ("unchanged", "improvement"),
+        "more_builds": None,
         "variance": variances(),
         "memory": None,
     }
@@ -144,7 +148,7 @@ def improved(benchmark: str = "render", **changes: Any) -> Finding:
         "p_adjusted": 1.0,
         "p_improvement": 0.00001,
         "p_improvement_adjusted": 0.0001,
-        "reason": "the 99.5% interval -15.4% to -10.2% lies better than the threshold of 3%",
+        "reason": "the 99.58% interval -15.4% to -10.2% lies beyond the threshold of 3% on the good side",
     }
     return finding(benchmark, "improvement", **(fields | changes))
 
@@ -159,7 +163,7 @@ def withheld(benchmark: str = "startup", **changes: Any) -> Finding:
         "p_adjusted": None,
         "p_improvement": None,
         "p_improvement_adjusted": None,
-        "reason": "one build a side: what differs from build to build is not known, so there is no interval",
+        "reason": "one build a side leaves open what differs from build to build, so there is no interval",
         "variance": Variances(
             base=[Variance(level="iteration", s2=1e-8, t2=1e-8, relative=0.008)],
             head=[Variance(level="iteration", s2=1.2e-8, t2=None, relative=None)],
@@ -236,6 +240,22 @@ def run_facts(**changes: Any) -> RunFacts:
         "memory": None,
         "seconds": 203.4,
         "commands": {"parse-large": "./build/app parse data/large.json", "render": "./build/app render < 'a b'"},
+        "settings": {
+            "plan": {"builds": 5, "executions": 5, "iterations": 10, "budget": "15m", "metrics": ["time"]},
+            "build": {"command": "make clean all", "artifacts": ["build/app"], "timeout": "10m"},
+            "env": {"pass": ["LD_LIBRARY_PATH"], "set": {"LC_ALL": "C"}},
+        },
+        "builds": [
+            Build(
+                side=side, build=k, seed=1000 + k, seconds=12.5,
+                artifacts={"build/app": f"sha256:{side[0]}{k}" + 31 * "9a"},
+            )
+            for k in range(5) for side in SIDES
+        ],
+        "states": [
+            HostState(when="begin", time="2026-11-20T09:00:00Z", state={"load": [0.31, 0.28, 0.2], "boot_id": "b1"}),
+            HostState(when="end", time="2026-11-20T09:03:24Z", state={"load": [1.02, 0.6, 0.3], "boot_id": "b1"}),
+        ],
     }  # fmt: skip
     return RunFacts(**(fields | changes))
 
@@ -288,7 +308,7 @@ def regression() -> Report:
         ),
         finding(
             "walk", "inconclusive", estimate=0.98, half=0.03, not_worse=True,
-            reason="not worse: any slowdown is below the threshold of 3%, whether it improved is open",
+            reason="not worse: any slowdown is below the threshold of 3%, whether it improved by more than 3% is open",
             warnings=["host drift: base and head both became slower over the rounds"],
         ),
         accepted(),
@@ -301,7 +321,17 @@ def regression() -> Report:
             recorded(),
             recorded(metric="user", unit="s", base=side(0.0912), head=side(0.0981), ratio=interval(1.0757)),
         ],
-        overall=[Overall(group="all", metric="time", ratio=interval(1.004, 0.006), cases=7, dropped=["startup"])],
+        overall=[
+            Overall(
+                group="all",
+                metric="time",
+                ratio=interval(1.004, 0.006),
+                cases=7,
+                units=5,
+                level="build",
+                dropped=["startup"],
+            )
+        ],
         new=["decode"],
         warnings=[
             "head changes the rules (gate.threshold 3% -> 10%); they take effect once merged",
@@ -372,7 +402,10 @@ def hostile() -> Report:
         failures=failures,
         run=facts,
         recorded=[recorded(name, metric=name) for name in HOSTILE],
-        overall=[Overall(group=name, metric=name, ratio=interval(1.0), cases=1, dropped=[name]) for name in HOSTILE],
+        overall=[
+            Overall(group=name, metric=name, ratio=interval(1.0), cases=1, units=5, level="build", dropped=[name])
+            for name in HOSTILE
+        ],
         new=HOSTILE,
         warnings=HOSTILE,
         policy=policy(source=HOSTILE[0], gate=same, override=[same]),
@@ -451,7 +484,11 @@ def early() -> Report:
             looks=LookFacts(rounds=[4, 6, 8, 12], used=4),
             memory=MemoryFacts(findings=1, sessions=3, first="2026-09-01", last="2026-11-02", factor=1.2),
         ),
-        overall=[Overall(group="all", metric="latency", ratio=interval(1.021, 0.009), cases=2, dropped=[])],
+        overall=[
+            Overall(
+                group="all", metric="latency", ratio=interval(1.021, 0.009), cases=2, units=5, level="build", dropped=[]
+            )
+        ],
         curves=[
             QuantileCurve(
                 benchmark="request",
@@ -466,6 +503,60 @@ def early() -> Report:
     )
 
 
+def only_inconclusive() -> Report:
+    """Nothing is clear: too few builds, too wide an interval, and one that only the number of findings holds back."""
+    few = Counts(session=1, build=3, execution=15, iteration=150)
+    counts = {"base": side(0.1015, counts=few), "head": side(0.1063, counts=few)}
+    wide = "the interval is too wide to tell a change beyond the threshold of 3% from none; more builds narrow it"
+    findings = [
+        finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide, more_builds=4, **counts),
+        finding("scan", "inconclusive", estimate=1.012, half=0.024, reason=wide, more_builds=1, **counts),
+        finding("spread", "inconclusive", estimate=0.99, half=0.31, reason=wide, **counts),
+        finding(
+            "clear", "inconclusive", estimate=1.21, half=0.02, more_builds=2, **counts,
+            reason="the change looks real, but a verdict needs 5 builds a side, this has 3",
+        ),
+        finding(
+            "among", "inconclusive", estimate=1.051, half=0.018, more_builds=3, **counts,
+            reason="beyond the threshold of 3% on its own, not at the 98.75% that the number of findings asks for",
+        ),
+        finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide, more_builds=97, **counts),
+    ]  # fmt: skip
+    plan = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "metrics": ["time"]}
+    facts = run_facts(rounds=Round(done=3, planned=3), settings={"plan": plan})
+    return report("inconclusive", "6 of 6 findings inconclusive, none regressed", findings, run=facts)
+
+
+def one_build() -> Report:
+    facts = run_facts(rounds=Round(done=1, planned=1))
+    return report("inconclusive", "1 of 1 finding inconclusive, none regressed", [withheld()], run=facts)
+
+
+def quantiles() -> Report:
+    """Statistics of one metric, of one case and of several, at looks of different confidence."""
+    tail: dict[str, Any] = {"metric": "latency", "statistic": "p99", "value": 0.0123}
+    mean: dict[str, Any] = {"metric": "latency", "value": 0.0041}
+
+    def at(estimate: float, half: float, confidence: float) -> RatioInterval:
+        return msgspec.structs.replace(interval(estimate, half), confidence=confidence)
+
+    decided_at = DecidedAt(confidence=0.9996, low=1.11, high=1.28, look=1, looks=3)
+    findings = [
+        regressed(
+            "GET /items", **tail, ratio=at(1.192, 0.051, 0.9976), decided_at=decided_at, factors={"load": 100},
+            reason="the 99.96% interval +11.0% to +28.0% lies beyond the threshold of 3%",
+        ),
+        finding("GET /items", **mean, ratio=at(1.004, 0.012, 0.9881), factors={"load": 100}),
+        finding("GET /items", **tail, ratio=at(1.011, 0.014, 0.95), factors={"load": 10}),
+        finding("GET /items", **mean, ratio=at(1.001, 0.009, 0.95), factors={"load": 10}),
+        finding(
+            "PUT /items", "inconclusive", **tail, ratio=interval(1.03, None, "withheld"), factors={"load": 10},
+            reason="p99 needs 400 values per build, has 250: 150 are missing",
+        ),
+    ]  # fmt: skip
+    return report("regression", "1 of 5 findings regressed: GET /items latency", findings)
+
+
 ALL = {
     "regression": regression,
     "pass": passing,
@@ -476,4 +567,7 @@ ALL = {
     "many": many,
     "metrics": metrics,
     "early": early,
+    "only_inconclusive": only_inconclusive,
+    "one_build": one_build,
+    "quantiles": quantiles,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.model import Report
-from gate.report import json, markdown, text
+from gate.report import json, junit, markdown, summary, text
 from tests.gate.report import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
@@ -16,13 +16,17 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "narrow.txt": lambda report: text.render(report, width=60),
     "color.txt": lambda report: text.render(report, width=100, color=True),
     "md": markdown.render,
+    "summary.md": summary.render,
+    "xml": junit.render,
     "json": json.render,
 }
 # colour, narrowness and the JSON of long reports say nothing new in every example
 CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
-    *((name, "narrow.txt") for name in ("regression", "failures", "metrics")),
+    *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles")),
     ("regression", "color.txt"),
+    *((name, "summary.md") for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles")),
+    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics")),
     *((name, "json") for name in ("regression", "inconclusive", "failures", "nothing", "metrics", "early")),
 ]
 

@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
-from gate.model import Commit, Counts, Family, Finding, Round
-from gate.report import cases, failures, view, wording
+from gate import importance
+from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
+from gate.report import cases, failures, wording
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
@@ -27,15 +28,15 @@ SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
         ),
         (
             examples.finding(estimate=1.1, half=0.02, statistic="p99"),
-            "head's p99 is 10.0% slower (8.0% to 12.0%, 95% interval over 5 builds)",
+            "head's p99 time is 10.0% slower (8.0% to 12.0%, 95% interval over 5 builds)",
         ),
         (
             examples.finding(estimate=1.1, half=0.02, metric="memory", unit="B"),
-            "memory of head is 10.0% higher (8.0% to 12.0%, 95% interval over 5 builds)",
+            "head is 10.0% higher in memory (8.0% to 12.0%, 95% interval over 5 builds)",
         ),
         (
             examples.finding(estimate=0.9, half=0.02, metric="rate", unit="1/s", better="higher"),
-            "rate of head is 10.0% lower (8.0% to 12.0%, 95% interval over 5 builds) (higher is better)",
+            "head is 10.0% lower in rate (8.0% to 12.0%, 95% interval over 5 builds; higher is better)",
         ),
         (
             examples.finding(estimate=1.1, half=0.02, base=examples.side(1.0, counts=SESSIONS)),
@@ -49,7 +50,7 @@ SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
         ),
         (
             examples.finding(ratio=examples.interval(1.02, 0.0, method="exact"), unit="count", metric="instructions"),
-            "instructions of head is 2.0% higher (compared as exact numbers)",
+            "head is 2.0% higher in instructions (compared as exact numbers)",
         ),
     ],
 )
@@ -93,6 +94,17 @@ def test_p_values(p: float | None, expected: str) -> None:
 )
 def test_a_commit(side: Commit | None, expected: str) -> None:
     assert wording.commit(side) == expected
+
+
+def test_a_budget_that_cuts_the_plan_is_said() -> None:
+    assert wording.measured(examples.only_inconclusive()).startswith(
+        "3 of 3 rounds (the plan has 12, the budget no more than 3), 3 builds"
+    )
+    plan = {"plan": {"builds": {"min": 4, "max": 12}}}
+    looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
+    assert "the plan has 12" in wording.measured(examples.report("pass", "", [], run=looks))
+    whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
+    assert "the plan has" not in wording.measured(examples.report("pass", "", [], run=whole))
 
 
 def test_what_was_measured() -> None:
@@ -154,8 +166,103 @@ def test_steps_are_quoted_for_a_shell() -> None:
     assert failures.repeat(examples.build_failure(command=None)) == []
 
 
+def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
+    failure = examples.build_failure(directory=None, environment={"a | b": "x", "A-B": "", "C": "1"}, command="make")
+    assert failures.repeat(failure) == [
+        "export C=1",
+        "# without 2 names of its environment that a shell cannot set",
+        "make",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        (examples.passing(), ""),
+        (examples.nothing(), ""),
+        (examples.only_failures(), "mend what failed and measure again"),
+        (examples.regression(), "mend it, or let it through by `[[accept]]`"),
+        (examples.only_inconclusive(), "`--set plan.builds=7` would probably settle 4 of 6 inconclusive findings"),
+        (examples.one_build(), "measure what the sentences ask for"),
+        (
+            examples.report("inconclusive", "", [examples.finding("x", "inconclusive", not_worse=True)]),
+            "nothing: what is inconclusive is shown not to be worse",
+        ),
+    ],
+)
+def test_what_to_do_next(report: Report, expected: str) -> None:
+    found = wording.next_step(report)
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
+
+
+def test_what_is_not_worse_is_counted_apart() -> None:
+    open_one = examples.finding("a", "inconclusive", more_builds=4)
+    better = examples.finding("b", "inconclusive", not_worse=True)
+
+    def said(*found: Finding) -> tuple[str, str]:
+        report = examples.report("inconclusive", "", list(found))
+        return wording.counts(report), wording.next_step(report).partition(" would probably settle ")[2]
+
+    assert said(open_one, better) == (
+        "2 findings: 2 inconclusive (1 of them not worse)",
+        "the 1 that may be worse, if the noise stays as it is",
+    )
+    hopeless = examples.finding("c", "inconclusive")
+    assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")
+    assert said(better, better)[0] == "2 findings: 2 inconclusive (all of them not worse)"
+    assert said(open_one)[0] == "1 finding: 1 inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("memory", 25_276_510_208, "23.54 GiB"),
+        ("floor", "1us", "1 us"),
+        ("floor", "1us (1ns of suites)", "1 us (1 ns of suites)"),
+        ("floor", "100", "100"),
+        ("iterations", 10_000, "10,000"),
+        ("seed", 2_088_190, "2088190"),
+        ("confidence", 0.9976, "99.76%"),
+        ("turbo", True, "yes"),
+        ("budget", "15m", "15m"),
+    ],
+)
+def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, expected: str) -> None:
+    assert wording.setting(key, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "expected"),
+    [
+        (81_234.0, "1/s", "81,234 1/s"),
+        (1_234.5, "s", "1,234 s"),
+        (-81_234.0, "1/s", "-81,234 1/s"),
+        (0.0123, "s", "12.30 ms"),
+        (12_345.6, "", "12,346"),
+        (1e12 + 0.5, "1/s", "1.000e+12 1/s"),
+    ],
+)
+def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
+    assert cases.amount(number, unit, number) == expected
+
+
+def test_how_much_was_measured_in_few_words() -> None:
+    assert wording.measured_briefly(examples.passing()) == "5 builds a side, 3 min 23 s"
+    assert wording.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds a side, 3 min 23 s"
+    assert wording.measured_briefly(examples.nothing()) == "0 of 5 rounds"
+    several = examples.finding(base=examples.side(1.0, counts=SESSIONS), head=examples.side(1.0, counts=SESSIONS))
+    assert wording.measured_briefly(examples.report("pass", "", [several])) == "3 sessions, 6 builds a side, 3 min 23 s"
+
+
+def test_one_of_anything_is_singular() -> None:
+    memory = MemoryFacts(findings=1, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
+    report = examples.report("pass", "", [examples.finding()], run=examples.run_facts(memory=memory))
+    assert wording.memory(report) == "1 session, 2026-09-01, used for 1 of 1 finding"
+
+
 def test_what_matters_comes_first() -> None:
-    found = view.ordered(examples.regression().findings)
+    found = importance.ordered(examples.regression().findings)
     assert [f.benchmark for f in found] == [
         "parse-large", "startup", "scan", "walk", "encode", "render", "tokenize", "lex",
     ]  # fmt: skip

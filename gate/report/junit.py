@@ -1,0 +1,175 @@
+"""Report -> JUnit XML: one test case a finding, so that CI systems show it; green exactly when the exit code is 0."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from gate.model import Finding, Report
+from gate.report import cases, failures, wording
+from gate.report.plain import clip, last_lines, visible
+from gate.report.view import FailureGroup, grouped, known
+from gate.units import format_confidence
+
+_SUITE = "perfgate"
+_NAME = 500
+_TEXT = 2000
+_LINES = 60
+_EXIT_INCONCLUSIVE = 3
+Outcome = Literal["failure", "error", "skipped", "passed"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One test case. message: in one line; text: what else to know; kind: the type of a failure or an error."""
+
+    classname: str
+    name: str
+    outcome: Outcome
+    message: str
+    text: str = ""
+    kind: str = ""
+
+
+def render(report: Report) -> str:
+    """Write the XML in the form of Jenkins' schema: one suite, a test case a finding and one a group of failures."""
+    groups = grouped(report.failures, by_output=False)
+    found = [*(_finding(f, report) for f in report.findings), *(_failure(group, report) for group in groups)]
+    found = _apart([*found, *_whole(report, found)])
+    totals = {
+        "name": _SUITE,
+        "tests": str(len(found)),
+        **{noun: str(sum(c.outcome == kind for c in found)) for noun, kind in _COUNTED.items()},
+        "time": f"{report.run.seconds:.3f}" if known(report.run.seconds) else "0.000",
+    }
+    root = ET.Element("testsuites", {key: totals[key] for key in ("name", "tests", "failures", "errors", "time")})
+    created = re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", report.run.created or "")
+    suite = ET.SubElement(root, "testsuite", totals | ({"timestamp": created[0]} if created else {}))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(report).items():
+        ET.SubElement(properties, "property", {"name": name, "value": clip(visible(value), _TEXT)})
+    for case in found:
+        _write(suite, case)
+    ET.SubElement(suite, "system-out").text = "\n".join(_said(report))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+_COUNTED: dict[str, Outcome] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def _write(suite: ET.Element, case: _Case) -> None:
+    attributes = {"classname": case.classname, "name": case.name, "time": "0.000"}
+    element = ET.SubElement(suite, "testcase", attributes)
+    text = "\n".join(filter(None, (case.message, case.text)))
+    if case.outcome == "passed":
+        ET.SubElement(element, "system-out").text = text
+    elif case.outcome == "skipped":
+        ET.SubElement(element, "skipped", {"message": case.message}).text = text
+    else:
+        marks = {"message": case.message, "type": case.kind}
+        ET.SubElement(element, case.outcome, marks).text = text
+
+
+# --- test cases -----------------------------------------------------------------------------------------------------
+
+
+def _finding(finding: Finding, report: Report) -> _Case:
+    settings = cases.factors(finding)
+    name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
+    outcome = _outcome(finding, report)
+    conclusion = cases.conclusion(finding)
+    return _Case(
+        classname=clip(visible(finding.benchmark), _NAME),
+        name=clip(name, _NAME),
+        outcome=outcome,
+        message=clip(f"inconclusive: {cases.sentence(finding)}" if outcome == "skipped" else conclusion, _TEXT),
+        text="\n".join([*([conclusion] if outcome == "skipped" else []), *_facts(finding)]),
+        kind=finding.verdict,
+    )
+
+
+def _outcome(finding: Finding, report: Report) -> Outcome:
+    if finding.verdict == "regression":
+        return "failure"
+    if finding.verdict != "inconclusive":
+        return "passed"
+    # one that is shown not to be worse never fails
+    return "failure" if report.exit_code == _EXIT_INCONCLUSIVE and not finding.not_worse else "skipped"
+
+
+def _facts(finding: Finding) -> list[str]:
+    like = cases.larger(finding)
+    base, head = (cases.value(side, finding.unit, like) for side in (finding.base, finding.head))
+    interval = f"{format_confidence(finding.ratio.confidence)} interval: {cases.interval(finding.ratio)}"
+    return [
+        f"base {base}, head {head}, change {cases.change(finding.ratio)}",
+        f"{interval}, threshold: {cases.threshold(finding)}",
+        *(clip(text, _TEXT) for text in cases.notes(finding)),
+        *(clip(visible(f"warning: {text}"), _TEXT) for text in finding.warnings),
+    ]
+
+
+def _failure(group: FailureGroup, report: Report) -> _Case:
+    first = group.first
+    side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
+    places = failures.places(group, 10)
+    hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
+    output = [clip(line, 400) for line in last_lines(first.stderr, _LINES)]
+    steps = [clip(step, _TEXT) for step in failures.repeat(first)]
+    counts = first.kind != "missing" or first.benchmark is None or report.policy.gate.get("missing") != "pass"
+    return _Case(
+        classname=clip(visible(first.benchmark), _NAME) if first.benchmark else _SUITE,
+        name=f"{first.kind}{side}",
+        outcome="error" if counts else "skipped",
+        message=failures.title(first),
+        text="\n".join([*([places] if places else []), *hint, *output, *steps]),
+        kind=first.kind,
+    )
+
+
+def _whole(report: Report, found: list[_Case]) -> list[_Case]:
+    """Return a test case for the report itself where nothing else would tell that it is not green."""
+    if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
+        return []
+    return [_Case(_SUITE, "measured", "error", wording.headline(report), kind=report.verdict)]
+
+
+def _apart(found: list[_Case]) -> list[_Case]:
+    """Number those of one name: CI systems would take them for one test that ran twice."""
+    seen: Counter[tuple[str, str]] = Counter()
+    apart = []
+    for case in found:
+        seen[case.classname, case.name] += 1
+        number = seen[case.classname, case.name]
+        apart.append(case if number == 1 else dataclasses.replace(case, name=f"{case.name} ({number})"))
+    return apart
+
+
+# --- the suite ------------------------------------------------------------------------------------------------------
+
+
+def _properties(report: Report) -> dict[str, str]:
+    confidence = report.policy.gate.get("confidence")
+    return {
+        "base": wording.commit(report.run.base),
+        "head": wording.commit(report.run.head),
+        "verdict": report.verdict,
+        "exit_code": str(report.exit_code),
+        "confidence": wording.setting("confidence", confidence),
+        "rules": report.policy.source,
+    }
+
+
+def _said(report: Report) -> list[str]:
+    return [
+        wording.headline(report),
+        wording.counts(report),
+        wording.measured(report),
+        *(clip(visible(f"warning: {text}"), _TEXT) for text in report.warnings),
+        *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
+    ]
