@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -98,11 +99,36 @@ def add_rules(parser: Parser, *, measured: bool = False) -> None:
 def add_outputs(parser: Parser) -> None:
     """Add where the report goes."""
     group = parser.add_argument_group("output")
-    for name in ("json", "html", "markdown"):
+    for name in ("json", "html", "markdown", "junit"):
         group.add_argument(
             f"--{name}", metavar="FILE", help=f"write the report as {name}; - for stdout instead of text"
         )
     group.add_argument("--quiet", action="store_true", help="only the verdict and errors")
+
+
+def add_rendering(parser: Parser) -> None:
+    """Add what `perfgate report` renders, and how."""
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        metavar="RUN",
+        help="a folder of a run, a report.json or measurement files; default .perfgate",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["text", "markdown", "summary", "json", "html", "junit", "csv"],
+        default="text",
+        help="what to print; default text; markdown is the comment, summary that of a job, csv the measurements",
+    )
+    parser.add_argument(
+        "--out",
+        type=folder,
+        metavar="DIR",
+        help="folder to fill; default: RUN if it is one, unless other rules or benchmarks are named",
+    )
+    parser.add_argument("--all", action="store_true", help="every finding, also the unchanged ones of a long report")
+    parser.add_argument("--report-url", type=address, metavar="URL", help="where the HTML report will be")
+    parser.add_argument("--run-url", type=address, metavar="URL", help="where the workflow run is shown")
 
 
 def seed(text: str) -> int:
@@ -146,6 +172,13 @@ def shares(text: str) -> tuple[float, ...]:
     return tuple(float(share(part)) for part in text.split(","))
 
 
+def address(text: str) -> str:
+    """Read the address of a page."""
+    if not re.fullmatch(r"https?://[^\s<>\"'`()\[\]\\|]{1,2000}", text):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no address that begins with https:// or http://")
+    return text
+
+
 def folder(text: str) -> Path:
     """Read the name of a folder."""
     if not text:
@@ -167,7 +200,7 @@ def rules_of(arguments: argparse.Namespace) -> RulesOptions:
 
 def outputs_of(arguments: argparse.Namespace) -> OutputOptions:
     """Give the outputs that the arguments name."""
-    return OutputOptions(arguments.json, arguments.html, arguments.markdown, arguments.quiet)
+    return OutputOptions(arguments.json, arguments.html, arguments.markdown, arguments.junit, arguments.quiet)
 
 
 def measuring_of(arguments: argparse.Namespace) -> MeasureOptions:

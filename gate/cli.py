@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -27,6 +28,7 @@ from gate.arguments import (
     outputs_of,
     rules_of,
 )
+from gate.commands import compare_options
 from gate.commands.unfit import UnfitError
 from gate.model import UserError
 
@@ -69,6 +71,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.filename is None and error.errno == errno.ENOSPC:
+            # standard output is on that disk: run() says so
+            raise
         name = f"{error.filename}: " if error.filename else ""
         err.write(f"perfgate: {name}{error.strerror or error}\n")
         return EXIT_USAGE
@@ -131,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_measure(commands)
     _add_decide(commands)
     _add_report(commands)
+    _add_compare(commands)
     _add_plan(commands)
     _add_calibrate(commands)
     _add_doctor(commands)
@@ -216,21 +222,21 @@ def _add_report(commands: _Commands[Parser]) -> None:
         "perfgate report .perfgate --format markdown",
         _run_report,
     )
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        metavar="RUN",
-        help="a folder of a run, a report.json or measurement files; default .perfgate",
-    )
-    parser.add_argument(
-        "--format", choices=["text", "markdown", "json", "html"], default="text", help="what to print; default text"
-    )
-    parser.add_argument(
-        "--out", type=arguments.folder, metavar="DIR", help="folder to fill; default: RUN if it is one, else .perfgate"
-    )
-    parser.add_argument("--all", action="store_true", help="every finding, also the unchanged ones of a long report")
+    arguments.add_rendering(parser)
     add_rules(parser, measured=True)
     add_outputs(parser)
+
+
+def _add_compare(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        "show two measurement files side by side, with intervals and no gate (0 whatever changed)",
+        "perfgate compare monday friday --format markdown",
+        _run_compare,
+    )
+    compare_options.add_options(parser)
+    add_rules(parser, measured=True)
 
 
 def _add_plan(commands: _Commands[Parser]) -> None:
@@ -331,10 +337,17 @@ def _run_decide(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
     return code
 
 
-def _run_report(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
+def _run_report(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     report = import_module("gate.commands.report")
-    options = report.ReportOptions(tuple(parsed.runs), parsed.format, parsed.out, parsed.all)
-    code: int = report.run(options, rules_of(parsed), outputs_of(parsed), out)
+    links = report.links_with(parsed.report_url, parsed.run_url)
+    options = report.ReportOptions(tuple(parsed.runs), parsed.format, parsed.out, parsed.all, links)
+    code: int = report.run(options, rules_of(parsed), outputs_of(parsed), out, err)
+    return code
+
+
+def _run_compare(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
+    compare = import_module("gate.commands.compare")
+    code: int = compare.run(compare_options.options_of(parsed), rules_of(parsed), out)
     return code
 
 

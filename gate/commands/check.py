@@ -28,27 +28,27 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
 
     def conclude(folder: Path, job: Job) -> int:
         # the run line holds the rules in force, options included
-        report = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
+        decided = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
         # first what cannot fail: a disk that is full by now must not cost the verdict
         nonlocal unprinted
         try:
-            show(report, outputs, out)
+            show(decided, outputs, out)
             out.flush()
         except OSError as error:
             unprinted = error
         try:
-            fill(folder, report)
-            write_asked(report, outputs)
+            fill(folder, decided)
+            write_asked(decided, outputs)
         except UserError as error:
             err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")
-            return report.exit_code or EXIT_USAGE
+            return decided.report.exit_code or EXIT_USAGE
         err.writelines(
             f"perfgate: warning: {warning}\n"
             for warning in append_check(options.history, job.project, job.run, records_of(folder))
         )
         if not outputs.quiet:
             err.write(f"perfgate: report in {folder / 'report.html'}\n")
-        return report.exit_code
+        return decided.report.exit_code
 
     code = measure_here(
         options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude, looks=looking

@@ -14,7 +14,7 @@ from gate.commands.outputs import require_writable, show, write_asked
 def run(files: Sequence[str], rules: RulesOptions, outputs: OutputOptions, out: TextIO) -> int:
     """Decide over measurement files, print the report and return its exit code."""
     require_writable(outputs)
-    report = decide_inputs(read_inputs(files), rules)
-    write_asked(report, outputs)
-    show(report, outputs, out)
-    return report.exit_code
+    decided = decide_inputs(read_inputs(files), rules)
+    write_asked(decided, outputs)
+    show(decided, outputs, out)
+    return decided.report.exit_code

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,17 +16,21 @@ from gate.records import Located, read
 MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
 DEFAULT_FOLDER = ".perfgate"
+_GZIP = b"\x1f\x8b"
 
 
 class Inputs(msgspec.Struct, frozen=True):
-    """The records of all files, and warnings about how they were read."""
+    """The records of all files, warnings about how they were read, and the files that have a name."""
 
     records: list[Located]
     warnings: list[str]
+    files: list[Path]
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
     """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
+
+    What is compressed by gzip is unpacked.
 
     Raises:
         UserError: a file that cannot be read, or that is a report rather than measurements.
@@ -32,6 +38,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     """
     records: list[Located] = []
     warnings: list[str] = []
+    files: list[Path] = []
     for path in paths:
         name, data = _bytes(path)
         if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
@@ -40,16 +47,29 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if reading.torn:
             warnings.append(f"{name}: its last line was cut off in the middle of a write and is left out")
         records += reading.records
-    return Inputs(records, warnings)
+        if path != "-":
+            files.append(Path(name))
+    return Inputs(records, warnings, files)
 
 
 def _bytes(path: str) -> tuple[str, bytes]:
     if path == "-":
-        return "standard input", sys.stdin.buffer.read()
+        return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
     file = Path(path)
     if file.is_dir():
-        file = file / MEASUREMENTS
+        packed = file / f"{MEASUREMENTS}.gz"
+        file = packed if packed.exists() and not (file / MEASUREMENTS).exists() else file / MEASUREMENTS
     try:
-        return str(file), file.read_bytes()
+        return str(file), _unpacked(str(file), file.read_bytes())
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    # as a report carries them
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise UserError(f"{name}: begins like a gzip file, and cannot be unpacked: take it anew") from None

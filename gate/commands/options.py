@@ -23,6 +23,7 @@ class OutputOptions:
     json: str | None
     html: str | None
     markdown: str | None
+    junit: str | None
     quiet: bool
 
 

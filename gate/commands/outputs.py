@@ -5,34 +5,68 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TextIO
 
+from gate.commands.deciding import Decided
 from gate.commands.inputs import REPORT
 from gate.commands.options import OutputOptions
-from gate.model import Report, UserError
+from gate.model import UserError
+from gate.report.links import Links
 
-Format = Literal["text", "markdown", "json", "html"]
+Format = Literal["text", "markdown", "summary", "json", "html", "junit", "csv"]
 
 
-def rendered(report: Report, form: Format) -> str:
-    """Render a report in one format; text without colour."""
-    # each renderer only where it is needed: jinja2 takes its time
+def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
+    """Render a report in one format; text without colour.
+
+    links: what a comment and a summary point to; None: what the environment of a workflow tells.
+
+    Raises:
+        UserError: csv without measurements.
+    """
+    # each renderer only where it is needed: jinja2, matplotlib and pandas take their time
+    if form == "csv":
+        return _csv(decided)
+    if form == "html":
+        from gate.report import html
+
+        return html.render(decided.report, decided.material())
+    if form in ("markdown", "summary"):
+        from gate.report import markdown, summary
+
+        render = markdown.render if form == "markdown" else summary.render
+        return render(decided.report, links if links is not None else links_of(os.environ))
+    report = decided.report
     if form == "json":
         from gate.report import json
 
         return json.render(report)
-    if form == "html":
-        from gate.report import html
+    if form == "junit":
+        from gate.report import junit
 
-        return html.render(report)
-    if form == "markdown":
-        from gate.report import markdown
-
-        return markdown.render(report)
+        return junit.render(report)
     from gate.report import text
 
     return text.render(report)
+
+
+def _csv(decided: Decided) -> str:
+    from gate.report import csv
+
+    executions = decided.material().executions
+    if not executions and decided.report.findings:
+        raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
+    return csv.render(executions)
+
+
+def links_of(environment: Mapping[str, str]) -> Links:
+    """Tell where the run of a workflow is shown; nothing outside of one."""
+    server, repository, run = (environment.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
+    if not (server and repository and run):
+        return Links()
+    return Links(run=f"{server}/{repository}/actions/runs/{run}")
 
 
 def targets(options: OutputOptions) -> list[Path]:
@@ -58,7 +92,10 @@ def require_writable(options: OutputOptions) -> None:
 
 
 def _asked(options: OutputOptions) -> dict[Format, str]:
-    every: dict[Format, str | None] = {"json": options.json, "html": options.html, "markdown": options.markdown}
+    every: dict[Format, str | None] = {
+        "json": options.json, "html": options.html, "markdown": options.markdown, "junit": options.junit,
+    }  # fmt: skip
+
     return {name: target for name, target in every.items() if target is not None}
 
 
@@ -69,7 +106,7 @@ def _can_be_made(file: Path) -> bool:
     return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
-def write_asked(report: Report, options: OutputOptions) -> None:
+def write_asked(decided: Decided, options: OutputOptions) -> None:
     """Write the files that were asked for.
 
     Raises:
@@ -77,14 +114,23 @@ def write_asked(report: Report, options: OutputOptions) -> None:
     """
     for name, target in _asked(options).items():
         if target != "-":
-            write(Path(target), rendered(report, name))
+            write(Path(target), rendered(decided, name))
 
 
-def show(report: Report, options: OutputOptions, out: TextIO, *, form: Format = "text", every: bool = False) -> None:
+def show(
+    decided: Decided,
+    options: OutputOptions,
+    out: TextIO,
+    *,
+    form: Format = "text",
+    every: bool = False,
+    links: Links | None = None,
+) -> None:
     """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
+    report = decided.report
     on_stdout = next((name for name, target in _asked(options).items() if target == "-"), None)
     if on_stdout is not None:
-        out.write(rendered(report, on_stdout))
+        out.write(rendered(decided, on_stdout, links))
     elif options.quiet and form == "text":
         from gate.report import failures, wording
 
@@ -96,7 +142,7 @@ def show(report: Report, options: OutputOptions, out: TextIO, *, form: Format = 
         width = shutil.get_terminal_size((100, 24)).columns
         out.write(text.render(report, color=colored(out), width=min(width, 140), every=every))
     else:
-        out.write(rendered(report, form))
+        out.write(rendered(decided, form, links))
 
 
 def colored(stream: TextIO) -> bool:
@@ -111,16 +157,16 @@ def is_terminal(stream: TextIO) -> bool:
     return False
 
 
-def fill(folder: Path, report: Report) -> None:
+def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:
         UserError: a file cannot be written.
     """
     make_folder(folder)
-    write(folder / REPORT, rendered(report, "json"))
-    write(folder / "report.html", rendered(report, "html"))
-    write(folder / "comment.md", rendered(report, "markdown"))
+    write(folder / REPORT, rendered(decided, "json"))
+    write(folder / "comment.md", rendered(decided, "markdown", links))
+    write(folder / "report.html", rendered(decided, "html"))
 
 
 def make_folder(folder: Path) -> None:

@@ -8,37 +8,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.commands.deciding import decide_inputs
-from gate.commands.inputs import DEFAULT_FOLDER, REPORT, read_inputs
+from gate.commands.deciding import Decided, decide_inputs
+from gate.commands.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.commands.options import OutputOptions, RulesOptions
-from gate.commands.outputs import Format, fill, require_writable, show, write_asked
+from gate.commands.outputs import Format, fill, links_of, require_writable, show, write_asked
 from gate.model import Report, UserError
+from gate.report.links import Links
+from gate.report.material import Material
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """Which run, in which format; out: the folder to fill."""
+    """Which run, in which format; out: the folder to fill; links: for comment and summary."""
 
     runs: tuple[str, ...]
     form: Format
     out: Path | None
     every: bool
+    links: Links
 
 
-def run(options: ReportOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO) -> int:
+def links_with(report: str | None, run: str | None) -> Links:
+    """Complete the addresses that were given with what the environment of a workflow tells."""
+    return Links(report=report, run=run or links_of(os.environ).run)
+
+
+def run(options: ReportOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     """Render a run and return its report's exit code.
 
-    A report.json (of the folder, or named) is rendered as it was decided; measurements, and runs with other rules or
-    a selection of benchmarks, are decided again.
+    A report.json (of the folder, or named) is rendered as it was decided, with the values of the measurements beside
+    it; measurements, and runs with other rules or a selection of benchmarks, are decided again. Such another view of a
+    run never replaces its report.
     """
     require_writable(outputs)
     runs = options.runs or (str(_nearest_folder()),)
-    report = _report(runs, rules)
-    is_folder = len(runs) == 1 and Path(runs[0]).is_dir()
-    fill(options.out or Path(runs[0] if is_folder else DEFAULT_FOLDER), report)
-    write_asked(report, outputs)
-    show(report, outputs, out, form=options.form, every=options.every)
-    return report.exit_code
+    decided = _decided(runs, rules)
+    folder = options.out or _own_folder(runs, rules)
+    if folder is not None and not _is_taken(folder, runs, options):
+        fill(folder, decided, options.links)
+    elif folder is not None:
+        err.write(f"perfgate: {folder} holds another run, whose report stays; --out DIR writes this one's\n")
+    write_asked(decided, outputs)
+    show(decided, outputs, out, form=options.form, every=options.every, links=options.links)
+    return decided.report.exit_code
 
 
 def _nearest_folder() -> Path:
@@ -48,14 +60,48 @@ def _nearest_folder() -> Path:
     return next((Path(os.path.relpath(f)) for f in found if f.is_dir()), Path(DEFAULT_FOLDER))
 
 
-def _report(runs: Sequence[str], rules: RulesOptions) -> Report:
-    again = rules.config or rules.rules or rules.sets or rules.benchmarks
-    if len(runs) == 1 and not again:
+def _own_folder(runs: Sequence[str], rules: RulesOptions) -> Path | None:
+    """Return the folder whose report this is; None for another view of a run, which is nobody's report."""
+    if _is_again(rules):
+        return None
+    if len(runs) == 1 and Path(runs[0]).is_dir():
+        return Path(runs[0])
+    return Path(DEFAULT_FOLDER)
+
+
+def _is_taken(folder: Path, runs: Sequence[str], options: ReportOptions) -> bool:
+    named = options.out is not None or str(folder) in runs
+    return not named and any((folder / name).exists() for name in (MEASUREMENTS, REPORT))
+
+
+def _is_again(rules: RulesOptions) -> bool:
+    return bool(rules.config or rules.rules or rules.sets or rules.benchmarks)
+
+
+def _decided(runs: Sequence[str], rules: RulesOptions) -> Decided:
+    if len(runs) == 1 and not _is_again(rules):
         path = Path(runs[0])
         decided = path / REPORT if path.is_dir() else path
         if decided.suffix == ".json" and decided.is_file():
-            return _read(decided)
+            report = _read(decided)
+            return Decided(report, lambda: _beside(decided.with_name(MEASUREMENTS), report))
     return decide_inputs(read_inputs(runs), rules)
+
+
+def _beside(measurements: Path, report: Report) -> Material:
+    """Read what lies beside a report; nothing where it is of another run, or cannot be read: the page says so."""
+    if not measurements.is_file():
+        return Material()
+    try:
+        found = decide_inputs(read_inputs([str(measurements)]), RulesOptions(None, None, (), ()))
+    except UserError:
+        return Material()
+    return found.material() if _identity(found.report) == _identity(report) else Material()
+
+
+def _identity(report: Report) -> tuple[str | None, ...]:
+    run = report.run
+    return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
 
 
 def _read(file: Path) -> Report:

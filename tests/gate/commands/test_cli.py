@@ -30,7 +30,7 @@ def test_version_and_help() -> None:
     assert run("--version") == (0, f"perfgate {__version__}\n", "")
     code, out, _ = run("--help")
     assert code == 0
-    for name in ("init", "check", "measure", "decide", "report", "config"):
+    for name in ("init", "check", "measure", "decide", "report", "compare", "config"):
         assert f"\n    {name} " in out
         assert "example:\n  perfgate " in run(name, "--help")[1]
 
@@ -108,8 +108,10 @@ def test_a_reader_that_goes_away_or_a_full_disk_shows_no_traceback(table_v: str)
         capture_output=True, text=True, check=False, env=environment(),
     )  # fmt: skip
     assert closed.stderr == ""
-    full = subprocess.run(
-        ["sh", "-c", '"$@" > /dev/full', "sh", *perfgate("decide", table_v)],
-        capture_output=True, text=True, check=False, env=environment(),
-    )  # fmt: skip
-    assert (full.returncode, full.stderr) == (4, "perfgate: standard output: No space left on device\n")
+    for form in ((), ("--json", "-"), ("--html", "-")):
+        # what is longer than a buffer fails while it is written, what is shorter at the end
+        full = subprocess.run(
+            ["sh", "-c", '"$@" > /dev/full', "sh", *perfgate("decide", table_v, *form)],
+            capture_output=True, text=True, check=False, env=environment(),
+        )  # fmt: skip
+        assert (full.returncode, full.stderr) == (4, "perfgate: standard output: No space left on device\n")

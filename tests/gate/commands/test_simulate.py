@@ -73,7 +73,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
     assert len(figures) == 4
     assert sorted(figures) == sorted(str(file.relative_to(tmp_path)) for file in (tmp_path / "evidence").iterdir())
     for figure in figures:
-        assert ET.parse(tmp_path / figure).getroot().tag.endswith("svg")  # noqa: S314  # our own output
+        assert ET.parse(tmp_path / figure).getroot().tag.endswith("svg")  # our own output
     assert str(tmp_path) not in written
     command = "perfgate calibrate --simulate --builds 3,5 --threshold 0%,2% --cases 6 --reports 8 --seed 3"
     assert f"    {command} --markdown evidence.md\n" in written
