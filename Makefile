@@ -22,6 +22,7 @@ evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 r
 bench: venv ## How fast perfgate itself is, against its peers, as ratios in one run
 	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
+	@$(PYTHON_ENV) -m benchmarks.report
 
 tools: venv ## Tests against the real external tools on this host
 	@$(PYTHON_ENV) -m pytest -m tools
