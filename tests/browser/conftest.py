@@ -18,13 +18,6 @@ from tests.support import browser as support
 Written = Callable[[str], Path]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these tests in one process: a browser costs more than what they do with it."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with support.started() as started:

@@ -10,6 +10,9 @@ from gate.importance import ordered
 from tests.gate.report import examples
 from tests.support.browser import DESKTOP, Opened, context, opened
 
+# one process: a browser costs more than what these tests do with it
+pytestmark = pytest.mark.xdist_group("browser")
+
 Written = Callable[[str], Path]
 
 NAMES = "() => [...document.querySelectorAll('#findings-table > tbody > tr')].filter(r => r.checkVisibility()).map(r => r.cells[0].querySelector('bdi').textContent)"

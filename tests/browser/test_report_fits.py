@@ -9,6 +9,9 @@ from playwright.sync_api import Browser
 from tests.gate.report import examples
 from tests.support.browser import DESKTOP, PHONE, SMALL_PHONE, TABLET, Opened, Scheme, context, opened
 
+# one process: a browser costs more than what these tests do with it
+pytestmark = pytest.mark.xdist_group("browser")
+
 Written = Callable[[str], Path]
 FEW = [name for name in examples.ALL if name != "many"]
 """Without the long one, in which axe finds nothing that it does not find in the others, in twenty times their time."""

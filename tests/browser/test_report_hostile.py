@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser
 
 from gate.cli import main
 from tests.support import runs
 from tests.support.browser import DESKTOP, PHONE, context, opened
+
+# one process: a browser costs more than what these tests do with it
+pytestmark = pytest.mark.xdist_group("browser")
 
 Written = Callable[[str], Path]
 

@@ -13,6 +13,9 @@ from gate.report import wording
 from tests.gate.report import examples
 from tests.support.browser import context, opened
 
+# one process: a browser costs more than what these tests do with it
+pytestmark = pytest.mark.xdist_group("browser")
+
 Written = Callable[[str], Path]
 
 LOST = """() => {

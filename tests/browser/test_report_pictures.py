@@ -12,6 +12,9 @@ from gate.model import SIDES
 from tests.gate.report import examples
 from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
 
+# one process: a browser costs more than what these tests do with it
+pytestmark = pytest.mark.xdist_group("browser")
+
 Written = Callable[[str], Path]
 
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => d.open = true)"

@@ -83,7 +83,8 @@ class Served(Project):
 
     def servers(self) -> list[int]:
         """The process ids of all servers so far."""
-        return [int(path.read_text()) for path in self.notes.glob("server-*")]
+        # one that has just been made may be empty still
+        return [int(text) for path in self.notes.glob("server-*") if (text := path.read_text())]
 
 
 @pytest.fixture
