@@ -1,4 +1,4 @@
-"""What renderers share of a report's arrangement: the order of findings, groups of failures, the bars."""
+"""What renderers share of a report's arrangement: counts of verdicts, groups of failures, the bars."""
 
 from __future__ import annotations
 
