@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,10 @@ import msgspec
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+from gate.records import Located
+from gate.runs import parts_of
+
+_NAMED = 3
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,22 +86,33 @@ def partial_suites(executions: Sequence[Execution]) -> list[Failure]:
     return failures
 
 
-def rounds_of(
-    executions: Sequence[Execution], run: Run | None, looks: Sequence[int], records: Sequence[Record]
-) -> Round:
-    """Count the rounds that both sides have, and those that the plan wanted.
+def rounds_of(records: Sequence[Located], run: Run | None, looks: Sequence[int]) -> Round:
+    """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
-    looks: rounds of the looks planned; where there are looks a round is complete when it was looked at.
+    looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there are
+    shards a round is complete when it is so in each that has anything to compare.
     """
+    executions = [r.record for r in records if isinstance(r.record, Execution)]
     if looks:
         measured = max((e.build + 1 for e in executions), default=0)
-        return Round(done=min(max(r.look for r in records if isinstance(r, Look)), measured), planned=looks[-1])
-    done: dict[Side, set[tuple[int, int]]] = {
-        side: {(e.session, e.build) for e in executions if e.side == side} for side in SIDES
-    }
+        taken = max((r.record.look for r in records if isinstance(r.record, Look)), default=0)
+        return Round(done=min(taken, measured), planned=looks[-1])
+    by_shard: dict[int, list[Execution]] = {}
+    for part in parts_of(records):
+        if part.files and part.compares:
+            by_shard.setdefault(part.shard, []).extend(part.executions)
+    done = [_complete(own) for own in by_shard.values()] or [_complete(executions)]
     builds = _planned_builds(run)
     planned = builds * (run.sessions or 1) if run and builds is not None else None
-    return Round(done=len(done["base"] & done["head"]), planned=planned)
+    return Round(done=len(set.intersection(*done)), planned=planned)
+
+
+def _complete(executions: Iterable[Execution]) -> set[tuple[int, int]]:
+    """Return the rounds, by session and build, of which there is something of both sides."""
+    done: dict[Side, set[tuple[int, int]]] = {side: set() for side in SIDES}
+    for e in executions:
+        done[e.side].add((e.session, e.build))
+    return done["base"] & done["head"]
 
 
 def settled_of(records: Sequence[Record]) -> dict[str, int]:
@@ -152,6 +167,26 @@ def round_warnings(
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
     return warnings
+
+
+def part_warnings(records: Sequence[Located], run: Run | None) -> list[str]:
+    """Say which parts of several fall short of the plan, and what two sessions cannot tell."""
+    planned, short = _planned_builds(run), []
+    for part in parts_of(records):
+        done = len(_complete(part.executions))
+        if planned is not None and part.compares and 0 < done < planned and not part.failures:
+            short.append(f"{part.name}: {done} of its {planned} rounds")
+    warnings = [f"measured of {'; '.join(short[:_NAMED])}{_more(short)}"] if short else []
+    if len({r.record.session for r in records if isinstance(r.record, Execution)}) == 2:
+        warnings.append(
+            "2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so that "
+            "only large changes are called; a third session narrows the intervals most"
+        )
+    return warnings
+
+
+def _more(texts: Sequence[str]) -> str:
+    return f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
 
 
 def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[str]:

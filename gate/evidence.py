@@ -12,6 +12,7 @@ import numpy as np
 from gate.completeness import (
     build_warnings,
     look_warnings,
+    part_warnings,
     partial_suites,
     presence,
     round_warnings,
@@ -20,11 +21,11 @@ from gate.completeness import (
 )
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
-from gate.hosts import run_states, side_differences
+from gate.hosts import machines, run_states, side_differences
 from gate.looks import looks_of
-from gate.model import Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.model import SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
 from gate.records import Located
-from gate.runs import EvidenceError, missing_parts, run_of
+from gate.runs import EvidenceError, in_order, missing_parts, run_of, session_gaps
 from gate.steadiness import steady_warning
 from gate.units import to_base
 
@@ -42,8 +43,14 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     Raises:
         EvidenceError: the same execution twice, or run lines that differ.
     """
+    records = in_order(records)
     run = run_of(records)
-    records = [r for r in records if _selected(r, select)]
+    # of the whole run: which part of it is decided moves neither its looks nor its rounds
+    looks = looks_of(run, [r.record for r in records])
+    rounds = rounds_of(records, run, looks)
+    lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
+    short = part_warnings(records, run)
+    records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     _refuse_duplicates(records)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     builds = [r.record for r in records if isinstance(r.record, Build)]
@@ -52,15 +59,13 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     known = {f.benchmark for f in failures}
     failures += [f for f in partial_suites(executions) if f.benchmark not in known]
     found = presence(executions, failures, run, select)
-    failures += [*missing_parts(records), *found.missing]
+    failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [e for e in executions if e.benchmark in found.both and not {e.benchmark, e.suite} & failed]
     pairs = _pairs(judged, config)
     times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
     seconds = [each for each in times if each is not None]
     everything = [r.record for r in records]
-    looks = looks_of(run, everything)
-    rounds = rounds_of(executions, run, looks, everything)
     return Evidence(
         run=run,
         cases=pairs.cases,
@@ -75,9 +80,12 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
             *(run.warnings if run else []),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
+            *short,
             *build_warnings(builds, run),
             *_undecided_warnings(pairs.cases),
+            *pairs.warnings,
             *side_differences(records),
+            *machines(records),
             *run_states(records),
         ],
     )
@@ -100,8 +108,7 @@ def _undecided_warnings(cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def _selected(located: Located, select: Sequence[str]) -> bool:
-    name = getattr(located.record, "benchmark", None)
+def _wanted(name: str | None, select: Sequence[str]) -> bool:
     return not select or name is None or any(matches(glob, name) for glob in select)
 
 
@@ -115,9 +122,10 @@ def _refuse_duplicates(records: Sequence[Located]) -> None:
             key = (e.benchmark, metric, _canonical(e.factors), e.side, e.session, e.build, e.execution)
             first = seen.setdefault(key, located)
             if first is not located:
+                session = f" session {e.session}," if e.session else ""
                 raise EvidenceError(
                     f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
-                    f"({e.benchmark}, {metric}, {e.side}, build {e.build}, execution {e.execution})"
+                    f"({e.benchmark}, {metric}, {e.side},{session} build {e.build}, execution {e.execution})"
                 )
 
 
@@ -153,13 +161,14 @@ class _Pairs(msgspec.Struct, frozen=True):
     cases: list[Case]
     failures: list[Failure]
     new: list[str]
+    warnings: list[str]
 
 
 def _pairs(executions: Sequence[Execution], config: Config) -> _Pairs:
     """Make the samples of both sides.
 
-    A decided metric (or factor setting) that head lacks, or whose unit changes, is a failure; one that base lacks is
-    new.
+    A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
+    base lacks is new.
     """
     sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
@@ -167,33 +176,69 @@ def _pairs(executions: Sequence[Execution], config: Config) -> _Pairs:
         for metric in e.metrics:
             if e.metrics[metric].values:
                 sides[e.benchmark, metric, factors][e.side].append(e)
-    found = _Pairs([], [], [])
+    found = _Pairs([], [], [], [])
+    sessions = _sessions(executions)
     for (benchmark, metric, factors), by_side in sides.items():
         decided = is_decided(config, benchmark, metric)
-        directions = {e.metrics[metric].better for both in by_side.values() for e in both}
-        unclear = len(directions) > 1 and metric_rules(config, benchmark, metric).better is None
-        units = {to_base(e.metrics[metric].unit)[0] for both in by_side.values() for e in both}
         what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
-        if by_side["base"] and by_side["head"] and len(units) == 1 and not unclear:
-            found.cases.append(_case(benchmark, metric, by_side, units.pop(), config, decided=decided))
-        elif not by_side["base"]:
+        if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
-        elif decided and not by_side["head"]:
-            status = f"{what} gave no values"
-            found.failures.append(Failure(kind="missing", benchmark=benchmark, side="head", status=status))
-        elif decided and len(units) == 1:
-            status = f"{what}: the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
-            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=status))
+            continue
+        lacking = _lacking(benchmark, what, by_side, sessions)
+        unlike = _unlike(benchmark, metric, by_side, config)
+        if decided and lacking:
+            found.failures.extend(lacking)
+        elif by_side["head"] and not unlike:
+            found.warnings.extend(f"{benchmark}: {failure.status}" for failure in lacking)
+            found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
         elif decided:
-            status = f"{what} has several units: {', '.join(sorted(units))}"
-            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=status))
+            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
     return found
 
 
-def _case(
-    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], unit: str, config: Config, *, decided: bool
-) -> Case:
+def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:
+    """Say what the lines of a metric disagree in, so that they have no ratio; else nothing."""
+    measured = [e.metrics[metric] for both in by_side.values() for e in both]
+    units = {to_base(each.unit)[0] for each in measured}
+    if len(units) > 1:
+        return f" has several units: {', '.join(sorted(units))}"
+    if len({each.better for each in measured}) > 1 and metric_rules(config, benchmark, metric).better is None:
+        return f": the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
+    return ""
+
+
+_Sessions = dict[tuple[str, Side], set[int]]
+
+
+def _sessions(executions: Sequence[Execution]) -> _Sessions:
+    """Return the sessions that measured anything of each benchmark, by side."""
+    found: _Sessions = defaultdict(set)
+    for e in executions:
+        found[e.benchmark, e.side].add(e.session)
+    return found
+
+
+def _lacking(benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions) -> list[Failure]:
+    """Return the failure of a metric that head lacks, or one for each session that has the benchmark without it.
+
+    Judged by the other sessions alone it would have fewer than the plan says. A session that lacks the whole benchmark
+    is spoken of elsewhere.
+    """
+    if not by_side["head"]:
+        return [Failure(kind="missing", benchmark=benchmark, side="head", status=f"{what} gave no values")]
+    lacking = {side: sessions[benchmark, side] - {e.session for e in by_side[side]} for side in SIDES}
+    found = []
+    for session in sorted(lacking["base"] | lacking["head"]):
+        without = [side for side in SIDES if session in lacking[side]]
+        status = f"{what} gave no values in session {session}"
+        side = without[0] if len(without) == 1 else None
+        found.append(Failure(kind="missing", benchmark=benchmark, side=side, session=session, status=status))
+    return found
+
+
+def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, *, decided: bool) -> Case:
     rules = metric_rules(config, benchmark, metric)
+    unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
     return Case(
         benchmark=benchmark,
         metric=metric,

@@ -210,6 +210,15 @@ def side_differences(records: Sequence[Located]) -> list[str]:
     ]
 
 
+def machines(records: Sequence[Located]) -> list[str]:
+    """Say which machines measured, where several did: a report shows the facts of the first run line only."""
+    measured = _hosts(records).values()
+    every = {host for sessions in measured for sides in sessions.values() for side in SIDES for host in sides[side]}
+    if len(every) < 2:
+        return []
+    return [f"host: measured on {len(every)} machines or boots, {_side(every, every)}; the facts are the first one's"]
+
+
 _Sides = dict[str, set[_Host | None]]
 
 

@@ -15,14 +15,19 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
     """Lay out the looks: of the plan's range of builds, what fits the budget by what round 1 cost.
 
     records: the builds and executions of a run in any order, of which only the first round's seconds count, so that
-    nothing measured later moves a look. Empty when the plan is a fixed number of builds. Source: docs/method.md.
+    nothing measured later moves a look. Each session has a budget of its own: the one whose first round took longest
+    says what fits. Empty when the plan is a fixed number of builds. Source: docs/method.md.
     """
     if not isinstance(plan.builds, Builds):
         return []
     most = plan.builds.max
-    first = [r.seconds or 0.0 for r in records if isinstance(r, (Build, Execution)) and r.build == 0]
-    if sum(first) > 0:
-        most = max(1, min(most, int(float(plan.budget) / sum(first))))
+    first: dict[int, list[float]] = {}
+    for r in records:
+        if isinstance(r, (Build, Execution)) and r.build == 0:
+            first.setdefault(r.session, []).append(r.seconds or 0.0)
+    longest = max(map(sum, first.values()), default=0.0)
+    if longest > 0:
+        most = max(1, min(most, int(float(plan.budget) / longest)))
     return list(look_rounds(min(plan.builds.min, most), most))
 
 

@@ -42,7 +42,8 @@ class Design:
 
     interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
     rounds of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one
-    level for a fixed design. size: findings of the report. seed: of the bootstrap. now: when it was measured.
+    level for a fixed design. size: findings of the report. sessions: that measured, or were to; where they are several
+    no finding goes by builds. seed: of the bootstrap. now: when it was measured.
     """
 
     policy: Policy
@@ -53,6 +54,7 @@ class Design:
     reached: tuple[int, ...]
     spending: Spending
     size: int
+    sessions: int
     seed: int
     memory: Memory | None
     now: datetime.datetime
@@ -112,36 +114,43 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
     size = max(len(subjects), 1)
-    planned = evidence.looks[-1] if looks else _planned(evidence, subjects)
+    sessions = sessions_of(evidence)
+    planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
-        method=_method(policy, planned, size),
+        method=_method(policy, planned, size, sessions),
         moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
         looks=looks,
         reached=reached,
         spending=spending(looks or (1,)),
         size=size,
+        sessions=sessions,
         seed=(run.seed if run else None) or 0,
         memory=memory,
         now=_when(run.created if run else None),
     )
 
 
-def _planned(evidence: Evidence, subjects: list[Subject]) -> int:
-    """Count the top units a side that the plan wants, else those there are."""
-    sides = [side for s in subjects for side in (s.case.base, s.case.head)]
-    sessions = max((len(side.counts[2]) for side in sides), default=1)
-    if sessions > 1:
-        return sessions
-    return evidence.rounds.planned or max((len(side.builds) for side in sides), default=1)
+def sessions_of(evidence: Evidence) -> int:
+    """Count the sessions that measured anything, or were to."""
+    sides = (side for case in evidence.cases for side in (case.base, case.head))
+    measured = {session for side in sides for session, _ in side.builds}
+    planned = evidence.run.sessions if evidence.run else None
+    return max(len(measured), planned or 1)
 
 
-def _method(policy: Policy, builds: int, size: int) -> Method:
+def _most_builds(subjects: list[Subject]) -> int:
+    return max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
+
+
+def _method(policy: Policy, builds: int, size: int, sessions: int) -> Method:
     chosen = policy.config.gate.interval
     if chosen in ("fieller", "fieller-kj", "fieller-paired"):
         return chosen
-    return "fieller-paired" if pairing_pays(builds, 1 - policy.config.gate.confidence, size) else "fieller"
+    # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
+    pays = sessions > 1 or pairing_pays(builds, 1 - policy.config.gate.confidence, size)
+    return "fieller-paired" if pays else "fieller"
 
 
 def _when(created: str | None) -> datetime.datetime:

@@ -26,7 +26,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
-from gate.stats.select import of_rounds
+from gate.stats.select import of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -72,6 +72,16 @@ class Estimated:
     def builds(self) -> int:
         """Builds of the side that has fewer."""
         return min(len(self.base.builds), len(self.head.builds))
+
+    @property
+    def units(self) -> int:
+        """What intervals rest on, of the side that has fewer: builds, or sessions where there are several."""
+        return min(self.reduced.base.n, self.reduced.head.n)
+
+    @property
+    def unit(self) -> Literal["session", "build"]:
+        """What intervals rest on."""
+        return "build" if isinstance(self.reduced.base.units[0], tuple) else "session"
 
     @property
     def exact(self) -> bool:
@@ -120,12 +130,16 @@ def estimates(
 
 
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
-    base, head = (of_rounds(side, rounds) for side in (subject.case.base, subject.case.head))
-    reduced = reduce(base, head, subject.tau, exact=subject.case.exact)
+    shared = of_shared_sessions(*(of_rounds(side, rounds) for side in (subject.case.base, subject.case.head)))
+    base, head = shared.base, shared.head
+    reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
-    if method == "fieller-paired" and not paired_units(reduced.base, reduced.head) and gate.interval == "auto":
-        # a pairing chosen for rounds that are complete does not throw away what has no partner
+    rounds_pair = all(isinstance(unit, tuple) for unit in (*reduced.base.units, *reduced.head.units))
+    incomplete = rounds_pair and not paired_units(reduced.base, reduced.head)
+    if method == "fieller-paired" and incomplete and gate.interval == "auto":
+        # a pairing chosen for rounds that are complete does not throw away what has no partner; a session on another
+        # machine is no part of a ratio without one
         method = "fieller"
     found = Estimated(
         subject=subject,
@@ -137,13 +151,21 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         paired=method == "fieller-paired",
         moderation=None,
         hold="",
-        warnings=reduced.warnings,
+        warnings=(*reduced.warnings, *_lacking(shared.lacking)),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return replace(found, reduced=replace(reduced, trouble="no-rounds"))
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
+
+
+def _lacking(sessions: Sequence[int]) -> tuple[str, ...]:
+    if not sessions:
+        return ()
+    named = ", ".join(map(str, sessions))
+    one = f"session {named} measured one side alone and does not count"
+    return (one if len(sessions) == 1 else f"sessions {named} measured one side alone and do not count",)
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:
@@ -158,7 +180,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
         bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
         alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size))),
-        sessions=max(len(found.base.counts[2]), len(found.head.counts[2])) > 1,
+        sessions=design.sessions > 1,
     )
     return replace(
         found,
@@ -184,7 +206,7 @@ def _held(found: Estimated, design: Design) -> Estimated:
         hold = "memory"
     elif found.builds < gate.min_builds and not moderated:
         hold = "builds"
-    elif found.method.startswith("bootstrap") and gate.family == "holm" and found.builds < BOOTSTRAP_BUILDS:
+    elif found.method.startswith("bootstrap") and gate.family == "holm" and found.units < BOOTSTRAP_BUILDS:
         hold = "bootstrap"
     return replace(found, hold=hold)
 

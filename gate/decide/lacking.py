@@ -27,7 +27,7 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     df, builds = found.ratio.df, found.builds
     if judged.settled or judged.position.not_worse or found.exact or found.reduced.trouble or df is None:
         return None
-    if max(len(side.counts[2]) for side in (found.base, found.head)) > 1:
+    if design.sessions > 1:
         # the unit is the session: builds of the same sessions tell little more
         return None
     beyond = _beyond(found)

@@ -49,8 +49,7 @@ class Facts:
 def finding(facts: Facts) -> str:
     """Say why a finding has its verdict."""
     if facts.accepted is not None:
-        a = facts.accepted
-        return f"a known regression, not shown to exceed the {Share(a.up_to)} accepted until {a.until}: {a.reason}"
+        return _accepted(facts, facts.accepted)
     if facts.found.reduced.trouble:
         return _trouble(facts)
     threshold = str(Share(facts.threshold))
@@ -65,11 +64,19 @@ def finding(facts: Facts) -> str:
     return _inconclusive(facts, threshold)
 
 
+def _accepted(facts: Facts, entry: Accepted) -> str:
+    if entry.up_to is None:
+        return f"a regression{_exceeded(facts)}, let through by {entry.reason}"
+    return (
+        f"a known regression, not shown to exceed the {Share(entry.up_to)} accepted until {entry.until}: {entry.reason}"
+    )
+
+
 def _exceeded(facts: Facts) -> str:
-    if facts.exceeded is None:
+    entry = facts.exceeded
+    if entry is None or entry.up_to is None:
         return ""
-    a = facts.exceeded
-    return f", and beyond the {Share(a.up_to)} accepted until {a.until}: {a.reason}"
+    return f", and beyond the {Share(entry.up_to)} accepted until {entry.until}: {entry.reason}"
 
 
 def _unchanged(facts: Facts, threshold: str) -> str:
@@ -109,7 +116,7 @@ def _inconclusive(facts: Facts, threshold: str) -> str:
             "that the number of findings asks for"
         )
     beyond = f"a change beyond the threshold of {threshold}"
-    return f"the interval is too wide to tell {beyond} from none; more builds narrow it"
+    return f"the interval is too wide to tell {beyond} from none; more {facts.found.unit}s narrow it"
 
 
 def _worsening(facts: Facts) -> str:
@@ -125,12 +132,12 @@ def _bound(facts: Facts, threshold: str) -> str:
 
 
 def _held(facts: Facts) -> str:
-    has = facts.found.builds
+    has, units, unit = facts.found.builds, facts.found.units, facts.found.unit
     return {
         "": "",
         "builds": f"the change looks real, but a verdict needs {facts.min_builds} builds a side, this has {has}",
-        "bootstrap": f"a bootstrap interval over {has} builds covers too little to decide by: it takes "
-        f"{BOOTSTRAP_BUILDS} builds, or an interval that knows its degrees",
+        "bootstrap": f"a bootstrap interval over {units} {unit}s covers too little to decide by: it takes "
+        f"{BOOTSTRAP_BUILDS}, or an interval that knows its degrees",
         "memory": "one build a side: the interval rests on remembered variance alone, which reports and never decides",
     }[facts.found.hold]
 
@@ -162,7 +169,7 @@ def _trouble(facts: Facts) -> str:
         return _TROUBLES[reduced.trouble]
     if reduced.trouble == "one-unit":
         few = [side for side, tops in (("base", reduced.base), ("head", reduced.head)) if tops.n < 2]
-        unit = "session" if len(facts.found.base.counts[2]) > 1 else "build"
+        unit = facts.found.unit
         where = "a side" if len(few) == 2 else f"of {few[0]}"
         return f"one {unit} {where} leaves open what differs from {unit} to {unit}, so there is no interval"
     if reduced.trouble == "few-values" and reduced.shortage is not None:
@@ -243,4 +250,8 @@ def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evide
         return f"{what}, and nothing was measured" if not findings else f"{what} beside {total}"
     if verdict == "inconclusive":
         return f"{counts['inconclusive']:,} of {total} inconclusive{_apart(findings)}, none regressed"
+    if counts["accepted"]:
+        labels = {f.accepted.reason for f in findings if f.accepted is not None and f.accepted.up_to is None}
+        by = f" by {', '.join(sorted(labels))}" if labels else ""
+        return f"{counts['accepted']:,} of {total} accepted{by}, nothing else regressed"
     return f"nothing regressed in {total}"

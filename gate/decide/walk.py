@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gate.config.rules import accepts_of
+from gate.config.types import Accept
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, Estimated, Estimates, estimates
 from gate.model import Accepted
@@ -257,7 +258,7 @@ def _within_floor(found: Estimated) -> bool:
 
 
 class Acceptance(NamedTuple):
-    """The accept entry that covers a regression, or else one that it exceeds."""
+    """What covers a regression: an accept entry, else a label. exceeded: an entry that it exceeds."""
 
     covers: Accepted | None
     exceeded: Accepted | None
@@ -266,16 +267,20 @@ class Acceptance(NamedTuple):
 def acceptance(judged: Judged, design: Design) -> Acceptance:
     """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
     found, subject, policy = judged.estimated, judged.subject, design.policy
-    exceeded: Accepted | None = None
+    exceeded: Accept | None = None
     for accept in accepts_of(policy.config, subject.case.benchmark, subject.case.metric, subject.statistic):
         if accept.until < policy.today or found.reduced.trouble:
             continue
-        entry = Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
-        if not _exceeds(judged, entry.up_to, design):
-            return Acceptance(entry, None)
-        if exceeded is None or entry.up_to > exceeded.up_to:
-            exceeded = entry
-    return Acceptance(None, exceeded)
+        if not _exceeds(judged, float(accept.up_to), design):
+            return Acceptance(_entry(accept), None)
+        if exceeded is None or accept.up_to > exceeded.up_to:
+            exceeded = accept
+    label = Accepted(up_to=None, until=None, reason=policy.label) if policy.label is not None else None
+    return Acceptance(label, _entry(exceeded) if exceeded is not None else None)
+
+
+def _entry(accept: Accept) -> Accepted:
+    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
 
 
 def _exceeds(judged: Judged, size: float, design: Design) -> bool:

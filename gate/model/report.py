@@ -69,10 +69,10 @@ class Variances(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """The [[accept]] entry that let a regression pass."""
+    """What let a regression pass: an [[accept]] entry, or else a label, which has neither size nor date."""
 
-    up_to: float
-    until: str
+    up_to: float | None
+    until: str | None
     reason: str
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from gate.model import Sample
+from gate.stats.bootstrap_sessions import Pairing, pairing
 from gate.stats.picks import Floats
 from gate.stats.ratio import WITHHELD, Limits, Tail
-from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
+from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -136,7 +137,8 @@ class Distribution:
 class BootstrapRatio:
     """The ratio of means by bootstrap: a gate.stats.ratio.Ratio.
 
-    x, y: means of base and head, unweighted at every level (as gate.stats.levels.summarize). ratio, difference:
+    x, y: means of base and head, unweighted at every level (as gate.stats.levels.summarize); of several sessions, where
+    each gives one ratio, those of a machine in the middle, with the mean ratio between them. ratio, difference:
     replicates of head/base and of head - base; None when nothing is known of the variance (fewer than two top units on
     a side, or all resamples equal). replicates: their number. monte_carlo_error: the largest standard error of a limit
     of the ratio, over the alphas it was made for; None when nothing is known, or one of them needs more replicates for
@@ -184,42 +186,72 @@ def bootstrap_ratio(
     sessions: bool,
     cap: int = CAP,
 ) -> BootstrapRatio:
-    """Resample both sides, each by itself, until the limits at all alphas are known to PRECISION (NIST 3.6).
+    """Resample both sides until the limits at all alphas are known to PRECISION (NIST 3.6).
+
+    Each side by itself; of several sessions with values above 0 the sessions, and within each both sides.
 
     alphas: two-sided levels, the nominal one and the strictest that may be asked for. seed: not negative. cap: most
     replicates; they come in chunks of CHUNK, so at least one chunk. sessions: session is a level, the highest.
     """
+    pairs = pairing(base, head, scheme) if sessions else None
+    of = _apart(base, head, scheme, seed, sessions=sessions) if pairs is None else _together(pairs, seed)
+    unit = "session" if sessions else "build"
+    if min(map(len, of.units)) < 2:
+        reason = f"one {unit} a side: what differs between {unit}s is not known"
+        return BootstrapRatio(of.x, of.y, None, None, 0, None, (reason,))
+    most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
+    means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
+    if all(each.min() == each.max() for each in means):
+        return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, ("no spread: all resamples are equal",))
+    ratio = _distribution(of.ratio, means, of.units, bca=bca)
+    difference = _distribution(of.difference, means, of.units, bca=bca)
+    error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
+    warnings = (*_of_design(scheme, of.tops, means, unit), *_of_replicates(ratio, alphas))
+    return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Resampled:
+    """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios.
+
+    tops: the top units of each sample. units: those that BCa leaves out one at a time. draw: replicates of each mean,
+    CHUNK for each chunk. ratio, difference: of the means.
+    """
+
+    x: float
+    y: float
+    tops: list[Floats]
+    units: list[Floats]
+    draw: Callable[[range], list[Floats]]
+    ratio: Callable[..., Floats]
+    difference: Callable[..., Floats]
+
+
+def _apart(base: Sample, head: Sample, scheme: Scheme, seed: int, *, sessions: bool) -> _Resampled:
     sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
     tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
     x, y = (float(means.mean()) for means in tops)
-    unit = "session" if sessions else "build"
     units = [side.values for side in sides] if scheme == "FLAT" else tops
-    if min(map(len, units)) < 2:
-        reason = f"one {unit} a side: what differs between {unit}s is not known"
-        return BootstrapRatio(x, y, None, None, 0, None, (reason,))
-    most = int(min(cap, WORK / sum(len(side.values) for side in sides))) // CHUNK
-    means = _replicates(sides, units, bca=bca, seed=seed, alphas=alphas, most=max(1, most))
-    if all(side.min() == side.max() for side in means):
-        return BootstrapRatio(x, y, None, None, len(means[0]), None, ("no spread: all resamples are equal",))
-    ratio = _distribution(_ratio, means, units, bca=bca)
-    difference = _distribution(_difference, means, units, bca=bca)
-    error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
-    warnings = (*_of_design(scheme, tops, means, unit), *_of_replicates(ratio, alphas))
-    return BootstrapRatio(x, y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
+    return _Resampled(x, y, tops, units, lambda chunks: replicate_means(sides, seed, chunks), _ratio, _difference)
 
 
-def _replicates(
-    sides: list[Hierarchy], units: list[Floats], *, bca: bool, seed: int, alphas: Sequence[float], most: int
-) -> list[Floats]:
-    """Return the replicates of both means: chunks are added until the limits are known, or there are most of them."""
-    means = [np.empty(0), np.empty(0)]
+def _together(pairs: Pairing, seed: int) -> _Resampled:
+    def draw(chunks: range) -> list[Floats]:
+        return [pairs.replicates(seed, chunks)]
+
+    return _Resampled(pairs.x, pairs.y, [pairs.logs], [pairs.logs], draw, np.exp, pairs.difference)
+
+
+def _replicates(of: _Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Floats]:
+    """Return the replicates of all means: chunks are added until the limits are known, or there are most of them."""
+    means = [np.empty(0) for _ in of.units]
     done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
     while done < most:
         end = min(max(wanted, done + 1), most)
-        fresh = replicate_means(sides, seed, range(done, end))
+        fresh = of.draw(range(done, end))
         means = [np.concatenate((old, _rounded(new))) for old, new in zip(means, fresh, strict=True)]
         done = end
-        worst = _worst(_distribution(_ratio, means, units, bca=bca), alphas)
+        worst = _worst(_distribution(of.ratio, means, of.units, bca=bca), alphas)
         if worst <= 1:
             break
         # the error falls with the root of the replicates; a first guess of it may not ask for too many
@@ -251,7 +283,7 @@ def _difference(x: Floats, y: Floats) -> Floats:
 
 
 def _distribution(
-    estimate: Callable[[Floats, Floats], Floats], means: list[Floats], units: list[Floats], *, bca: bool
+    estimate: Callable[..., Floats], means: list[Floats], units: list[Floats], *, bca: bool
 ) -> Distribution:
     values = _rounded(estimate(*means))
     values = np.sort(values[~np.isnan(values)])
@@ -264,14 +296,15 @@ def _distribution(
     total = len(values)
     share = min(max((below + upto) / 2 / total, 1 / (total + 1)), total / (total + 1))
     without = [(side.sum() - side) / (len(side) - 1) for side in units]
-    acceleration = _acceleration([estimate(without[0], center[1]), estimate(center[0], without[1])])
+    jackknife = [estimate(*center[:k], each, *center[k + 1 :]) for k, each in enumerate(without)]
+    acceleration = _acceleration(jackknife)
     return Distribution(values, undefined, float(ndtri(share)), acceleration)
 
 
 def _acceleration(jackknife: list[Floats]) -> float:
-    """Return a of BCa from the estimates without each unit of base, and without each of head.
+    """Return a of BCa from the estimates without each unit of one sample, for each sample.
 
-    A sixth of the skewness of the units' influence, over both samples (Davison and Hinkley 1997, 5.3.2, as scipy has
+    A sixth of the skewness of the units' influence, over all samples (Davison and Hinkley 1997, 5.3.2, as scipy has
     it); 0 where it is not known.
     """
     cubes, squares = 0.0, 0.0

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from gate.model import Sample
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of
 from gate.stats.quantile import needed_values, quantile_pair, type8
-from gate.stats.ratio import LogPair, MeanPair, Ratio, paired, unpaired
+from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
+from gate.stats.select import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired"]
 Trouble = Literal[
@@ -26,6 +29,8 @@ Trouble = Literal[
 ]
 
 _FEWEST_EXECUTIONS = 3
+_HAIR = 1e-12
+"""Ratios of sessions closer than this share are one: what is left is rounding."""
 _LARGEST_LOG = 161.0
 """Of a quantile: beyond it the square of the value has no float."""
 
@@ -56,21 +61,48 @@ class Reduced:
     warnings: tuple[str, ...]
 
 
-def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool) -> Reduced:
+def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
     """Reduce both sides to one number for each top unit, and say what stands in the way of a ratio.
 
     tau: of the quantile; None for the mean. exact: the metric is declared exact; one that shows spread is treated as
-    measured, with a warning. Source: docs/method.md, degenerate data and tails.
+    measured, with a warning. sessions: whether session is the top level, as it is anyway where a side has several.
+    Source: docs/method.md, degenerate data and tails.
     """
-    sessions = max(len(base.counts[2]), len(head.counts[2])) > 1
+    sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
-    spread = x.gap > 0 or y.gap > 0
-    warnings = ("declared exact, but it shows spread: treated as measured",) if exact and spread else ()
-    if tau is not None and not (exact and not spread):
-        return _quantile(base, head, tau, warnings, sessions=sessions)
+    spread = _exact_spread(base, head, x, y) if exact else ""
+    warnings = (f"declared exact, but {spread}: treated as measured",) if spread else ()
     is_exact = exact and not spread
+    if tau is not None and not is_exact:
+        return _quantile(base, head, tau, warnings, sessions=sessions)
     trouble = _trouble(base, head, x, y, exact=is_exact)
     return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
+
+
+def _exact_spread(base: Sample, head: Sample, x: Tops, y: Tops) -> str:
+    """Say what speaks against comparing as numbers; "" where each session has one value a side, all the same ratio."""
+    if x.gap > 0 or y.gap > 0:
+        return "it shows spread"
+    if not _of_sessions(x) or not (_spread(x) or _spread(y)):
+        return ""
+    if not measured_together(base, head):
+        return "it shows spread"
+    return "" if _one_ratio(x, y) else "its ratio differs from session to session"
+
+
+def _of_sessions(tops: Tops) -> bool:
+    return not isinstance(tops.units[0], tuple)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _one_ratio(x: Tops, y: Tops) -> bool:
+    """Tell whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
+    both = matched(x, y)
+    x_values, y_values = both.base.values, both.head.values
+    if x.log:
+        return not len(x_values) or float(np.ptp(y_values - x_values)) <= _HAIR
+    across, back = y_values * x_values.sum(), x_values * y_values.sum()
+    return bool((np.abs(across - back) <= _HAIR * np.maximum(across, back)).all())
 
 
 def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
@@ -81,16 +113,24 @@ def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Tr
     if x.mean == 0:
         return "zero-base"
     if exact:
-        return ""
+        return "" if _share_a_session(base, head) else "apart"
     return _too_little(base, head, x, y)
 
 
 def _too_little(base: Sample, head: Sample, x: Tops, y: Tops) -> Trouble:
-    if not {session for session, _ in base.builds} & {session for session, _ in head.builds}:
+    if not _share_a_session(base, head):
         return "apart"
     if x.n < 2 or y.n < 2:
         return "one-unit"
-    return "no-spread" if x.gap == 0 and y.gap == 0 and not (_spread(x) or _spread(y)) else ""
+    if x.gap > 0 or y.gap > 0:
+        return ""
+    # of machines that differ only the ratio is compared, and it may be the same on all
+    pairs = _of_sessions(x) and measured_together(base, head)
+    return "no-spread" if not (_spread(x) or _spread(y)) or (pairs and _one_ratio(x, y)) else ""
+
+
+def _share_a_session(base: Sample, head: Sample) -> bool:
+    return bool({session for session, _ in base.builds} & {session for session, _ in head.builds})
 
 
 def _spread(tops: Tops) -> bool:
@@ -135,7 +175,7 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...],
 
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
     """Return the variance of one side by level: of a mean at each, of a quantile (tops.log) at the top level only."""
-    sessions = not isinstance(tops.units[0], tuple)
+    sessions = _of_sessions(tops)
     if not tops.log:
         return summarize(sample, sessions=sessions).variances
     if tops.n < 2:
@@ -150,8 +190,42 @@ def ratio_of(reduced: Reduced, method: Method) -> Ratio:
     base, head = reduced.base, reduced.head
     if reduced.trouble in ("negative", "overflow", "zero-quantile"):
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
+    if reduced.exact:
+        return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
     if method == "fieller-paired":
+        by_session = _by_session(base, head)
+        if by_session is not None:
+            return by_session
         pair = paired(base, head)
     else:
         pair = unpaired(base, head, kalibera_jones=method == "fieller-kj")
     return LogPair(pair) if base.log else pair
+
+
+def _by_session(base: Tops, head: Tops) -> LogPair | None:
+    """Return the mean of the logarithms of each session's ratio, by t; None where the units are builds.
+
+    Machines may differ by any factor. Fieller's set would count it as variance of base's mean, and have no bounds
+    where machines are far apart; in the ratio of one machine's sides it cancels. So what both sides of a session have
+    in common is taken away from both, and a difference is that of a machine in the middle. Quantiles are logarithms
+    already.
+    """
+    if not _of_sessions(base):
+        return None
+    both = matched(base, head)
+    x, y = _logs(both.base), _logs(both.head)
+    if x is None or y is None:
+        return None
+    common = (x.values + y.values) / 2 - (x.values + y.values).mean() / 2
+    return LogPair(paired(*(Tops(side.values - common, side.units, side.gap, log=True) for side in (x, y))))
+
+
+def _logs(side: Tops) -> Tops | None:
+    """Return the logarithms of sessions, with the gap that they have in the middle; None where one is not above 0."""
+    if not side.n or (not side.log and side.values.min() <= 0):
+        return None
+    logs = side.values if side.log else np.log(side.values)
+    # an instrument's step is the same in its unit, whatever the machine's speed: sessions add the squares of its shares
+    step = side.gap * math.exp(side.mean) if side.log else side.gap
+    gap = float(np.sqrt(np.mean((step / np.exp(logs)) ** 2)))
+    return Tops(logs, side.units, gap, log=True)

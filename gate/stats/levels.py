@@ -34,8 +34,8 @@ class Tops:
     """One number for each unit of the top level, which is what every interval rests on.
 
     values: float64, shape (n,): means of builds (or of sessions), or logarithms. units: which build or session each is
-    of. gap: the smallest distance that the instrument can tell, on the same scale; 0 when all values are equal.
-    log: whether values are logarithms.
+    of. gap: the smallest distance that the instrument can tell, on the same scale; 0 when all values of each session
+    are equal. log: whether values are logarithms.
     """
 
     values: npt.NDArray[np.float64]
@@ -74,12 +74,25 @@ def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
     for children in (*sample.counts[:2], *((sample.counts[2],) if sessions else ())):
         means = _by_parent(means, children) / children
     units: tuple[Unit, ...] = tuple(dict.fromkeys(s for s, _ in sample.builds)) if sessions else sample.builds
-    return Tops(means, units, _gap(sample.values), log=False)
+    return Tops(means, units, gap_of(sample), log=False)
 
 
-def _gap(values: npt.NDArray[np.float64]) -> float:
-    """Return the smallest distance between two distinct values, 0 when all are equal."""
-    ordered = np.sort(values)
+def gap_of(sample: Sample) -> float:
+    """Return the smallest distance between two distinct values of one session, 0 when all of each are equal.
+
+    What values of two machines differ by tells nothing of the instrument.
+    """
+    if len(sample.counts[2]) == 1:
+        return smallest_step(np.sort(sample.values))
+    sizes = sample.counts[0]
+    for children in sample.counts[1:3]:
+        sizes = np.add.reduceat(sizes, np.cumsum(children) - children)
+    gaps = [smallest_step(np.sort(values)) for values in np.split(sample.values, np.cumsum(sizes)[:-1])]
+    return min((gap for gap in gaps if gap > 0), default=0.0)
+
+
+def smallest_step(ordered: npt.NDArray[np.float64]) -> float:
+    """Return the smallest distance between two distinct ones of ascending values, 0 when all are equal."""
     steps = ordered[1:] - ordered[:-1]
     steps = steps[steps > 0]
     return float(steps.min()) if len(steps) else 0.0

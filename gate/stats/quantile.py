@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gate.model import QuantileEffect, Sample
-from gate.stats.levels import Tops, Unit
+from gate.stats.levels import Tops, Unit, gap_of, smallest_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,14 +138,8 @@ def _side(sample: Sample, tau: float, *, sessions: bool) -> QuantileSide | None:
     if sessions:
         logs = np.add.reduceat(logs, _starts(sample.counts[2])) / sample.counts[2]
         units = tuple(dict.fromkeys(session for session, _ in sample.builds))
-    gap = _gap(np.sort(sample.values)) / math.exp(float(logs.mean()))
+    gap = gap_of(sample) / math.exp(float(logs.mean()))
     return QuantileSide(Tops(logs, units, gap, log=True), int(counts.min()), int(sample.counts[1].min()))
-
-
-def _gap(ordered: Array) -> float:
-    steps = np.diff(ordered)
-    steps = steps[steps > 0]
-    return float(steps.min()) if len(steps) else 0.0
 
 
 def quantile_curve(
@@ -230,7 +224,8 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     ordered = sample.values[order]
     logs = _logs(ordered)
     quantiles = _quantiles(logs, _place(n, taus))
-    least = (_gap(ordered) / np.exp(quantiles)) ** 2 / (12 * groups)
+    step = gap_of(sample) if len(sample.counts[2]) > 1 else smallest_step(ordered)
+    least = (step / np.exp(quantiles)) ** 2 / (12 * groups)
     if groups < 2:
         return _Pooled(quantiles, np.zeros((groups, len(taus))), clusters, least)
     sizes = np.bincount(label, minlength=groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +28,34 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
         names,
         None if sample.orders is None else sample.orders[executions],
     )
+
+
+def measured_together(base: Sample, head: Sample) -> bool:
+    """Tell whether a round has both sides; of two runs, each with its sessions, session 0 is not one session."""
+    return not set(base.builds).isdisjoint(head.builds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Both sides of the sessions that both have; lacking: the sessions that one side alone has."""
+
+    base: Sample
+    head: Sample
+    lacking: tuple[int, ...]
+
+
+def of_shared_sessions(base: Sample, head: Sample) -> Shared:
+    """Leave out the sessions that one side lacks: a machine without the other side is no part of a ratio.
+
+    Both sides stay whole where fewer than two sessions would remain, since there is no interval then, and where they
+    were not measured together.
+    """
+    first, second = ({session for session, _ in side.builds} for side in (base, head))
+    both, lacking = first & second, tuple(sorted(first ^ second))
+    if len(both) < 2 or not lacking or not measured_together(base, head):
+        return Shared(base, head, ())
+    kept = [of_builds(side, lambda build: build[0] in both) for side in (base, head)]
+    return Shared(kept[0], kept[1], lacking)
 
 
 def of_rounds(sample: Sample, rounds: int | None) -> Sample:

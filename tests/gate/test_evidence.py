@@ -195,7 +195,9 @@ def test_the_same_commit_and_rules_may_be_written_in_two_ways() -> None:
         ([{"shard": "1/3"}], ["shard 2 of 3 is missing", "shard 3 of 3 is missing"]),
         ([{"shard": "1/3"}, {"shard": "3/3"}], ["shard 2 of 3 is missing"]),
         ([{"shard": "2/2"}, {"shard": "1/2"}], []),
-        ([{"sessions": 2}], ["session 1 of 2 is missing", "session 1 of 2 is missing"]),
+        ([{"sessions": 2}], ["session 1 of 2 is missing"]),
+        ([{"sessions": 2, "session": 1}], ["session 0 of 2 is missing"]),
+        ([{"shard": "1/2", "sessions": 2, "session": 0}], ["shard 2 of 2 is missing", "session 1 of 2 is missing"]),
     ],
 )
 def test_a_missing_shard_or_session_is_a_failure(runs: list[dict[str, object]], missing: list[str]) -> None:

@@ -33,12 +33,12 @@ def pair(ratio: float, count: int = 5, **more: Any) -> list[dict[str, Any]]:
     return [*side(scale, count, side="base", **more), *side(scale * ratio, count, side="head", **more)]
 
 
-def report(lines: list[dict[str, Any]], toml: str = "") -> Report:
+def report(lines: list[dict[str, Any]], toml: str = "", label: str | None = None) -> Report:
     config = parse(read_source(toml, "perfgate.toml"))
     if config.gate.interval == "auto":
         # the made data has the same noise on both sides, which a pairing would take away
         config = msgspec.structs.replace(config, gate=msgspec.structs.replace(config.gate, interval="fieller"))
-    policy = Policy(config, "test", TODAY)
+    policy = Policy(config, "test", TODAY, label)
     return decide(gather(located(*lines), policy.config), policy)
 
 
@@ -197,6 +197,7 @@ def test_values_that_have_no_ratio(values: list[float], reason: str) -> None:
     assert reason in found.reason
 
 
+LABEL = "the label perf-accepted of #12"
 ACCEPT = '[[accept]]\nbenchmark = "bench"\nup_to = "{}"\nuntil = {}\nreason = "see #123"\n'
 
 
@@ -220,6 +221,29 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
     # one that is too small for it is not passed over in silence
     assert ("and beyond the 8% accepted until 2026-12-31: see #123" in found.reason) == (up_to == "8%")
     assert any("ended on" in w for w in result.warnings) == (until < "2026-11-20")
+
+
+def test_a_label_lets_every_regression_pass_and_the_verdict_says_so() -> None:
+    result = report(pair(1.2), label=LABEL)
+    (found,) = result.findings
+    assert (found.verdict, result.verdict, result.exit_code) == ("accepted", "pass", 0)
+    assert found.accepted is not None and (found.accepted.up_to, found.accepted.until) == (None, None)
+    assert f"let through by {LABEL}" in found.reason
+    assert f"accepted by {LABEL}" in result.summary
+
+
+def test_an_accept_entry_is_named_before_the_label_and_one_that_is_exceeded_beside_it() -> None:
+    (covered,) = report(pair(1.2), ACCEPT.format("30%", "2026-12-31"), label=LABEL).findings
+    assert covered.accepted is not None and covered.accepted.reason == "see #123"
+    (exceeded,) = report(pair(1.2), ACCEPT.format("8%", "2026-12-31"), label=LABEL).findings
+    assert exceeded.accepted is not None and exceeded.accepted.reason == LABEL
+    assert "beyond the 8% accepted until" in exceeded.reason
+
+
+@pytest.mark.parametrize("label", [None, LABEL])
+def test_a_label_changes_nothing_but_regressions(label: str | None) -> None:
+    (found,) = report(pair(1.0), label=label).findings
+    assert (found.verdict, found.accepted) == ("unchanged", None)
 
 
 def test_the_headline_names_findings_so_that_its_numbers_add_up() -> None:
