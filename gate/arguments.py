@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, NoReturn, TextIO, TypeVar
 
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.commands.sharding import MOST_SESSIONS, Shard
 from gate.units import Duration, Share
 
 T = TypeVar("T")
@@ -51,8 +52,8 @@ def add_sides(parser: Parser) -> None:
     parser.add_argument("--head", metavar="REF", help="default: the working tree as it is")
 
 
-def add_measuring(parser: Parser) -> None:
-    """Add what check and measure have in common."""
+def add_measuring(parser: Parser, *, parts: bool = False) -> None:
+    """Add what check and measure have in common; parts: which part this is where several runners measure."""
     group = parser.add_argument_group("measuring")
     group.add_argument("--base", metavar="REF", help="default: the merge base with the default branch")
     group.add_argument("--head", metavar="REF", help="default: the working tree as it is")
@@ -63,6 +64,17 @@ def add_measuring(parser: Parser) -> None:
     group.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     add_strict(group)
     add_history(group)
+    if parts:
+        add_parts(parser)
+
+
+def add_parts(parser: Parser) -> None:
+    """Add which part of the gate one of several runners measures."""
+    group = parser.add_argument_group("several runners", "see `perfgate plan --matrix`")
+    text = "only this part of the benchmarks, from 1/N on; the same on every machine"
+    group.add_argument("--shard", type=shard, metavar="I/N", help=text)
+    group.add_argument("--session", type=session, metavar="S", help="which session this job is, from 0 on")
+    group.add_argument("--sessions", type=sessions, metavar="N", help="how many there are; default: plan.sessions")
 
 
 def add_strict(group: argparse._ActionsContainer) -> None:
@@ -136,6 +148,21 @@ def seed(text: str) -> int:
     return _whole(text, 0, 2**63 - 1)
 
 
+def shard(text: str) -> Shard:
+    """Read a part of the benchmarks."""
+    return _parsed(Shard.parse, text)
+
+
+def session(text: str) -> int:
+    """Read the number of a session, from 0."""
+    return _whole(text, 0, MOST_SESSIONS - 1)
+
+
+def sessions(text: str) -> int:
+    """Read how many sessions there are."""
+    return _whole(text, 1, MOST_SESSIONS)
+
+
 def count(text: str) -> int:
     """Read a count of at least 1."""
     return _whole(text, 1, 10**9)
@@ -186,7 +213,7 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
-def _parsed(parse: Callable[[object], T], text: str) -> T:
+def _parsed(parse: Callable[[str], T], text: str) -> T:
     try:
         return parse(text)
     except ValueError as error:
@@ -215,4 +242,8 @@ def measuring_of(arguments: argparse.Namespace) -> MeasureOptions:
         resume=arguments.resume,
         history=arguments.history,
         strict=arguments.strict,
+        # check has none of them: it measures everything in one session
+        shard=getattr(arguments, "shard", None),
+        session=getattr(arguments, "session", None),
+        sessions=getattr(arguments, "sessions", None),
     )

@@ -9,19 +9,21 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from gate import __version__
 from gate.commands import runs
-from gate.commands.auto import with_plan
+from gate.commands.auto import Planned, with_plan
 from gate.commands.options import MeasureOptions
 from gate.commands.plan_warnings import most_builds, plan_warnings
 from gate.commands.progress import Progress
-from gate.commands.project import Project
+from gate.commands.project import Project, of_shard
 from gate.commands.remembering import Recalled, recall_memory
+from gate.commands.sharding import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.commands.unfit import refuse_unfit, unfit_warnings
+from gate.config.resolve import WITHOUT_BASE
 from gate.config.rules import is_single
 from gate.config.schema import to_tables
 from gate.config.types import Builds, BuildTable, Config
@@ -34,7 +36,7 @@ from harness.fitness import problems, standing_problems
 from harness.hints import Hint, checkout_hint
 from harness.host import facts
 from harness.instruments.choose import Instruments, choose
-from harness.lock import host_lock
+from harness.lock import host_lock, lock_file
 from harness.measure import Tools, Work, measure
 from harness.perturb import make_shims
 from harness.schedule import Round, schedule
@@ -47,13 +49,22 @@ from harness.worktrees import open_trees
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What will be measured: the schedule and everything that a resumed run must find unchanged."""
+    """What will be measured: the schedule and everything that a resumed run must find unchanged.
+
+    part: which part of the gate, where several jobs measure; None: all of it.
+    """
 
     project: Project
     run: Run
     out: Path
     rounds: tuple[Round, ...]
     instruments: Instruments
+    part: Part | None
+
+    @property
+    def session(self) -> int:
+        """Which session the lines of this job are of."""
+        return self.part.session if self.part else 0
 
 
 def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True) -> Job:
@@ -68,20 +79,58 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     if not any(settings.benchmarks.values()):
         name = settings.texts["head"].name
         raise UserError(f"{name} has no [[benchmark]]: add one; `perfgate init --force` proposes some")
+    part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
+    if part is not None:
+        project = of_shard(project, part.shard)
     past = runs.interrupted(out) if options.resume else None
-    seed = options.seed if options.seed is not None else past.seed if past else secrets.randbits(32)
-    instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
+    instruments = choose({b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}, os.environ)
     host = {**facts(), **instruments.versions}
+    # what one machine remembers is of no use to the others, and no plan of theirs
+    remembers = remembers and part is None
     recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
-    planned = with_plan(project, recalled.memory, past, options.history, host)
-    settings = planned.project.settings
+    planned = Planned(project, ()) if part else with_plan(project, recalled.memory, past, options.history, host)
+    rules = planned.project.settings.rules
+    run = _run_line(planned.project, part, _seed(options, part, past), host)
+    run = msgspec.structs.replace(
+        run,
+        warnings=[
+            *run.warnings,
+            *instruments.warnings,
+            *recalled.warnings,
+            *planned.sentences,
+            *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
+            *(part_warnings(rules.plan) if part else ()),
+        ],
+        memory=recalled.memory,
+    )
+    if past is not None:
+        refuse_other_part(past, run, out)
+        runs.refuse_other(past, run, out)
+        run = past
+    single = {b.name for b in rules.benchmark if is_single(rules, b.name)}
+    benchmarks = planned.project.settings.benchmarks
+    rounds = schedule(benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single)
+    return Job(planned.project, run, out, rounds, instruments, part)
+
+
+def _seed(options: MeasureOptions, part: Part | None, past: Run | None) -> int | None:
+    if options.seed is None:
+        return past.seed if past else secrets.randbits(32)
+    return session_seed(options.seed, part.session) if part else options.seed
+
+
+def _run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any]) -> Run:
+    settings = project.settings
     plan = settings.rules.plan
-    run = Run(
+    return Run(
         id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
         created=_now(),
         perfgate=__version__,
         seed=seed,
-        looks=most_builds(plan) if isinstance(plan.builds, Builds) else None,
+        looks=most_builds(plan) if isinstance(plan.builds, Builds) and part is None else None,
+        shard=str(part.shard) if part and part.shard.of > 1 else None,
+        sessions=part.sessions if part and part.sessions > 1 else None,
+        session=part.session if part else None,
         base=project.sources.base.commit,
         head=project.sources.head.commit,
         host=host,
@@ -95,21 +144,8 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         commands={
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
-        warnings=[
-            *settings.warnings,
-            *instruments.warnings,
-            *recalled.warnings,
-            *planned.sentences,
-            *plan_warnings(settings.rules, recalled.memory),
-        ],
-        memory=recalled.memory,
+        warnings=settings.warnings,
     )
-    if past is not None:
-        runs.refuse_other(past, run, out)
-        run = past
-    single = {b.name for b in settings.rules.benchmark if is_single(settings.rules, b.name)}
-    rounds = schedule(settings.benchmarks, most_builds(plan), plan.executions, seed or 0, single)
-    return Job(planned.project, run, out, rounds, instruments)
 
 
 def _now() -> str:
@@ -150,7 +186,7 @@ def execute(
     # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
     repository = job.project.repository
     remove_leftovers(repository.git, repository.common / "perfgate")
-    with host_lock(waiting, repository.project):
+    with host_lock(waiting, repository.project, lock_file(os.environ)):
         # before anything is moved, and after another gate had ended
         if options.strict:
             refuse_unfit(problems())
@@ -188,10 +224,18 @@ def _measure(
         place.scratch.mkdir()
         make_shims(place.shims, os.environ)
         recipes = {side: Recipe(_build_table(settings.sides[side]), environments[side]) for side in SIDES}
-        builder = TreeBuilder(trees, recipes, executor, seed=job.run.seed or 0, caller=os.environ, shims=place.shims)
+        builder = TreeBuilder(
+            trees,
+            recipes,
+            executor,
+            seed=job.run.seed or 0,
+            caller=os.environ,
+            session=job.session,
+            shims=place.shims,
+        )
         if not records:
             append(_with_warnings(job.run, trees.warnings))
-        append(HostState(when="begin", time=_now(), state=state()))
+        append(HostState(when="begin", session=job.session, time=_now(), state=state()))
         try:
             measure(
                 Work(
@@ -204,6 +248,7 @@ def _measure(
                     },
                     caller=os.environ,
                     place=place,
+                    session=job.session,
                 ),
                 Tools(executor, builder, job.instruments.by_name, _hint(project)),
                 append,
@@ -211,7 +256,7 @@ def _measure(
                 after_round=after_round,
                 progress=progress,
             )
-            append(HostState(when="end", time=_now(), state=state()))
+            append(HostState(when="end", session=job.session, time=_now(), state=state()))
         finally:
             executor.close()
             progress.close()
@@ -233,6 +278,9 @@ def _hint(project: Project) -> Hint:
 
     def hint(failure: Failure) -> str | None:
         found = missing(failure)
+        if failure.side == "base" and WITHOUT_BASE in project.settings.warnings:
+            first = "base has no perfgate.toml, and may lack what head adds: then nothing can be compared yet"
+            return f"{first}; put perfgate.toml and its benchmarks on the default branch, the next change is gated"
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found
         more = ", ".join(sorted(shares["head"] - shares["base"]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.commands.sharding import Shard
+
 
 @dataclass(frozen=True, slots=True)
 class RulesOptions:
@@ -43,3 +45,8 @@ class MeasureOptions:
     """None: as configured."""
     strict: bool
     """An unfit host is refused, with exit code 5."""
+    shard: Shard | None = None
+    """None: every benchmark."""
+    session: int | None = None
+    sessions: int | None = None
+    """None: as configured, where a shard or a session is named; else one."""

@@ -10,23 +10,23 @@ from gate.report.wording import plural
 from gate.stats.quantile import needed_values
 
 
-def plan_warnings(rules: Config, memory: Memory | None) -> list[str]:
+def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[str]:
     """Say what the rules and the plan ask for that cannot come out of it.
 
-    memory: what is remembered of the machine.
+    memory: what is remembered of the machine. sessions: how often all of the plan is measured.
     """
     unedited = [
         f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
         for b in rules.benchmark
         if b.name == PLACEHOLDER
     ]
-    return [*unedited, *_builds_warnings(rules, memory), *_steady_warnings(rules)]
+    return [*unedited, *_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
 
 
-def _builds_warnings(rules: Config, memory: Memory | None) -> list[str]:
+def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[str]:
     builds, needed = most_builds(rules.plan), rules.gate.min_builds
     texts = []
-    if builds < needed:
+    if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         of = " of what is not remembered of this host" if moderates else ""
         exact = any(b.instrument == "callgrind" or any(m.exact for m in b.metric.values()) for b in rules.benchmark)

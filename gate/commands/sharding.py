@@ -1,0 +1,140 @@
+"""The part of a gate that one of several jobs measures: a shard of the benchmarks, in one of the sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gate.model import Run, UserError
+
+if TYPE_CHECKING:
+    from gate.config.types import Plan
+
+MOST_JOBS = 256
+"""Of a job matrix, by GitHub's limits."""
+MOST_SESSIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of several parts of the benchmarks; number from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """Write it as the command line and the run line have it: "1/3"."""
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read "1/3".
+
+        Raises:
+            ValueError: it is no such thing.
+        """
+        found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text, re.ASCII)
+        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not 1 <= number <= of <= MOST_JOBS:
+            raise ValueError(f"{text!r:.80} is no shard: write 1/3 for the first of three, of at most {MOST_JOBS}")
+        return cls(number, of)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one of several jobs measures; session from 0."""
+
+    shard: Shard
+    session: int
+    sessions: int
+
+    def __str__(self) -> str:
+        """Name it for a reader."""
+        return f"shard {self.shard.number} of {self.shard.of}, session {self.session} of {self.sessions}"
+
+
+def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> Part | None:
+    """Settle which part is meant; None: all of it in the only session, as without options.
+
+    sessions: None stands for plan.sessions, if one of the others is given.
+
+    Raises:
+        UserError: a session that there is not, or several and none of them named.
+    """
+    if shard is None and session is None and sessions is None:
+        return None
+    count = sessions if sessions is not None else plan.sessions
+    where = "" if sessions is not None else " (plan.sessions)"
+    if session is None and count > 1:
+        raise UserError(f"there are {count} sessions{where}: say which one this is, --session 0 to {count - 1}")
+    if session is not None and session >= count:
+        last = f"the last of {count} sessions{where} is {count - 1}" if count > 1 else f"there is 1 session{where}"
+        raise UserError(f"--session {session}: {last}, they count from 0; more with --sessions {session + 1}")
+    found = Part(shard or Shard(1, 1), session or 0, count)
+    return found if found.shard.of > 1 or found.sessions > 1 else None
+
+
+def names_in(names: Iterable[str], shard: Shard) -> frozenset[str]:
+    """Return the names of a shard: every N-th in the order of the alphabet, so that shards differ by one at most.
+
+    names: the benchmarks of both sides, so that both have each in the same shard, and every machine knows which.
+
+    Raises:
+        UserError: fewer names than shards.
+    """
+    ordered = sorted(set(names))
+    if shard.of > len(ordered):
+        raise UserError(f"--shard {shard}: {too_many(shard.of, len(ordered))}")
+    return frozenset(ordered[shard.number - 1 :: shard.of])
+
+
+def too_many(shards: int, benchmarks: int) -> str:
+    """Say that there are fewer benchmarks than shards."""
+    have = f"{benchmarks} benchmark{'' if benchmarks == 1 else 's'}"
+    return (
+        f"both sides have {have} together, too few for {shards} shards: at most one shard a benchmark (a suite is one)"
+    )
+
+
+def session_seed(seed: int, session: int) -> int:
+    """Return the seed of a session where one is given: the same for its shards, and no layout twice."""
+    if session == 0:
+        return seed
+    digest = hashlib.sha256(json.dumps([seed, "session", session]).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def part_warnings(plan: Plan) -> list[str]:
+    """Say what several jobs cannot have of what one has."""
+    from gate.config.types import Builds
+
+    texts = []
+    if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
+        texts.append(
+            f"several jobs do not stop early: each measures all {plan.builds.max} rounds that its budget allows"
+        )
+    if plan.auto:
+        texts.append("plan.auto: the plan is as configured, since all jobs of a gate measure by one plan")
+    return texts
+
+
+def refuse_other_part(past: Run, now: Run, folder: object) -> None:
+    """Refuse to go on with the run of another shard or session.
+
+    Raises:
+        UserError: naming both.
+    """
+    was, is_ = (_named(run) for run in (past, now))
+    if was != is_:
+        raise UserError(f"--resume: the run in {folder} is {was}, this is {is_}")
+
+
+def _named(run: Run) -> str:
+    words = [f"shard {run.shard}"] if run.shard else []
+    if run.sessions is not None:
+        words.append(f"session {run.session} of {run.sessions}")
+    return ", ".join(words) or "no part of several"
