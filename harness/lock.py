@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,11 +19,17 @@ LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following
 _LONGEST = 4096
 
 
+def lock_file(environment: Mapping[str, str]) -> Path:
+    """Say which file all gates of this machine share: where containers have a /tmp of their own, PERFGATE_LOCK."""
+    return Path(environment.get("PERFGATE_LOCK") or LOCK_FILE)
+
+
 @contextmanager
-def host_lock(waiting: Callable[[str], None], directory: Path, path: Path = LOCK_FILE) -> Iterator[None]:
+def host_lock(waiting: Callable[[str], None], directory: Path, path: Path) -> Iterator[None]:
     """Hold the machine for measuring; wait for another gate to end.
 
     waiting: called once with the holder in words when there is one. directory: the project, told to others who wait.
+    path: of the lock file, which all gates of the machine share.
     The lock ends with this process, however it ends; children do not inherit it.
 
     Raises:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from gate.model import Commit, Side
 from harness.errors import SourceError
 from harness.repository import Repository
+from harness.revisions import refuse_several
 from harness.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
@@ -108,14 +109,14 @@ def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
 def _find(repository: Repository, ref: str, option: str) -> Source:
     """Find the commit of a ref; a branch that only the remote has is found there."""
     git = repository.git
-    if not ref.startswith("-"):
-        for name in (ref, f"origin/{ref}"):
-            object_ = git.maybe("rev-parse", "--verify", "--quiet", name)
-            if object_ is None:
-                continue
-            sha = git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
-            if sha is not None:
-                return Source(Commit(ref=name, sha=sha), sha)
+    refuse_several(ref, option)
+    for name in (ref, f"origin/{ref}"):
+        object_ = git.maybe("rev-parse", "--verify", "--quiet", name)
+        if object_ is None:
+            continue
+        sha = git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
+        if sha is not None:
+            return Source(Commit(ref=name, sha=sha), sha)
     raise SourceError(f"{option} {ref}: {_unknown(repository, ref)}")
 
 

@@ -20,10 +20,11 @@ from gate.commands.learning import learn, setup_of, setups_of
 from gate.commands.project import Project
 from gate.config.resolve import Settings
 from gate.evidence import gather
+from gate.github.event import may_write_history, read_event
 from gate.history.entries import Entry, HistoryError, Session, Setup
 from gate.history.place import path_of
 from gate.history.store import History
-from gate.model import FindingMemory, Memory, Record, Run
+from gate.model import FindingMemory, Memory, Record, Run, UserError
 from gate.records import Located
 from gate.stats.prior import nu_of
 from gate.stats.select import of_rounds
@@ -193,15 +194,36 @@ def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> lis
 # --- after a check ----------------------------------------------------------------------------------------------------
 
 
-def append_check(option: Path | None, project: Project, run: Run, records: Sequence[Record]) -> list[str]:
+def barred(environment: Mapping[str, str]) -> str | None:
+    """Say why what this workflow measures is not remembered; None: it is, or this is no workflow.
+
+    Remembered is what the default branch is and does: a pull request and a merge queue only read it, and so does a
+    workflow that does not tell what started it.
+    """
+    name = environment.get("GITHUB_EVENT_NAME")
+    if not name:
+        return None
+    try:
+        event = read_event(environment)
+    except UserError as error:
+        return str(error)
+    if may_write_history(event):
+        return None
+    return f"this is a {name} event of {event.ref or 'no branch'}, and only runs on the default branch are"
+
+
+def append_check(
+    option: Path | None, project: Project, run: Run, records: Sequence[Record], *, allowed: bool = True
+) -> list[str]:
     """Add the variance within base of a check of the default branch; return warnings.
 
     run: its run line, records: all of its file. Nothing is added elsewhere, of a changed working tree, or without an
     earlier calibration of the project on this host. Of the rounds only those before the first look count: later ones
-    were measured because of what the first had shown.
+    were measured because of what the first had shown. allowed: false where the caller knows of a reason not to; a
+    workflow of a pull request is found out here.
     """
     host, created = run.host or {}, run.created
-    if run.id is None or created is None or not on_default_branch(project):
+    if not allowed or run.id is None or created is None or not on_default_branch(project) or barred(os.environ):
         return []
     config = project.settings.rules
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)

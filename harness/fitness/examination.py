@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,7 +11,7 @@ from harness.fitness import frequency, load, machine, memory, places, processors
 from harness.fitness.check import Check, unreadable
 from harness.fitness.tree import Tree
 from harness.fitness.window import Window, watch
-from harness.lock import LOCK_FILE
+from harness.lock import lock_file
 
 WINDOW = 1.0
 """Seconds that a doctor watches."""
@@ -34,7 +35,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             "tools": tools.tools,
             "temporary files": _temporary,
             "history": lambda: places.history(history),
-            "other gates": lambda: places.others(LOCK_FILE),
+            "other gates": lambda: places.others(lock_file(os.environ)),
         }
     )
 

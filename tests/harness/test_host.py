@@ -14,7 +14,7 @@ import pytest
 
 from harness.errors import LockError
 from harness.host import UNKNOWN, Facts, cpu_model, differences, facts, fingerprint, unsupported_platform
-from harness.lock import host_lock
+from harness.lock import host_lock, lock_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -282,3 +282,8 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
     finally:
         path.unlink(missing_ok=True)
         sticky.rmdir()
+
+
+def test_the_lock_is_where_the_machine_says() -> None:
+    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
+    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")

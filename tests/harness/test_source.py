@@ -271,6 +271,13 @@ def test_unknown_refs(checkout: Checkout) -> None:
     assert refused(checkout, head="zzz") == "--head zzz: no such commit here: check the name, or `git fetch origin zzz`"
     for odd in ("--all", "HEAD:a", "main..feature/parser", "", " ", "HEAD\nHEAD", "HEAD^{tree}"):
         assert refused(checkout, base=odd.replace("\n", " ")).startswith("--base ")
+    for odd in ("^HEAD", "HEAD..feature/parser", "feature/parser...HEAD", "HEAD:a", ":/message", "-x", "HEAD HEAD"):
+        for option in ("base", "head"):
+            assert refused(checkout, **{option: odd}) == (
+                f"--{option} {odd}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1"
+            )
+    for fine in ("HEAD^0", "HEAD~0", "HEAD^{commit}", "HEAD@{0}", "@"):
+        assert resolved(checkout, base=fine).base.commit.sha == checkout.git("rev-parse", "HEAD").strip()
 
 
 def test_a_branch_that_only_the_remote_has(checkout: Checkout, tmp_path: Path) -> None:

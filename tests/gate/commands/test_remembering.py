@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import structs
@@ -35,7 +36,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     made.commit("base")
     made.bench(1.1)
     made.commit("head")
-    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF"):
+    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(made.top)
@@ -381,3 +382,72 @@ def test_records_of_other_tools_are_not_kept(checkout: Checkout, tmp_path: Path)
         assert append_check(path, project, unknown, records) == []
     assert append_check(path, project, structs.replace(run, host=None, base=Commit()), records[:1]) == []
     assert stored(path) == []
+
+
+# --- in a workflow ----------------------------------------------------------------------------------------------------
+
+
+def told(folder: Path, name: str, ref: str, payload: object) -> dict[str, str]:
+    """A workflow's variables, with its event file."""
+    file = folder / "event.json"
+    file.write_bytes(msgspec.json.encode(payload))
+    return {
+        "GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file), "GITHUB_REPOSITORY": "acme/widget", "GITHUB_SHA": "a" * 40,
+        "GITHUB_REF": ref, "GITHUB_RUN_ID": "1",
+    }  # fmt: skip
+
+
+PAYLOAD = {
+    "repository": {"full_name": "acme/widget", "default_branch": "main"},
+    "pull_request": {"number": 7, "head": {"ref": "x", "sha": "a" * 40}, "base": {"ref": "main", "sha": "b" * 40}},
+    "merge_group": {"base_sha": "a" * 40, "head_sha": "b" * 40},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "ref", "writes"),
+    [
+        ("push", "refs/heads/main", True),
+        ("schedule", "refs/heads/main", True),
+        ("workflow_dispatch", "refs/heads/main", True),
+        ("push", "refs/heads/feature", False),
+        ("pull_request", "refs/pull/7/merge", False),
+        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-7", False),
+    ],
+)
+def test_only_runs_of_the_default_branch_write(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ref: str, writes: bool
+) -> None:
+    """Whatever is checked out: here it is always a commit of the default branch."""
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    variables = told(tmp_path, name, ref, PAYLOAD)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert append_check(path, project, run, records) == []
+    assert len(stored(path)) == (1 if writes else 0)
+    reason = remembering.barred(variables)
+    assert (reason is None) is writes
+    if reason is not None:
+        assert reason == f"this is a {name} event of {ref}, and only runs on the default branch are"
+
+
+def test_a_caller_that_knows_better_is_heard(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    assert append_check(path, project, run, records, allowed=False) == []
+    assert stored(path) == []
+    assert append_check(path, project, run, records) == []
+    assert len(stored(path)) == 1
+
+
+def test_a_workflow_that_does_not_tell_writes_nothing(tmp_path: Path) -> None:
+    assert remembering.barred({}) is None
+    assert (
+        remembering.barred({"GITHUB_EVENT_NAME": "push"})
+        == "GITHUB_REPOSITORY is not set: this runs in a GitHub Actions workflow"
+    )
+    (reason,) = {remembering.barred(told(tmp_path, "push", "refs/heads/main", [])) for _ in range(2)}
+    assert reason is not None and "expected object, got array" in reason

@@ -1,0 +1,236 @@
+"""What started this workflow, and what it therefore may do: measure or not, write the history or only read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import UNSET, Raw
+
+from gate.github.payload import (
+    EVENT,
+    REPOSITORY,
+    SHA,
+    MergeGroup,
+    Payload,
+    PullPayload,
+    RepositoryPayload,
+    SourcePayload,
+    address,
+    bad,
+    checked_id,
+    checked_ref,
+    checked_sha,
+    content,
+    decode,
+    is_ref,
+    number,
+    variable,
+)
+from gate.model import UserError
+
+PRIVILEGED = ("pull_request_target", "workflow_run")
+"""They run with the secrets and the write token of the repository, and tell of somebody else's commits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """The pull request of an event, as it was when the event happened; fork: its head is of another repository."""
+
+    number: int
+    head_sha: str
+    head_ref: str
+    base_sha: str
+    base_ref: str
+    fork: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRun:
+    """The workflow run that a workflow_run event tells of.
+
+    head_repository: "owner/name", "" when that repository was deleted. head_branch: "" when there is none.
+    """
+
+    id: int
+    attempt: int
+    head_sha: str
+    head_branch: str
+    head_repository: str
+    event: str
+    conclusion: str | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What started this workflow, and where it runs.
+
+    ref, sha: GITHUB_REF ("" where an event has none) and GITHUB_SHA. default_branch: None where the event does not
+    tell. pull: of events named pull_request*. merge_base, merge_head: of a merge_group. before: of a push, zeros for a
+    new branch. source: of a workflow_run. hosted: on a machine of GitHub's own, thrown away after the job.
+    """
+
+    name: str
+    action: str | None
+    repository: str
+    default_branch: str | None
+    ref: str
+    sha: str
+    run_id: int
+    run_attempt: int
+    server_url: str
+    api_url: str
+    pull: Pull | None
+    merge_base: str | None
+    merge_head: str | None
+    before: str | None
+    source: SourceRun | None
+    hosted: bool
+
+
+def read_event(environment: Mapping[str, str]) -> Event:
+    """Read what started this workflow.
+
+    environment: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_SHA and GITHUB_RUN_ID are needed.
+
+    Raises:
+        UserError: this is no workflow, or a variable or a key of the event file is not what it must be; names it.
+    """
+    name = variable(environment, "GITHUB_EVENT_NAME", EVENT, "the name of an event")
+    repository = variable(environment, "GITHUB_REPOSITORY", REPOSITORY, "owner/name")
+    file = environment.get("GITHUB_EVENT_PATH", "")
+    if not file:
+        raise UserError("GITHUB_EVENT_PATH is not set: this runs in a GitHub Actions workflow")
+    payload = decode(content(Path(file)), Payload)
+    own = payload.repository or RepositoryPayload()
+    ref = environment.get("GITHUB_REF", "")
+    if ref and not is_ref(ref):
+        raise UserError("GITHUB_REF: is no name that git allows")
+    group = _merge_group(payload) if name == "merge_group" else None
+    return Event(
+        name=name,
+        action=payload.action,
+        repository=repository,
+        default_branch=checked_ref(own.default_branch, "repository.default_branch") if own.default_branch else None,
+        ref=ref,
+        sha=variable(environment, "GITHUB_SHA", SHA, "a commit"),
+        run_id=number(environment, "GITHUB_RUN_ID", None),
+        run_attempt=number(environment, "GITHUB_RUN_ATTEMPT", "1"),
+        server_url=address(environment, "GITHUB_SERVER_URL", "https://github.com"),
+        api_url=address(environment, "GITHUB_API_URL", "https://api.github.com"),
+        pull=_pull(payload, repository) if name.startswith("pull_request") else None,
+        merge_base=group.base_sha if group else None,
+        merge_head=group.head_sha if group else None,
+        before=_before(payload) if name == "push" else None,
+        source=_source(payload) if name == "workflow_run" else None,
+        hosted=environment.get("RUNNER_ENVIRONMENT") == "github-hosted",
+    )
+
+
+def _pull(payload: Payload, repository: str) -> Pull:
+    if not payload.pull_request:
+        raise bad("pull_request", "is missing")
+    pull = decode(payload.pull_request, PullPayload, "pull_request")
+    own = payload.repository.full_name if payload.repository else UNSET
+    return Pull(
+        number=checked_id(pull.number, "pull_request.number"),
+        head_sha=checked_sha(pull.head.sha, "pull_request.head.sha"),
+        head_ref=checked_ref(pull.head.ref, "pull_request.head.ref"),
+        base_sha=checked_sha(pull.base.sha, "pull_request.base.sha"),
+        base_ref=checked_ref(pull.base.ref, "pull_request.base.ref"),
+        fork=_is_fork(pull, repository if own is UNSET else own),
+    )
+
+
+def _is_fork(pull: PullPayload, own: str) -> bool:
+    """Tell whether the head is of another repository; in doubt it is.
+
+    own: the repository that the event is of. GitHub always sends both repositories, null for one that was deleted.
+    An event without either key was written by hand, to try a workflow out at home: there is nobody else's head in it.
+    """
+    head, base = pull.head.repo, pull.base.repo
+    if head is UNSET:
+        return base is not UNSET
+    if head is None:
+        return True
+    if head.full_name is UNSET:
+        return head.fork is not False
+    target = base.full_name if isinstance(base, RepositoryPayload) and base.full_name is not UNSET else own
+    return head.full_name.lower() != target.lower()
+
+
+def _merge_group(payload: Payload) -> MergeGroup:
+    if not payload.merge_group:
+        raise bad("merge_group", "is missing")
+    group = decode(payload.merge_group, MergeGroup, "merge_group")
+    checked_sha(group.base_sha, "merge_group.base_sha")
+    checked_sha(group.head_sha, "merge_group.head_sha")
+    return group
+
+
+def _before(payload: Payload) -> str | None:
+    if payload.before in (Raw(), Raw(b"null")):
+        return None
+    return checked_sha(decode(payload.before, str, "before"), "before")
+
+
+def _source(payload: Payload) -> SourceRun:
+    if not payload.workflow_run:
+        raise bad("workflow_run", "is missing")
+    run = decode(payload.workflow_run, SourcePayload, "workflow_run")
+    head = run.head_repository.full_name if run.head_repository else ""
+    if head and not REPOSITORY.fullmatch(head):
+        raise bad("workflow_run.head_repository.full_name", "is not owner/name")
+    if not EVENT.fullmatch(run.event):
+        raise bad("workflow_run.event", "is not the name of an event")
+    return SourceRun(
+        id=checked_id(run.id, "workflow_run.id"),
+        attempt=checked_id(run.run_attempt, "workflow_run.run_attempt"),
+        head_sha=checked_sha(run.head_sha, "workflow_run.head_sha"),
+        head_branch=checked_ref(run.head_branch, "workflow_run.head_branch") if run.head_branch else "",
+        head_repository=head,
+        event=run.event,
+        conclusion=run.conclusion,
+        name=run.name or "",
+    )
+
+
+def refusal(event: Event, *, forks: bool) -> str | None:
+    """Say in one sentence why nothing is measured for an event, and the two safe ways; None: it may be measured.
+
+    forks: the maintainer takes the risk of a fork's code on this runner (`forks: measure`); no input allows measuring
+    under pull_request_target and workflow_run. On a machine of GitHub's own a fork's code finds nothing of anybody's.
+
+    Other events with the repository's rights (issue_comment, repository_dispatch, workflow_dispatch) measure what the
+    workflow checked out, by default the default branch. An event of a comment does not tell whose the pull request is:
+    a workflow that checks its head out has made that choice, and must ask first who may have it made.
+    """
+    if event.name in PRIVILEGED:
+        return (
+            f"not measured: {event.name} runs with the repository's secrets and write token; measure in a pull_request "
+            "workflow, and publish by workflow_run (perfgate init --workflow forks)"
+        )
+    if event.pull is not None and event.pull.fork and not event.hosted and not forks:
+        return (
+            "not measured: fork on a self-hosted runner; measure forks on a GitHub-hosted runner and publish by "
+            "workflow_run (perfgate init --workflow forks), or on an ephemeral runner behind a protected environment "
+            "with `forks: measure`"
+        )
+    return None
+
+
+def on_default_branch(event: Event) -> bool:
+    """Tell whether an event is one of the default branch's own: a scheduled run always is."""
+    if event.name == "schedule":
+        return True
+    return event.default_branch is not None and event.ref == f"refs/heads/{event.default_branch}"
+
+
+def may_write_history(event: Event) -> bool:
+    """Tell whether a run may add to what is remembered of a host: on the default branch, pushed, scheduled or by hand.
+
+    A pull request and a merge queue only read it: their code is not yet the project's.
+    """
+    return event.name in ("push", "schedule", "workflow_dispatch") and on_default_branch(event)
