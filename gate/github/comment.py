@@ -1,0 +1,223 @@
+"""The one comment of a pull request and gate: found again, updated in place, never put back by an older run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from gate.github.conversation import Comment, Conversation
+from gate.github.problems import Problem
+
+if TYPE_CHECKING:
+    from gate.github.client import Forge
+
+Did = Literal["created", "updated", "unchanged", "older"]
+
+# GitHub cannot write under a condition. Another run that had read the comment before we wrote has written by then,
+# since nothing but a fresh reading stands between its last reading and its writing.
+_SETTLED_AFTER = 1.0
+_ROUNDS = 8
+_CREATIONS = 3
+_MARKER = re.compile(
+    r"<!-- perfgate:(?P<id>[A-Za-z0-9._-]{1,100}) head=(?P<head>[0-9a-f]{40,64}|unknown) "
+    r"run=(?P<run>[0-9]{1,18}) attempt=(?P<attempt>[0-9]{1,9}) -->"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """The hidden first line of a comment: of which gate it is, and the run whose measurements it shows.
+
+    id: of the gate. head: the commit, or "unknown". Of two runs the one with the larger (run, attempt) is newer.
+
+    Raises:
+        ValueError: a field that could not be read back.
+    """
+
+    id: str
+    head: str
+    run: int
+    attempt: int
+
+    def __post_init__(self) -> None:
+        if not _MARKER.fullmatch(self.text):
+            raise ValueError(f"no marker can be made of {self.id!r}, {self.head!r}, {self.run!r}, {self.attempt!r}")
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return f"<!-- perfgate:{self.id} head={self.head} run={self.run} attempt={self.attempt} -->"
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """What runs are ordered by."""
+        return (self.run, self.attempt)
+
+    @classmethod
+    def parse(cls, body: str) -> Marker | None:
+        """Read the marker of a comment; None unless its first line is one and nothing else."""
+        found = _MARKER.fullmatch(body.split("\n", 1)[0].removesuffix("\r"))
+        return found and cls(found["id"], found["head"], int(found["run"]), int(found["attempt"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Where the comment is, and what was done; "older": it shows a newer run than ours, and was left so."""
+
+    url: str
+    did: Did
+
+
+class Talk(Protocol):
+    """What `settle` needs of a conversation (gate.github.conversation)."""
+
+    def comments(self) -> list[Comment]:
+        """Read all comments, the oldest first."""
+        ...
+
+    def comment(self, number: int) -> Comment | None:
+        """Read one again; None when it is gone."""
+        ...
+
+    def create(self, body: str) -> Comment:
+        """Write a comment."""
+        ...
+
+    def edit(self, number: int, body: str) -> bool:
+        """Replace the text; False when it is gone."""
+        ...
+
+    def hide(self, comment: Comment) -> None:
+        """Minimise a comment, if that can be done."""
+        ...
+
+    def is_mine(self, comment: Comment) -> bool:
+        """Say whether we wrote it."""
+        ...
+
+
+def publish_comment(forge: Forge, number: int, marker: Marker, body: str) -> Posted:
+    """Have one comment of this gate on a pull request show a body, or a newer run's if there is one.
+
+    body: Markdown without a marker.
+
+    Raises:
+        Problem: it cannot be read or written.
+    """
+    talk = Conversation(forge.transport, forge.repository, number)
+    return settle(talk, marker, body, lambda: forge.transport.patience.sleep(_SETTLED_AFTER))
+
+
+def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None]) -> Posted:
+    """Read, write what differs, and read again until nothing does: others may be doing the same.
+
+    pause: lets those write who have read.
+
+    Raises:
+        Problem: as of `publish_comment`.
+    """
+    settling = _Settling(talk, marker, f"{marker.text}\n{body}", pause)
+    for _ in range(_ROUNDS):
+        if settling.step():
+            break
+    return settling.outcome()
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    comment: Comment
+    marker: Marker
+
+
+class _Settling:
+    def __init__(self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None]) -> None:
+        self._talk = talk
+        self._marker = marker
+        self._text = text
+        self._pause = pause
+        self._did: Did = "unchanged"
+        self._url: str | None = None
+        self._creations = 0
+        self._problem: Problem | None = None
+
+    def outcome(self) -> Posted:
+        """Say what came of it."""
+        if self._url is None:
+            raise self._problem or Problem("cannot write the comment: it is deleted as soon as it is there")
+        return Posted(self._url, self._did)
+
+    def step(self) -> bool:
+        """Do the next thing that is wanted; True when nothing is."""
+        try:
+            own = self._own()
+        except Problem:
+            if self._url is None:
+                raise
+            return True  # what was wanted is written; only nobody looked whether another run came between
+        if not own:
+            return self._create()
+        first, newest = own[0], max(own, key=lambda one: one.marker.order)
+        ours = newest.marker.order <= self._marker.order
+        wanted = self._text if ours else newest.comment.body
+        if self._problem and _same(first.comment.body, self._text):
+            self._did, self._problem = "created", None  # the answer was lost, the comment was not
+        if not ours:
+            self._did = "older"
+        if not _same(first.comment.body, wanted):
+            return self._update(first.comment, wanted, ours)
+        self._url = first.comment.url
+        return not self._retire([one.comment for one in own[1:]])
+
+    def _own(self) -> list[_Own]:
+        found = []
+        for comment in self._talk.comments():
+            marker = Marker.parse(comment.body)
+            if marker and marker.id == self._marker.id and self._talk.is_mine(comment):
+                found.append(_Own(comment, marker))
+        return found
+
+    def _create(self) -> bool:
+        """Write the first comment; when it is unknown whether that worked, the next step looks before it writes."""
+        self._url = None
+        if self._creations == _CREATIONS:
+            return True
+        self._creations += 1
+        try:
+            self._url = self._talk.create(self._text).url
+        except Problem as problem:
+            if not problem.unsure:
+                raise
+            self._problem = problem
+            self._pause()
+        else:
+            self._did, self._problem = "created", None
+        return False
+
+    def _update(self, comment: Comment, text: str, ours: bool) -> bool:
+        """Write what is wanted, unless somebody else wrote since we read."""
+        fresh = self._talk.comment(comment.id)
+        if fresh is None or fresh.body != comment.body or not self._talk.edit(comment.id, text):
+            return False
+        self._url = comment.url
+        if ours:
+            self._did = "updated"
+        self._pause()
+        return False
+
+    def _retire(self, others: list[Comment]) -> bool:
+        """Take the marker from our other comments and hide them; False when there are none, or that is refused."""
+        for comment in others:
+            try:
+                edited = self._talk.edit(comment.id, f"Superseded by {self._url}")
+            except Problem:
+                return False  # the right one stands there; the next run tries again
+            if edited:
+                self._talk.hide(comment)
+        return bool(others)
+
+
+def _same(one: str, other: str) -> bool:
+    """Compare texts as a forge keeps them."""
+    return one.replace("\r\n", "\n").rstrip() == other.replace("\r\n", "\n").rstrip()

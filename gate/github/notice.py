@@ -1,0 +1,52 @@
+"""Why there is no report: the lines that stand in its place in a summary, a comment and an annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gate.github.workflow import error_line
+from gate.report.links import Links
+from gate.report.markdown_opening import write
+from gate.report.md import brief, link
+from gate.report.plain import clip, visible
+
+_MOST = 10
+_WIDTH = 1000
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Why nothing could be decided, in one line, and the exit code that it ends with (never 0)."""
+
+    code: int
+    message: str
+
+
+def headline(notices: Sequence[Notice]) -> str:
+    """Say it in one line: "perfgate could not run: not measured: fork on a self-hosted runner ..."."""
+    first = clip(visible(notices[0].message), 300) if notices else "no report was made"
+    return f"perfgate could not run: {first}"
+
+
+def render(notices: Sequence[Notice], links: Links | None = None) -> str:
+    """Write the notices as Markdown, for a comment and for a summary."""
+    shown = [brief(notice.message, _WIDTH) for notice in notices[:_MOST]]
+    code = notices[0].code if notices else 4
+    return write(
+        "notice.md.j2",
+        {
+            "headline": "perfgate could not run",
+            "texts": [f"- {text}" for text in shown] if len(shown) > 1 else shown,
+            "meaning": f"Nothing was decided, and that is never a pass: the job ends with exit code {code}.",
+            "linked": link("workflow run", links.run) if links is not None else None,
+        },
+    )
+
+
+def annotated(notices: Sequence[Notice]) -> list[str]:
+    """Write the notices as errors of the workflow, at most ten."""
+    return [
+        error_line(f"perfgate could not run: {clip(visible(notice.message), _WIDTH)}", "perfgate")
+        for notice in notices[:_MOST]
+    ]

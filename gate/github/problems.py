@@ -1,0 +1,165 @@
+"""What went wrong with a forge: one line each, and whether it helps to ask again."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+
+_LONGEST = 200
+# What the libraries raise before a request has left this machine; by name, since they are imported late.
+_BEFORE_SENDING = {
+    "NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "SSLCertVerificationError",
+}  # fmt: skip
+
+
+class Problem(Exception):  # noqa: N818  # it degrades what is published, and never ends a run
+    """The forge did not do what was asked; a publishing step warns of it and goes on.
+
+    what: one line, without the token. permission: the line below `permissions:` that is missing ("pull-requests:
+    write"), None where something else is the cause. status: of the HTTP answer, None without one. unsure: the request
+    may have been carried out all the same.
+    """
+
+    def __init__(
+        self, what: str, *, permission: str | None = None, status: int | None = None, unsure: bool = False
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.permission = permission
+        self.status = status
+        self.unsure = unsure
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of the forge: words that follow "cannot", and the permission that it takes."""
+
+    doing: str
+    permission: str
+
+    def failed(
+        self, why: str, *, status: int | None = None, permission: str | None = None, unsure: bool = False
+    ) -> Problem:
+        """Say why it cannot be done."""
+        return Problem(f"cannot {self.doing}: {why}", status=status, permission=permission, unsure=unsure)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A failed attempt; again: asking again may help; wait: seconds that the forge wants to pass before, if it said."""
+
+    problem: Problem
+    again: bool = False
+    wait: float | None = None
+
+
+def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) -> Trouble:
+    """Say what an answer from 400 means; headers: names in small letters."""
+    said = _message(body)
+    wait = _wait(headers)
+    if status == 429 or (status == 403 and _limited(said, headers)):
+        return Trouble(task.failed(f"GitHub's rate limit is reached ({status})", status=status), again=True, wait=wait)
+    if status >= 500:
+        return Trouble(task.failed(f"GitHub answers with {status}", status=status, unsure=True), again=True, wait=wait)
+    if status == 401:
+        why = "GitHub does not take the token (401): it is not valid, or has expired; a job's token ends with the job"
+        return Trouble(task.failed(why, status=status))
+    if status == 403 and "not accessible by" in said:
+        why = f"the token may not do that (403: {said})"
+        return Trouble(task.failed(why, status=status, permission=task.permission))
+    if status == 404:
+        words = "" if said.lower() in ("", "not found") else f": {said}"
+        why = f"GitHub finds nothing there (404{words}): it does not exist, or the token lacks `{task.permission}`"
+        return Trouble(task.failed(why, status=status))
+    return Trouble(task.failed(f"GitHub refuses it ({status}{': ' if said else ''}{said})", status=status))
+
+
+def of_error(task: Task, error: Exception, host: str) -> Trouble:
+    """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses.
+
+    host: for the message.
+    """
+    chain = list(_chain(error))
+    names = {type(one).__name__ for one in chain}
+    unsure = not names & _BEFORE_SENDING
+    if any(isinstance(one, socket.gaierror) for one in chain):
+        return Trouble(task.failed(f"no address is known of {host}: check GITHUB_API_URL and the network"), again=True)
+    if any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+        why = f"the certificate of {host} is not trusted: REQUESTS_CA_BUNDLE names the file of an authority of your own"
+        return Trouble(task.failed(why))
+    if any(isinstance(one, TimeoutError) for one in chain):
+        return Trouble(task.failed(f"no answer from {host} in time", unsure=unsure), again=True)
+    if any(isinstance(one, ConnectionRefusedError) for one in chain):
+        return Trouble(task.failed(f"{host} refuses the connection"), again=True)
+    if any(isinstance(one, OSError) for one in chain):
+        return Trouble(task.failed(f"the connection to {host} broke off", unsure=unsure), again=True)
+    return Trouble(task.failed(f"no usable answer from {host} ({type(error).__name__})", unsure=unsure))
+
+
+def one_line(text: str) -> str:
+    """Make one line of what somebody else wrote, without control characters and not too long."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _message(body: str) -> str:
+    """Take GitHub's own words out of the answer of a refusal; "" when there are none."""
+    try:
+        said: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return ""
+    if not isinstance(said, dict):
+        return ""
+    errors = said.get("errors")
+    parts = [said.get("message"), *(_detail(one) for one in (errors if isinstance(errors, list) else ()))]
+    return one_line("; ".join(part for part in parts if isinstance(part, str) and part))
+
+
+def _detail(error: object) -> str:
+    if isinstance(error, dict):
+        return str(error.get("message") or " ".join(str(error[key]) for key in ("field", "code") if key in error))
+    return error if isinstance(error, str) else ""
+
+
+def _limited(said: str, headers: Mapping[str, str]) -> bool:
+    """Tell a rate limit from a missing permission, as both are 403."""
+    if "not accessible by" in said:
+        return False
+    return "rate limit" in said.lower() or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Read how many seconds are to pass: Retry-After (seconds or a date), or the time at which a used-up limit ends."""
+    now = datetime.now(UTC)
+    after = headers.get("retry-after", "").strip()
+    if after.isdecimal():
+        return float(after[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(after) - now).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        pass
+    reset = headers.get("x-ratelimit-reset", "")
+    if headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        # the limit ends somewhere in that second
+        return max(0.0, float(reset[:12]) - now.timestamp() + 1)
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Walk through an exception and all that it came from; some libraries keep the cause among the arguments."""
+    waiting, seen = [error], set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
+        waiting += [part for part in inner if isinstance(part, BaseException)]

@@ -1,0 +1,306 @@
+"""Replaces what measurements say of themselves by what is known without them; left are values, and texts cut short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from gate.config.parse import parse
+from gate.config.rules import benchmark_rules, metric_rules
+from gate.config.schema import to_tables
+from gate.config.source import from_tables
+from gate.config.types import SUITES, Builds, Config
+from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
+from gate.records import Located
+from gate.report.plain import clip, visible
+from gate.runs import files_of
+
+MOST_FAILURES = 500
+"""More of them tell nothing more, and fill a page."""
+MOST_ARTIFACTS = 100
+MOST_STATES = 256
+MOST_PARTS = 256
+"""Shards times sessions, and so jobs of a matrix by GitHub's limits."""
+
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+# what these facts are made of, so that none is a sentence of somebody's
+_FACT = re.compile(r"[\w .,:+/@()-]{1,80}")
+_WORD = re.compile(r"[\w.,:+~-]{1,80}")
+_FACTS = (
+    "os", "kernel", "machine", "cpu", "cores", "affinity", "memory", "hostname", "python", "boot_id", "fingerprint",
+    "hyperfine", "perf_stat", "callgrind",
+)  # fmt: skip
+_STATES = (
+    "time", "boot_id", "kernel", "uptime", "load", "processors", "cpu_total", "cpu_idle", "cpu_steal", "pressure_cpu",
+    "pressure_memory", "pressure_io", "throttled", "throttled_seconds", "thermal_throttles", "swap_in", "swap_out",
+    "oom_kills", "memory_available", "governor", "turbo",
+)  # fmt: skip
+_LARGEST_FACT = 2**63
+_OUTPUT = 4000
+_STATUS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What run lines say that is to be checked against the forge: commits, and into how much the gate was divided."""
+
+    base: str
+    head: str
+    shards: int
+    sessions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a run without its measurements.
+
+    id, created: of the run. base, head: checked. chosen: how, in words. config: the rules that decide, and the
+    benchmarks that both sides must have. rules: whose they are, in words.
+    """
+
+    id: str
+    created: str | None
+    base: Commit
+    head: Commit
+    chosen: str
+    config: Config
+    rules: str
+
+
+def claims_of(records: Iterable[Located]) -> Claims:
+    """Return what the run lines say, which must be one thing.
+
+    Raises:
+        UserError: there is no run line, it names no commits, or two differ.
+    """
+    found: Claims | None = None
+    for located in records:
+        if isinstance(located.record, Run):
+            claims = _claims(located, located.record)
+            if found is not None and found != claims:
+                raise UserError(
+                    f"{located.path}: line {located.line}: the runs differ in their commits, shards or sessions"
+                )
+            found = claims
+    if found is None:
+        raise UserError("the artifact: has no run line, so nobody knows what was measured")
+    return found
+
+
+def _claims(located: Located, run: Run) -> Claims:
+    where = f"{located.path}: line {located.line}"
+    commits = [side.sha if side is not None else None for side in (run.base, run.head)]
+    if any(sha is None or not _SHA.fullmatch(sha) for sha in commits):
+        raise UserError(f"{where}: does not name the commits of base and head")
+    shard = _SHARD.fullmatch(run.shard) if run.shard else None
+    number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
+    if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
+        raise UserError(
+            f"{where}: shard {run.shard or '1/1'} in {run.sessions or 1} sessions: at most {MOST_PARTS} parts"
+        )
+    return Claims(str(commits[0]), str(commits[1]), shards, run.sessions)
+
+
+def refuse_unfinished(records: Iterable[Located]) -> None:
+    """Refuse a run that began and was broken off: what it lacks would be judged by what it has.
+
+    Raises:
+        UserError: the last state of a host in a part is one of its beginning.
+    """
+    for file in files_of(records):
+        states = [record for record in file.records if isinstance(record, HostState)]
+        if states and states[-1].when == "begin":
+            raise UserError(f"{file.path}: measuring in it did not come to its end; measure again")
+
+
+def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
+    """Make of measurements that read_untrusted gave a run of which only the values are somebody's word.
+
+    Every run line becomes the one that is known, with the benchmarks that the rules name: what an artifact leaves out
+    is missing. Benchmarks that the rules do not name are named as new, and their values left out. Of a suite it is
+    known which benchmarks are its own by their names, and of a metric which direction is better by its rules.
+    Looks are kept, since decide judges at each of them anew. Counts that the rules leave to the host ([plan] auto) are
+    those that its run line names.
+
+    Raises:
+        UserError: run lines that differ, or a session that they do not promise.
+    """
+    claims = claims_of(records)
+    kept: list[Located] = []
+    sieve = _Sieve(known, claims.sessions or 1)
+    for located in records:
+        record = sieve.pass_on(located)
+        if record is not None:
+            kept.append(Located(record, located.path, located.line))
+    run = _run(_with_plan(known, records), claims, sieve.new)
+    return [
+        Located(_of_part(run, each.record), each.path, each.line) if isinstance(each.record, Run) else each
+        for each in kept
+    ]
+
+
+def _of_part(run: Run, part: Run) -> Run:
+    return msgspec.structs.replace(run, shard=part.shard, session=part.session, host=part.host)
+
+
+def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
+    names = [b.name for b in known.config.benchmark]
+    builds = known.config.plan.builds
+    return Run(
+        id=known.id,
+        created=known.created,
+        looks=builds.max if isinstance(builds, Builds) else None,
+        sessions=claims.sessions,
+        base=known.base,
+        head=known.head,
+        config=to_tables(known.config),
+        chosen=known.chosen,
+        rules=known.rules,
+        benchmarks={"base": names, "head": [*names, *new]},
+    )
+
+
+def _with_plan(known: Known, records: Iterable[Located]) -> Known:
+    """Take the counts of a run whose rules let its host choose them, as far as they are counts."""
+    plan = known.config.plan
+    said = next((r.record.config for r in records if isinstance(r.record, Run) and r.record.config), {})
+    named = said.get("plan")
+    if not plan.auto or not isinstance(named, dict):
+        return known
+    counts = {key: named[key] for key in ("builds", "executions", "iterations") if key in named}
+    try:
+        chosen = parse(from_tables({"plan": counts}, "the artifact"), lenient=True).plan
+    except (UserError, RecursionError):
+        return known
+    plan = msgspec.structs.replace(plan, **{key: getattr(chosen, key) for key in counts})
+    return replace(known, config=msgspec.structs.replace(known.config, plan=plan))
+
+
+class _Sieve:
+    """Passes records on, cut to what is needed, and notes the benchmarks that the rules do not name."""
+
+    def __init__(self, known: Known, sessions: int) -> None:
+        self._known = known
+        self._sessions = sessions
+        # of the run line that each file had last
+        self._session: dict[str, int | None] = {}
+        self._suites = {b.name for b in known.config.benchmark if b.instrument in SUITES}
+        self._single = {b.name for b in known.config.benchmark} - self._suites
+        self._owners: dict[str, str | None] = {}
+        self._better: dict[tuple[str, str], Better | None] = {}
+        self._builds: set[tuple[str, int, int]] = set()
+        self._failures = self._states = 0
+        self.new: dict[str, None] = {}
+
+    def pass_on(self, located: Located) -> Record | None:
+        record = located.record
+        self._refuse_other_sessions(located)
+        match record:
+            case Run():
+                host = _facts(record.host or {}, _FACTS, _FACT)
+                return Run(shard=record.shard, session=record.session, host=host)
+            case Execution():
+                return self._execution(record)
+            case Failure():
+                return self._failure(record)
+            case Build():
+                return self._build(record)
+            case HostState():
+                return self._state(record)
+            case Look():
+                settled = [name for name in record.settled if self._is_known(name)]
+                return msgspec.structs.replace(record, settled=settled, stop=None)
+
+    def _refuse_other_sessions(self, located: Located) -> None:
+        record, where = located.record, f"{located.path}: line {located.line}"
+        if isinstance(record, Run):
+            self._session[located.path] = record.session
+        elif located.path not in self._session:
+            raise UserError(f"{where}: stands before the first run line")
+        session = getattr(record, "session", None)
+        if session is None:
+            return
+        promised = self._session[located.path]
+        if session >= self._sessions or promised not in (None, session):
+            known = f"one of {self._sessions}" if promised is None else f"{promised}, which its run line names"
+            raise UserError(f"{where}: session {session} is not {known}")
+
+    def _is_known(self, benchmark: str) -> bool:
+        return benchmark in self._single or self._suite(benchmark) is not None
+
+    def _suite(self, benchmark: str) -> str | None:
+        if benchmark not in self._owners:
+            owner = benchmark_rules(self._known.config, benchmark)
+            of_suite = owner is not None and owner.name in self._suites and owner.name != benchmark
+            self._owners[benchmark] = owner.name if owner is not None and of_suite else None
+        return self._owners[benchmark]
+
+    def _execution(self, record: Execution) -> Execution | None:
+        if not self._is_known(record.benchmark):
+            self.new[record.benchmark] = None
+            return None
+        return msgspec.structs.replace(
+            record,
+            suite=self._suite(record.benchmark),
+            lines=None,
+            started=None,
+            metrics={name: self._metric(record.benchmark, name, each) for name, each in record.metrics.items()},
+        )
+
+    def _metric(self, benchmark: str, name: str, metric: Metric) -> Metric:
+        case = benchmark, name
+        if case not in self._better:
+            self._better[case] = metric_rules(self._known.config, benchmark, name).better
+        better = self._better[case]
+        if better is None:
+            # which metrics a suite has, and which way they go, only its tool knows
+            better = metric.better if self._suite(benchmark) else "lower"
+        return msgspec.structs.replace(metric, better=better)
+
+    def _failure(self, record: Failure) -> Failure | None:
+        self._failures += 1
+        if self._failures > MOST_FAILURES:
+            return None
+        return Failure(
+            kind=record.kind,
+            benchmark=record.benchmark,
+            side=record.side,
+            session=record.session,
+            build=record.build,
+            execution=record.execution,
+            status=clip(visible(record.status), _STATUS),
+            stderr=record.stderr[-_OUTPUT:],
+            seconds=record.seconds,
+        )
+
+    def _build(self, record: Build) -> Build | None:
+        place = (record.side, record.session, record.build)
+        if place in self._builds:
+            return None
+        self._builds.add(place)
+        artifacts = {
+            clip(visible(k), _STATUS): clip(visible(v), 80) for k, v in [*record.artifacts.items()][:MOST_ARTIFACTS]
+        }
+        return msgspec.structs.replace(record, seed=None, artifacts=artifacts)
+
+    def _state(self, record: HostState) -> HostState | None:
+        self._states += 1
+        if self._states > MOST_STATES:
+            return None
+        return HostState(when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD))
+
+
+def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:
+    """Keep known facts that are a number, a truth or a short plain text."""
+    return {name: found[name] for name in names if name in found and _is_plain(found[name], text)}
+
+
+def _is_plain(value: object, text: re.Pattern[str]) -> bool:
+    if isinstance(value, str):
+        return value.isascii() and text.fullmatch(value) is not None
+    return isinstance(value, (int, float)) and abs(value) <= _LARGEST_FACT

@@ -1,0 +1,138 @@
+"""Takes the measurements out of a zip file that anybody may have made; nothing else in it is ever written."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from gate.model import UserError
+
+MEASUREMENTS = "measurements.jsonl"
+LARGEST_ZIP = 30_000_000
+"""Bytes."""
+LARGEST = 100_000_000
+"""Bytes of the measurements."""
+MOST_MEMBERS = 1000
+
+_LOCAL, _CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
+# the fixed part of a member's header
+_HEADER = 30
+_CHUNK = 1 << 16
+_ENCRYPTED = 0x1
+# what zipfile and zlib raise over a file that is broken, or was broken on purpose
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError, OSError, ValueError, RuntimeError,
+    LookupError, OverflowError,
+)  # fmt: skip
+
+
+class UnpackError(UserError):
+    """A zip file that is not taken."""
+
+    def __init__(self, why: str) -> None:
+        """Say why."""
+        super().__init__(f"the artifact: {why}; nothing of it is used")
+
+
+def unpack(zip_file: Path, folder: Path) -> Path:
+    """Write the measurements.jsonl at the root of a zip file into a folder, which is made, and return its path.
+
+    Refused are: more than LARGEST_ZIP bytes or MOST_MEMBERS members; a member that is absolute, climbs out, is a link,
+    is encrypted or shares its bytes with another; measurements that are there twice, compressed otherwise than by
+    deflate, larger than LARGEST when unpacked whatever is declared, or not what their checksum says.
+
+    Raises:
+        UserError: it is refused, or the folder cannot be written.
+    """
+    data = _read(zip_file)
+    if not data.startswith(_LOCAL):
+        raise UnpackError("is no zip file")
+    # before zipfile makes an object of each
+    if data.count(_CENTRAL) > MOST_MEMBERS:
+        raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as opened:
+            return _write(_content(opened, len(data)), folder)
+    except _BROKEN as error:
+        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
+
+
+def _read(zip_file: Path) -> bytes:
+    try:
+        with os.fdopen(os.open(zip_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UnpackError("is no file")
+            data = file.read(LARGEST_ZIP + 1)
+    except OSError as error:
+        raise UserError(f"{zip_file}: cannot be read: {error.strerror}") from None
+    if len(data) > LARGEST_ZIP:
+        raise UnpackError(f"is larger than {LARGEST_ZIP / 1e6:.0f} MB")
+    return data
+
+
+def _content(opened: zipfile.ZipFile, size: int) -> bytes:
+    members = opened.infolist()
+    if len(members) > MOST_MEMBERS:
+        raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
+    for member in members:
+        _refuse_strange(member)
+    _refuse_overlaps(members, size)
+    found = [member for member in members if member.filename == MEASUREMENTS]
+    if len(found) != 1:
+        raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
+    return _unpacked(opened, found[0])
+
+
+def _refuse_strange(member: zipfile.ZipInfo) -> None:
+    name = member.orig_filename
+    parts = name.split("/")
+    if name != member.filename or name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]:
+        raise UnpackError("has a member whose name leads out of it")
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise UnpackError("has a member that is a link or a device")
+    if member.flag_bits & _ENCRYPTED:
+        raise UnpackError("has an encrypted member")
+
+
+def _refuse_overlaps(members: Sequence[zipfile.ZipInfo], size: int) -> None:
+    ordered = sorted(members, key=lambda member: member.header_offset)
+    ends = [member.header_offset for member in ordered[1:]] + [size]
+    for member, end in zip(ordered, ends, strict=True):
+        if member.header_offset < 0 or member.header_offset + _HEADER + member.compress_size > end:
+            raise UnpackError("has members that overlap")
+
+
+def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnpackError("is compressed otherwise than by deflate")
+    too_large = UnpackError(f"{MEASUREMENTS} in it is larger than {LARGEST / 1e6:.0f} MB")
+    if member.file_size > LARGEST:
+        raise too_large
+    found = bytearray()
+    with opened.open(member) as file:
+        # what is declared may be a lie: the end is where it ends
+        while piece := file.read(_CHUNK):
+            found += piece
+            if len(found) > LARGEST:
+                raise too_large
+    if len(found) != member.file_size:
+        raise UnpackError(f"{MEASUREMENTS} in it is not as long as it says")
+    return bytes(found)
+
+
+def _write(content: bytes, folder: Path) -> Path:
+    target = folder / MEASUREMENTS
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written: {error.strerror}") from None
+    return target

@@ -1,0 +1,254 @@
+"""Reads measurements that anybody may have written: sizes, counts, numbers and names are bounded before their use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, UserError
+from gate.records import Located, RecordError, read
+from gate.report.plain import clip, visible
+from gate.units import to_base
+
+ARTIFACT = "the artifact"
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an artifact may hold at most.
+
+    All files together, but for line: bytes of one line. pieces: values, keys, lists and tables as JSON writes them,
+    which bounds the memory that reading takes. sessions, builds, executions: beyond their indexes. number, least:
+    magnitudes of values in base units, whose squared ratios are numbers still. looks: different rounds.
+    runs: run lines.
+    """
+
+    bytes: int = 100_000_000
+    line: int = 5_000_000
+    lines: int = 300_000
+    pieces: int = 12_000_000
+    values: int = 5_000_000
+    benchmarks: int = 5_000
+    cases: int = 5_000
+    name: int = 500
+    unit: int = 100
+    factors: int = 20
+    sessions: int = 64
+    builds: int = 10_000
+    executions: int = 100_000
+    count: int = 10**9
+    number: float = 1e75
+    least: float = 1e-75
+    seconds: float = 1e9
+    looks: int = 16
+    runs: int = 1_000
+
+
+LIMITS = Limits()
+
+
+class ArtifactError(UserError):
+    """Measurements of an artifact that are not taken; one line."""
+
+    def __init__(self, line: int | None, why: str, name: str = ARTIFACT) -> None:
+        """Say which line (from 1; None: none in particular) and why. name: what the file is called."""
+        where = "" if line is None else f"line {line}: "
+        super().__init__(f"{name}: {where}{clip(visible(why), _SHOWN)}")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was counted so far, over all files of one gate."""
+
+    bytes: int = 0
+    lines: int = 0
+    pieces: int = 0
+    values: int = 0
+    benchmarks: set[str] = field(default_factory=set)
+    cases: set[tuple[str, str, str]] = field(default_factory=set)
+    looks: set[int] = field(default_factory=set)
+    runs: int = 0
+
+
+def read_untrusted(
+    file: Path, limits: Limits = LIMITS, seen: Seen | None = None, name: str = ARTIFACT
+) -> list[Located]:
+    """Read measurements of unknown origin.
+
+    What is returned is finite and bounded in every number and text that a decision uses; what it leaves alone is what
+    sanitise replaces: run lines, states of hosts, and texts of failures. seen: of the other files of the gate. name:
+    what the file is called; each of a gate has its own.
+
+    Raises:
+        UserError: the file cannot be read, is too large, or a line is not as it must be; "the artifact: line N: why".
+    """
+    seen = Seen() if seen is None else seen
+    data = _bytes(file, limits, seen, name)
+    _refuse_shape(data, limits, seen, name)
+    try:
+        reading = read(name, data)
+    except RecordError as error:
+        raise ArtifactError(error.line, error.why, name) from None
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(None, f"cannot be read ({type(error).__name__})", name) from None
+    if reading.torn:
+        raise ArtifactError(None, "its last line is cut off; measure again", name)
+    for located in reading.records:
+        _check(located, limits, seen)
+    return reading.records
+
+
+def _bytes(file: Path, limits: Limits, seen: Seen, name: str) -> bytes:
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+            data = opened.read(limits.bytes + 1 - seen.bytes)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    seen.bytes += len(data)
+    if seen.bytes > limits.bytes:
+        raise ArtifactError(None, f"is larger than {limits.bytes / 1e6:.0f} MB", name)
+    return data
+
+
+def _refuse_shape(data: bytes, limits: Limits, seen: Seen, name: str) -> None:
+    """Refuse, before an object is made of anything, what would be too many of them."""
+    lines = data.count(b"\n") + 1
+    seen.lines += lines
+    if seen.lines > limits.lines:
+        raise ArtifactError(None, f"has more than {limits.lines:,} lines", name)
+    seen.pieces += lines + sum(data.count(mark) for mark in (b",", b"[", b"{"))
+    if seen.pieces > limits.pieces:
+        raise ArtifactError(None, f"holds more than {limits.pieces:,} values, keys and tables", name)
+    start = 0
+    for number in range(1, lines + 1):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        if end - start > limits.line:
+            raise ArtifactError(number, f"is longer than {limits.line / 1e6:.0f} MB", name)
+        start = end + 1
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArtifactError(data.count(b"\n", 0, error.start) + 1, "is not UTF-8", name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line to be checked."""
+
+    path: str
+    number: int
+    limits: Limits
+
+    def refuse(self, why: str) -> ArtifactError:
+        return ArtifactError(self.number, why, self.path)
+
+    def index(self, name: str, value: int | None, most: int) -> None:
+        if value is not None and not 0 <= value < most:
+            raise self.refuse(f"{name} is not from 0 to {most - 1}")
+
+    def place(self, session: int, build: int | None = None, execution: int | None = None) -> None:
+        self.index("session", session, self.limits.sessions)
+        self.index("build", build, self.limits.builds)
+        self.index("execution", execution, self.limits.executions)
+
+    def seconds(self, value: float | None) -> None:
+        # less than a nanosecond is nothing, and a budget cannot be divided by it
+        if value is not None and value != 0 and not 1e-9 <= value <= self.limits.seconds:
+            raise self.refuse(f"seconds is neither 0 nor from 1e-9 to {self.limits.seconds:g}")
+
+    def text(self, name: str, value: str | None, most: int) -> None:
+        if value is not None and len(value) > most:
+            raise self.refuse(f"{name} is longer than {most} characters")
+
+    def name(self, name: str, value: str | None) -> None:
+        self.text(name, value, self.limits.name)
+        if value is not None and not value.strip():
+            raise self.refuse(f"{name} is blank")
+
+    def numbers(self, name: str, values: Iterable[float], scale: float) -> None:
+        for value in values:
+            size = abs(value) * scale
+            # not below: NaN is in no range
+            if value != 0 and not self.limits.least <= size <= self.limits.number:
+                least, most = self.limits.least, self.limits.number
+                raise self.refuse(
+                    f"{name} holds {value:g}, which is neither 0 nor of a size from {least:g} to {most:g}"
+                )
+
+
+def _check(located: Located, limits: Limits, seen: Seen) -> None:
+    line, record = _Line(located.path, located.line, limits), located.record
+    if isinstance(record, Execution):
+        _check_execution(line, record, seen)
+    elif isinstance(record, Build):
+        line.place(record.session, record.build)
+        line.seconds(record.seconds)
+    elif isinstance(record, Failure):
+        line.place(record.session, record.build, record.execution)
+        line.seconds(record.seconds)
+        _count_benchmark(line, record.benchmark, seen)
+    elif isinstance(record, Look):
+        line.index("look", record.look, limits.builds + 1)
+        seen.looks.add(record.look)
+        if len(seen.looks) > limits.looks:
+            raise line.refuse(f"there are more than {limits.looks} looks")
+    elif isinstance(record, HostState):
+        line.place(record.session)
+    elif isinstance(record, Run):
+        line.index("sessions", record.sessions, limits.sessions + 1)
+        line.index("session", record.session, limits.sessions)
+        seen.runs += 1
+        if seen.runs > limits.runs:
+            raise line.refuse(f"there are more than {limits.runs:,} run lines")
+
+
+def _check_execution(line: _Line, record: Execution, seen: Seen) -> None:
+    limits = line.limits
+    line.place(record.session, record.build, record.execution)
+    line.seconds(record.seconds)
+    line.index("order", record.order, limits.count)
+    line.index("warmup", record.warmup, limits.count)
+    line.index("lines", record.lines, limits.count)
+    line.name("suite", record.suite)
+    _count_benchmark(line, record.benchmark, seen)
+    factors = _checked_factors(line, record.factors)
+    for name, metric in record.metrics.items():
+        _check_metric(line, name, metric, seen)
+        seen.cases.add((record.benchmark, name, factors))
+        if len(seen.cases) > limits.cases:
+            raise line.refuse(f"there are more than {limits.cases:,} benchmarks with their metrics and factors")
+
+
+def _count_benchmark(line: _Line, benchmark: str | None, seen: Seen) -> None:
+    line.name("benchmark", benchmark)
+    if benchmark is not None:
+        seen.benchmarks.add(benchmark)
+        if len(seen.benchmarks) > line.limits.benchmarks:
+            raise line.refuse(f"there are more than {line.limits.benchmarks:,} benchmarks")
+
+
+def _check_metric(line: _Line, name: str, metric: Metric, seen: Seen) -> None:
+    line.name("the name of a metric", name)
+    line.text(f"the unit of {name}", metric.unit, line.limits.unit)
+    seen.values += len(metric.values) + len(metric.dropped)
+    if seen.values > line.limits.values:
+        raise line.refuse(f"there are more than {line.limits.values:,} values")
+    scale = to_base(metric.unit)[1]
+    line.numbers(name, metric.values, scale)
+    line.numbers(name, metric.dropped, scale)
+
+
+def _checked_factors(line: _Line, factors: Mapping[str, object]) -> str:
+    if len(factors) > line.limits.factors:
+        raise line.refuse(f"there are more than {line.limits.factors} factors")
+    for name, value in factors.items():
+        line.name("the name of a factor", name)
+        if isinstance(value, str):
+            line.text(f"factor {name}", value, line.limits.name)
+        elif not isinstance(value, (int, float)) or not abs(value) <= line.limits.count:
+            raise line.refuse(f"factor {name} is neither a text nor a number up to {line.limits.count:g}")
+    return repr(sorted(factors.items()))

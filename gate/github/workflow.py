@@ -1,0 +1,92 @@
+"""What a step of a workflow tells the runner: commands on standard output, outputs, the summary."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from gate.model import UserError
+
+SUMMARY_LIMIT = 1_000_000
+"""Bytes a step's summary may have in all; the runner drops the whole of one beyond 1 MiB."""
+
+Level = Literal["error", "warning", "notice"]
+_LONGEST = 4000
+
+
+def escape_data(text: str) -> str:
+    """Write a text as the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_property(text: str) -> str:
+    """Write a text as the value of a property of a workflow command."""
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def command(level: Level, message: str, title: str | None = None) -> str:
+    """Write the command that makes an annotation, as one line with its end; what is too long is cut."""
+    cut = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
+    # the runner takes blanks away at the ends of properties
+    named = title.strip() if title else ""
+    properties = f" title={escape_property(named)}" if named else ""
+    return f"::{level}{properties}::{escape_data(cut)}\n"
+
+
+def error_line(message: str, title: str | None = None) -> str:
+    """Write the command that shows an error."""
+    return command("error", message, title)
+
+
+def warning_line(message: str, title: str | None = None) -> str:
+    """Write the command that shows a warning."""
+    return command("warning", message, title)
+
+
+def write_outputs(file: Path, outputs: Mapping[str, str]) -> None:
+    """Add outputs of the step to GITHUB_OUTPUT; a later value of a name replaces an earlier one.
+
+    Raises:
+        UserError: the file cannot be written.
+        ValueError: a name is none, or a value holds its delimiter (by a chance of 2^-128, so somebody knew it).
+    """
+    text = "".join(_output(name, value) for name, value in outputs.items())
+    _append(file, text)
+
+
+def _output(name: str, value: str) -> str:
+    if not name.replace("-", "").isalnum():
+        raise ValueError(f"{name!r} is no name of an output")
+    delimiter = f"perfgate_{secrets.token_hex(16)}"
+    if delimiter in value:
+        raise ValueError(f"the output {name} holds its own delimiter")
+    # what is no UTF-8 (a name of a file) must not end the step
+    safe = value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"{name}<<{delimiter}\n{safe}\n{delimiter}\n"
+
+
+def append_summary(file: Path, text: str) -> bool:
+    """Add Markdown to GITHUB_STEP_SUMMARY; False where what stands there already leaves no room for it.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    try:
+        present = file.stat().st_size
+    except OSError:
+        present = 0
+    body = text if text.endswith("\n") else f"{text}\n"
+    if present + len(body.encode("utf-8", "backslashreplace")) > SUMMARY_LIMIT:
+        return False
+    _append(file, body)
+    return True
+
+
+def _append(file: Path, text: str) -> None:
+    try:
+        with file.open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None

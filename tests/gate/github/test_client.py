@@ -1,0 +1,260 @@
+"""What is read of a repository and written there: pull requests, files, artifacts, statuses."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.github.artifacts import RunFacts
+from gate.github.client import Forge
+from gate.github.problems import Problem
+from gate.github.pulls import PullFacts
+from gate.github.transport import Answer, Transport
+from tests.support.forge import FakeGitHub
+
+HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
+HOSTILE = [
+    'zzz";echo${IFS}"hello";#',
+    "a b",
+    "größe/日本語",
+    "a&state=closed",
+    "a%26b+c=d",
+    "x?y#z;w",
+    "main",
+    "user:topic",
+    "$(id)`id`",
+]
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
+    monkeypatch.setattr("gate.github.transport._FIRST_PAUSE", 0.01)
+    with FakeGitHub("acme/widget") as github:
+        yield github
+        assert github.violations == []
+
+
+def forge(github: FakeGitHub, **more: Any) -> Forge:
+    return Forge(api_url=github.url, token=github.token, repository="acme/widget", **more)
+
+
+def test_a_pull_request(github: FakeGitHub) -> None:
+    made = github.add_pull(12, HEAD, BASE, "topic", "next", labels=("bug", "perf-accepted"), head_repository="eve/fork")
+    made.merge_sha = MERGE
+    assert forge(github).pull(12) == PullFacts(
+        number=12, state="open", head_sha=HEAD, head_repository="eve/fork", head_ref="topic", base_ref="next",
+        base_sha=BASE, merge_sha=MERGE, labels=("bug", "perf-accepted"),
+    )  # fmt: skip
+    made.state, made.head_repository, made.merge_sha, made.labels = "closed", None, None, []
+    found = forge(github).pull(12)
+    assert (found.state, found.head_repository, found.merge_sha, found.labels) == ("closed", None, None, ())
+
+
+@pytest.mark.parametrize("branch", HOSTILE)
+def test_the_pull_requests_of_a_branch(github: FakeGitHub, branch: str) -> None:
+    github.add_pull(1, head_ref=branch, head_repository="eve/widget")
+    github.add_pull(2, head_ref="other", head_repository="eve/widget")
+    github.add_pull(3, head_ref=branch, head_repository="eve/another-fork")
+    github.add_pull(4, head_ref=branch)
+    github.add_pull(5, head_ref=branch, head_repository="eve/widget").state = "closed"
+    github.add_pull(6, head_ref=branch, head_repository=None)
+    assert [one.number for one in forge(github).pulls_of("eve/widget", branch)] == [1]
+    assert [one.number for one in forge(github).pulls_of("acme/Widget", branch)] == [4]
+    assert github.requests[0].query["head"] == f"eve:{branch}"
+    assert forge(github).pulls_of("nobody/widget", branch) == []
+
+
+def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub takes a filter that it cannot read for none, and PyGithub follows a renamed repository without any."""
+    for number, branch in enumerate(("topic", "Topic", "topic2", "topic"), 1):
+        github.add_pull(number, head_ref=branch)
+    github.pulls[4].state = "closed"
+    made = github.add_artifact(5, "ours", b"", HEAD)
+    github.add_artifact(6, "another's", b"", BASE)
+    whole = Transport.call
+
+    def call(self: Transport, task: Any, method: Any, path: str, **more: Any) -> Answer:
+        more["parameters"] = {"state": "all"} if path.endswith("/pulls") else {}
+        return whole(self, task, method, path, **more)
+
+    monkeypatch.setattr(Transport, "call", call)
+    assert [one.number for one in forge(github).pulls_of("acme/widget", "topic")] == [1]
+    assert [one.id for one in forge(github).artifacts_of_head(HEAD, lambda run: True)] == [made.id]
+
+
+def test_a_file(github: FakeGitHub) -> None:
+    github.files.update(
+        {
+            ("main", "perfgate.toml"): "größe = 1\r\n",
+            (BASE, "a b/ü#?&%41;.toml"): "x",
+            (BASE, "empty"): "",
+            (BASE, "long"): "x" * 200,
+        }
+    )
+    one = forge(github)
+    assert one.file_at("perfgate.toml", "main") == "größe = 1\r\n"
+    assert one.file_at("a b/ü#?&%41;.toml", BASE) == "x"
+    assert one.file_at("empty", BASE) == ""
+    assert one.file_at("long", BASE) == "x" * 200
+    assert one.file_at("perfgate.toml", BASE) is None
+    assert github.requests[1].query == {"ref": BASE}
+
+
+def test_a_commit_that_is_not_there_is_no_absent_file(github: FakeGitHub) -> None:
+    with pytest.raises(Problem, match=r"cannot read perfgate.toml at d{40}: .*404"):
+        forge(github).file_at("perfgate.toml", "d" * 40)
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "a//b", "../secret", "a/../../x", "./a", "a/", ".."])
+def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
+    with pytest.raises(Problem, match="write the path from the top of the repository"):
+        forge(github).file_at(path, "main")
+    assert github.requests == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ([], "it is a directory"),
+        ({"type": "dir"}, "it is a directory"),
+        ({"type": "symlink", "target": "/etc/passwd"}, "it is a symbolic link"),
+        ({"type": "submodule"}, "it is a submodule"),
+        ({"type": "fifo"}, "it is no file"),
+        ({"size": 1_000_001}, "it has 1,000,001 bytes, and perfgate reads 1,000,000"),
+        ({"size": 5, "encoding": "none", "content": ""}, "it has 5 bytes, and perfgate reads"),
+        ({"content": "abc"}, "it is no text in UTF-8"),
+        ({"content": base64.b64encode(b"\xff\xfe").decode()}, "it is no text in UTF-8"),
+        ({"url": "https://api.github.com/x?ref=main"}, "GitHub answers with another commit's"),
+        ({"type": 1}, "is not GitHub's"),
+        ({"content": "eA==", "size": -1, "encoding": "base64"}, None),
+    ],
+)
+def test_what_is_no_file(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, content: Any, words: str | None) -> None:
+    given = (
+        content if content == [] else {"type": "file", "size": 1, "encoding": "base64", "content": "eA==", **content}
+    )
+    body = msgspec.json.encode(given).decode()
+    monkeypatch.setattr(Transport, "call", lambda *words, **more: Answer(200, {}, body))
+    one = forge(github)
+    if words is None:
+        assert one.file_at("x", BASE) == "x"
+        return
+    with pytest.raises(Problem) as caught:
+        one.file_at("x", BASE)
+    assert words in caught.value.what
+
+
+def test_a_file_without_the_permission(github: FakeGitHub) -> None:
+    del github.permissions["contents"]
+    with pytest.raises(Problem) as caught:
+        forge(github).file_at("x", "main")
+    assert caught.value.permission == "contents: read"
+
+
+def test_the_artifacts_of_a_head(github: FakeGitHub) -> None:
+    github.add_run(5, HEAD, attempt=3)
+    github.add_run(6, HEAD)
+    github.add_run(7, BASE)
+    first = github.add_artifact(6, "one", b"x")
+    second = github.add_artifact(5, "two", b"xyz")
+    github.add_artifact(7, "another", b"")
+    second.expired = True
+    found = forge(github).artifacts_of_head(HEAD, lambda run: True)
+    assert [(one.id, one.name, one.size, one.expired) for one in found] == [
+        (second.id, "two", 3, True),
+        (first.id, "one", 1, False),
+    ]
+    assert [(one.run_id, one.run_attempt, one.head_sha) for one in found] == [(5, 3, HEAD), (6, 1, HEAD)]
+    assert found[0].created > found[1].created
+    assert forge(github).artifacts_of_head("d" * 40, lambda run: True) == []
+
+
+def test_only_the_wanted_runs_of_a_head_are_asked_for_artifacts(github: FakeGitHub) -> None:
+    github.add_pull(12, HEAD, BASE)
+    github.add_run(5, HEAD, attempt=3, path=".github/workflows/x.yml@main")
+    github.add_run(6, HEAD, "other", "eve/fork", "push")
+    made = github.add_artifact(5, "one", b"")
+    github.add_artifact(6, "two", b"")
+    seen: list[RunFacts] = []
+
+    def wanted(run: RunFacts) -> bool:
+        seen.append(run)
+        return run.id == 5
+
+    assert [one.id for one in forge(github).artifacts_of_head(HEAD, wanted)] == [made.id]
+    assert sorted(seen, key=lambda run: run.id) == [
+        RunFacts(5, 3, "pull_request", ".github/workflows/x.yml@main", "topic", "acme/widget", (12,)),
+        RunFacts(6, 1, "push", ".github/workflows/perfgate.yml", "other", "eve/fork", ()),
+    ]
+    assert not [one for one in github.requests if one.path.endswith("/runs/6/artifacts")]
+
+
+def test_how_commits_hang_together(github: FakeGitHub) -> None:
+    github.add_pull(12, HEAD, BASE)
+    github.state.parents[MERGE] = (BASE, HEAD)
+    github.state.merge_bases["release/1.x", HEAD] = BASE
+    github.state.merge_bases[BASE, HEAD] = None
+    github.files["release/1.x", "x"] = ""
+    one = forge(github)
+    assert (one.parents(MERGE), one.parents("d" * 40)) == ((BASE, HEAD), None)
+    assert (one.merge_base("release/1.x", HEAD), one.merge_base(HEAD, BASE)) == (BASE, HEAD)
+    assert (one.merge_base(BASE, HEAD), one.merge_base("nowhere", HEAD)) == (None, None)
+    del github.permissions["contents"]
+    for asking in (lambda: one.parents(MERGE), lambda: one.merge_base(HEAD, BASE)):
+        with pytest.raises(Problem) as caught:
+            asking()
+        assert caught.value.permission == "contents: read"
+
+
+def test_the_artifacts_of_a_run(github: FakeGitHub) -> None:
+    made = [github.add_artifact(7, f"part-{number}", b"") for number in range(130)]
+    found = forge(github).artifacts_of_run(7)
+    assert [one.id for one in found] == [one.id for one in reversed(made)]
+    assert {(one.run_id, one.run_attempt, one.head_sha) for one in found} == {(7, None, HEAD)}
+    del github.permissions["actions"]
+    with pytest.raises(Problem) as caught:
+        forge(github).artifacts_of_run(7)
+    assert caught.value.permission == "actions: read"
+
+
+def test_a_status(github: FakeGitHub) -> None:
+    forge(github).set_status(HEAD, "failure", "2 regressions", "perfgate/gate", "https://example.com/run")
+    forge(github).set_status(HEAD, "pending", f"a\nb {'x' * 200}", "y" * 300, None)
+    first, second = github.statuses
+    assert (first["sha"], first["state"], first["description"]) == (HEAD, "failure", "2 regressions")
+    assert (first["context"], first["target_url"]) == ("perfgate/gate", "https://example.com/run")
+    assert second["description"] == f"a b {'x' * 135}…"
+    assert len(second["description"]) == 140
+    assert second["context"] == "y" * 254 + "…"
+    assert second["target_url"] is None
+
+
+@pytest.mark.parametrize(("what", "count"), [("cut-after", 1), ("cut", 1), (502, 1), (429, 1)])
+def test_a_status_is_set_once(github: FakeGitHub, what: int | str, count: int) -> None:
+    # one of before, with the same context
+    forge(github).set_status(HEAD, "pending", "measuring", "perfgate", None)
+    github.fail("POST", "/statuses/", what)
+    forge(github).set_status(HEAD, "success", "fine", "perfgate", None)
+    assert [one["state"] for one in github.statuses] == ["pending", *["success"] * count]
+
+
+def test_a_status_that_is_not_taken(github: FakeGitHub) -> None:
+    with pytest.raises(Problem, match="that is no full commit id"):
+        forge(github).set_status("../../x", "success", "", "perfgate", None)
+    github.fail("POST", "/statuses/", 502, times=None)
+    with pytest.raises(Problem, match="cannot set the status of aaaaaaaaaaaa: GitHub answers with 502"):
+        forge(github).set_status(HEAD, "success", "", "perfgate", None)
+    github.faults.clear()
+    github.fail("POST", "/statuses/", 500)
+    github.fail("GET", "/statuses", 404)
+    with pytest.raises(Problem, match="cannot set the status"):
+        forge(github).set_status(HEAD, "success", "", "perfgate", None)
+    github.permissions["statuses"] = "read"
+    with pytest.raises(Problem) as caught:
+        forge(github).set_status(HEAD, "success", "", "perfgate", None)
+    assert caught.value.permission == "statuses: write"
+    assert github.statuses == []

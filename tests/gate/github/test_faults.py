@@ -1,0 +1,161 @@
+"""Whatever GitHub does while a verdict is published, the verdict stands: each failure once, and each one for good."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import pytest
+
+from gate.commands import publish
+from gate.commands.publish_options import PublishOptions
+from gate.github import patience
+from gate.github.client import Forge
+from tests.support.forge import FakeGitHub
+from tests.support.project import Project
+from tests.support.runner_log import commands
+from tests.support.workflow_job import Job, changed, pull_payload
+
+HEAD, BASE = "c" * 40, "d" * 40
+# what passes when it is asked again, and what does not
+PASSING = [429, "secondary", 500, 502, 503, "cut", "cut-after", "cut-half", "slow"]
+REFUSALS = [401, 403, 404, 422, "garbage"]
+# no answer within it is none at all
+TIMEOUT = 0.5
+LONGEST = 15
+
+
+class Told(NamedTuple):
+    """What publishing came to: exit code, warnings, the summary, and the seconds that it took."""
+
+    code: int
+    warnings: list[str]
+    summary: str
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return changed(tmp_path_factory.mktemp("faults") / "repository", base=1, head=1)
+
+
+@pytest.fixture
+def github(project: Project) -> Iterator[FakeGitHub]:
+    with FakeGitHub() as fake:
+        fake.delay = 3 * TIMEOUT
+        fake.add_pull(7, head_sha=project.git("rev-parse", "HEAD"), base_sha=project.git("rev-parse", "main"))
+        yield fake
+        assert fake.violations == []
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waiting between attempts, and little for an answer; what is counted as waited stays."""
+
+    def shortly(seconds: float) -> None:
+        time.sleep(min(seconds, 0.02))
+
+    monkeypatch.setattr(patience, "time", mock.Mock(sleep=shortly, monotonic=time.monotonic))
+    monkeypatch.setitem(Forge.__init__.__kwdefaults__ or {}, "timeout", TIMEOUT)
+
+
+def measured() -> str:
+    """A certain regression of 50%."""
+    run = {"type": "run", "schema": 1, "base": {"ref": "main", "sha": BASE}, "head": {"ref": "topic", "sha": HEAD}}
+    executions = [
+        {
+            "type": "execution", "benchmark": "bench", "side": side, "build": build, "execution": 0,
+            "metrics": {"time": {"unit": "s", "values": [scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(4)]}},
+        }
+        for side, scale in (("base", 0.1), ("head", 0.15))
+        for build in range(5)
+    ]  # fmt: skip
+    return "".join(json.dumps(record) + "\n" for record in [run, *executions])
+
+
+def publish_regression(project: Project, github: FakeGitHub, folder: Path) -> Told:
+    """Decide and publish, as a job does that has the measurements."""
+    payload = pull_payload(project, project.git("rev-parse", "main"))
+    job = Job(project, folder / "job", "pull_request", payload, github.url, github.token)
+    run = folder / "run"
+    run.mkdir(exist_ok=True)
+    (run / "measurements.jsonl").write_text(measured())
+    options = PublishOptions((str(run),), None, "perfgate", True, True, True, True)
+    out, began = io.StringIO(), time.monotonic()
+    given = job.environment({}) | {"GITHUB_TOKEN": job.token}
+    with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):
+        code = publish.run(options, out, io.StringIO())
+    warnings = [one.data for one in commands(out.getvalue()) if one.name == "warning"]
+    summary = (job.directory / "summary.md").read_text()
+    assert github.token not in out.getvalue() + summary
+    return Told(code, warnings, summary, time.monotonic() - began)
+
+
+def test_without_trouble_all_is_published(project: Project, github: FakeGitHub, tmp_path: Path) -> None:
+    told = publish_regression(project, github, tmp_path)
+    assert (told.code, told.warnings) == (1, [])
+    assert [one["issue"] for one in github.comments] == [7]
+    assert [(one["sha"], one["state"]) for one in github.statuses] == [(github.pulls[7].head_sha, "failure")]
+    assert "### perfgate: Regression" in told.summary
+
+
+@pytest.mark.parametrize(
+    ("what", "path"),
+    [
+        *((what, "/comments") for what in PASSING),
+        *((what, path) for what in (503, "cut") for path in ("/pulls/7$", "/statuses/")),
+    ],
+)
+def test_what_passes_leaves_no_trace(
+    project: Project, github: FakeGitHub, tmp_path: Path, what: Any, path: str
+) -> None:
+    github.fail("*", path, what, headers={"Retry-After": "1"} if what in (429, "secondary") else None)
+    told = publish_regression(project, github, tmp_path)
+    assert (told.code, told.warnings) == (1, [])
+    assert len(github.comments) == 1 and {one["state"] for one in github.statuses} == {"failure"}
+    assert not any(one.times for one in github.faults), "nothing failed: the test proves nothing"
+
+
+@pytest.mark.parametrize(
+    ("what", "method"),
+    [
+        *((what, "*") for what in (*PASSING, "primary", *REFUSALS)),
+        *((what, "POST") for what in (403, 503, "cut-after", "slow")),
+    ],
+)
+def test_what_does_not_pass_changes_no_verdict(
+    project: Project, github: FakeGitHub, tmp_path: Path, what: Any, method: str
+) -> None:
+    github.fail(method, "", what, times=None)
+    told = publish_regression(project, github, tmp_path)
+    assert told.code == 1 and "### perfgate: Regression" in told.summary
+    assert len(github.comments) <= 1
+    # written, only not answered: it is looked for and found
+    found = method == "POST" and what in ("cut-after", "cut-half", "slow")
+    assert bool(told.warnings) != found and len(told.warnings) <= 3
+    assert all(re.search(r"^[^\n]{10,600}$", one) for one in told.warnings)
+    # a permission is named where that is the cause, and nowhere else
+    assert any("`permissions:`" in one for one in told.warnings) == (what == 403) or what == 404
+    assert told.seconds < LONGEST
+
+
+@pytest.mark.parametrize("what", [503, "cut-after"])
+def test_a_second_verdict_takes_the_place_of_the_first_in_trouble_too(
+    project: Project, github: FakeGitHub, tmp_path: Path, what: Any
+) -> None:
+    publish_regression(project, github, tmp_path)
+    github.comments[0]["body"] = (
+        github.comments[0]["body"].replace("### perfgate: Regression", "### Something else").replace("run=", "run=0")
+    )
+    github.fail("PATCH", "/comments/", what)
+    told = publish_regression(project, github, tmp_path)
+    assert (told.code, told.warnings) == (1, [])
+    assert len(github.comments) == 1 and "### perfgate: Regression" in github.comments[0]["body"]

@@ -1,0 +1,293 @@
+"""Requests: what is repeated, how long it takes at most, and that the token is in nothing that is shown."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.github import transport as module
+from gate.github.client import Forge
+from gate.github.patience import Overdue, Patience
+from gate.github.problems import Problem, Task
+from gate.github.transport import TRIES, Transport
+from tests.support.forge import FakeGitHub
+
+PULL = "/repos/acme/widget/pulls/12"
+TASK = Task("read it", "contents: read")
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
+    monkeypatch.setattr(module, "_FIRST_PAUSE", 0.01)
+    with FakeGitHub("acme/widget") as github:
+        github.add_pull(12, head_sha="a" * 40)
+        yield github
+
+
+def forge(github: FakeGitHub, **more: Any) -> Forge:
+    return Forge(**{"api_url": github.url, "token": github.token, "repository": "acme/widget", **more})
+
+
+def problem(one: Forge) -> Problem:
+    with pytest.raises(Problem) as caught:
+        one.pull(12)
+    return caught.value
+
+
+@pytest.mark.parametrize("what", [500, 502, 503, 429, "primary", "secondary", "cut", "cut-after", "cut-half"])
+def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
+    github.fail("GET", PULL, what, times=TRIES - 1)
+    assert forge(github).pull(12).head_sha == "a" * 40
+    assert len(github.requests) == TRIES
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (500, "GitHub answers with 500 (4 tries)"),
+        (429, "GitHub's rate limit is reached (429) (4 tries)"),
+        ("secondary", "GitHub's rate limit is reached (403) (4 tries)"),
+        ("cut", "the connection to 127.0.0.1 broke off (4 tries)"),
+    ],
+)
+def test_repeating_ends(github: FakeGitHub, what: int | str, words: str) -> None:
+    github.fail("GET", PULL, what, times=None)
+    assert problem(forge(github)).what == f"cannot read pull request #12: {words}"
+    assert len(github.requests) == TRIES
+
+
+@pytest.mark.parametrize("what", [400, 401, 403, 404, 409, 410, 422, "garbage"])
+def test_what_is_refused_is_not_repeated(github: FakeGitHub, what: int | str) -> None:
+    github.fail("GET", PULL, what, times=None)
+    assert problem(forge(github)).status == (200 if what == "garbage" else what)
+    assert len(github.requests) == 1
+
+
+def test_what_github_asks_to_wait_is_waited(github: FakeGitHub) -> None:
+    github.fail("GET", PULL, 429, headers={"Retry-After": "1"})
+    begin = time.monotonic()
+    forge(github).pull(12)
+    assert time.monotonic() - begin >= 1
+
+
+@pytest.mark.parametrize(
+    ("what", "headers", "words"),
+    [
+        (429, {"Retry-After": "3600"}, "may be asked again in 1h, and perfgate waits 1m at most"),
+        ("secondary", {"Retry-After": "120"}, "may be asked again in 2m, and perfgate waits 1m at most"),
+        (503, {"Retry-After": "100"}, "may be asked again in 100s, and perfgate waits 1m at most"),
+        ("primary", {"X-RateLimit-Reset": "4000000000"}, "may be asked again in"),
+    ],
+)
+def test_what_takes_too_long_is_not_waited(
+    github: FakeGitHub, what: int | str, headers: dict[str, str], words: str
+) -> None:
+    github.fail("GET", PULL, what, headers=headers)
+    begin = time.monotonic()
+    assert words in problem(forge(github)).what
+    assert time.monotonic() - begin < 5
+    assert len(github.requests) == 1
+
+
+def test_a_slow_answer_is_not_waited_for(github: FakeGitHub) -> None:
+    github.delay = 30
+    github.fail("GET", PULL, "slow")
+    begin = time.monotonic()
+    assert forge(github, timeout=0.3).pull(12).number == 12
+    assert time.monotonic() - begin < 10
+    assert len(github.requests) == 2
+
+
+def test_all_waiting_together_ends(github: FakeGitHub) -> None:
+    github.delay = 30
+    github.fail("GET", "", "slow", times=None)
+    one = forge(github, timeout=0.4, patience=1)
+    begin = time.monotonic()
+    assert "no answer from 127.0.0.1 within 0." in problem(one).what
+    assert "GitHub was waited for 1s in all" in problem(one).what
+    assert "GitHub was waited for 1s in all" in problem(one).what
+    assert time.monotonic() - begin < 8
+
+
+def test_an_answer_by_the_drop_ends() -> None:
+    """A byte now and then keeps a socket's time-out from ever coming."""
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                connections.append(connection)
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+                )
+                threading.Thread(target=drops, args=(connection,), daemon=True).start()
+
+        def drops(connection: socket.socket) -> None:
+            while not stop.wait(0.05):
+                try:
+                    connection.sendall(b" ")
+                except OSError:
+                    return
+
+        connections: list[socket.socket] = []
+        threading.Thread(target=drip, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        begin = time.monotonic()
+        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.3, patience=1)
+        assert "no answer from 127.0.0.1 within 0." in problem(one).what
+        assert time.monotonic() - begin < 8
+        stop.set()
+        for connection in connections:
+            connection.close()
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    one = Forge(api_url=f"http://127.0.0.1:{port}", token="t", repository="acme/widget", patience=2)
+    assert problem(one).what.startswith("cannot read pull request #12: 127.0.0.1 refuses the connection")
+
+
+def test_a_name_that_nobody_knows() -> None:
+    one = Forge(api_url="http://github.invalid/api/v3", token="t", repository="acme/widget", patience=2)
+    assert "no address is known of github.invalid: check GITHUB_API_URL and the network" in problem(one).what
+
+
+def test_an_enterprise_server_has_its_api_elsewhere(github: FakeGitHub) -> None:
+    for suffix in ("/api/v3", "/api/v3/"):
+        assert forge(github, api_url=f"{github.url}{suffix}").pull(12).number == 12
+    one = forge(github, api_url=f"{github.url}/api/v3").transport
+    asked = one.graphql(TASK, "query { viewer { login } }", {}, dict[str, dict[str, str]])
+    assert asked == {"viewer": {"login": "github-actions[bot]"}}
+    assert github.requests[-1].path in ("/graphql", "/api/graphql")
+
+
+def test_graphql_refuses_with_status_200(github: FakeGitHub) -> None:
+    github.permissions["pull-requests"] = "read"
+    query = "mutation M($input: MinimizeCommentInput!) { minimizeComment(input: $input) { clientMutationId } }"
+    with pytest.raises(Problem, match="cannot read it: GitHub's GraphQL refuses it") as caught:
+        forge(github).transport.graphql(TASK, query, {"input": {}}, dict[str, Any])
+    assert caught.value.permission == "contents: read"
+    with pytest.raises(Problem, match="is not GitHub's") as caught:
+        forge(github).transport.graphql(TASK, "query { viewer { login } }", {}, list[int])
+    assert caught.value.permission is None
+
+
+def test_what_each_request_says(github: FakeGitHub) -> None:
+    forge(github).pull(12)
+    headers = github.requests[0].headers
+    assert headers["user-agent"] == "perfgate"
+    assert headers["x-github-api-version"] == "2022-11-28"
+    assert headers["accept"] == "application/vnd.github+json, application/json;q=0.9"
+    assert github.violations == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"[]", b"{}", b'{"number": "12"}', b"\xff", b"[" * 100_000, b'{"number": 1e400}', b"NaN"]
+)
+def test_an_answer_of_another_shape(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    from tests.support.forge import server
+    from tests.support.forge.answers import Answer
+
+    monkeypatch.setattr(server, "failure", lambda what: Answer(200, body))
+    github.fail("GET", PULL, 200)
+    found = problem(forge(github))
+    assert found.what.startswith("cannot read pull request #12: what 127.0.0.1 answers is not GitHub's (")
+    assert "\n" not in found.what and len(found.what) < 400
+
+
+def test_a_list_without_links_to_its_pages_is_read(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"1": list(range(100)), "2": list(range(100, 130))}
+    answers: list[str] = []
+
+    def call(self: Transport, task: Task, method: str, path: str, **more: Any) -> module.Answer:
+        answers.append(more["parameters"]["page"])
+        return module.Answer(200, {}, msgspec.json.encode(pages[answers[-1]]).decode())
+
+    monkeypatch.setattr(Transport, "call", call)
+    assert forge(github).transport.listed(TASK, "/x", list[int], list) == list(range(130))
+    assert answers == ["1", "2"]
+
+
+def test_pages_that_are_always_the_first_end(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyGithub follows 301 without the parameters, page among them."""
+    body = msgspec.json.encode(list(range(100))).decode()
+    link = {"link": '<http://x?page=2>; rel="next"'}
+    monkeypatch.setattr(Transport, "call", lambda *words, **more: module.Answer(200, link, body))
+    assert forge(github).transport.listed(TASK, "/x", list[int], list) == list(range(100))
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_repository_that_moved_is_said(github: FakeGitHub, status: int) -> None:
+    github.fail("GET", PULL, status, headers={"Location": "http://other.invalid/repositories/1/pulls/12"})
+    assert problem(forge(github)).what.startswith("cannot read pull request #12: ")
+
+
+@pytest.mark.parametrize("token", ["", " \n", "ghs_secret\nmore", "ghs_secr\u00e9t", "ghs secret"])
+def test_a_token_that_is_none(token: str) -> None:
+    with pytest.raises(Problem, match="there is no usable token") as caught:
+        Forge(api_url="http://127.0.0.1:1", token=token, repository="acme/widget")
+    assert "secr" not in str(caught.value)
+
+
+def test_the_token_loses_its_line_end(github: FakeGitHub) -> None:
+    assert forge(github, token=f"{github.token}\n").pull(12).number == 12
+
+
+@pytest.mark.parametrize("url", ["", "github.com", "ftp://github.com", "https://", "file:///etc"])
+def test_an_address_that_is_none(url: str) -> None:
+    with pytest.raises(Problem, match="GITHUB_API_URL is no address of an API"):
+        Forge(api_url=url, token="t", repository="acme/widget")
+
+
+@pytest.mark.parametrize("name", ["", "widget", "a/b/c", "../..", "acme/..", "acme/wid get", "acme/widget\n", "a?/b"])
+def test_a_repository_that_is_none(name: str) -> None:
+    with pytest.raises(Problem, match="GITHUB_REPOSITORY is no owner/name"):
+        Forge(api_url="http://127.0.0.1:1", token="t", repository=name)
+
+
+def test_the_token_is_in_nothing_that_is_shown(
+    github: FakeGitHub, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support.forge import server
+    from tests.support.forge.answers import Refused
+
+    logging.getLogger().setLevel(logging.DEBUG)
+    shown = []
+    monkeypatch.setattr(server, "failure", lambda what: Refused(422, f"who is {github.token}?").answer)
+    github.fail("GET", PULL, 422)
+    one = forge(github)
+    shown += [problem(one), one, one.transport, vars(one)]
+    assert "who is ***?" in str(shown[0])
+    for what in ("cut", "slow"):
+        github.delay = 5
+        github.fail("GET", PULL, what, times=None)
+        shown.append(problem(forge(github, timeout=0.2, patience=0.5)))
+        github.faults.clear()
+    text = "".join(f"{part!s} {part!r}" for part in shown)
+    assert github.token not in text
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_patience_counts_what_was_spent() -> None:
+    patience = Patience(1.0)
+    assert patience.within(5, lambda: 7) == 7
+    with pytest.raises(Overdue):
+        patience.within(0.2, lambda: time.sleep(3))
+    assert 0.5 < patience.left < 0.81
+    patience.sleep(60)
+    assert patience.left == 0
+    with pytest.raises(ZeroDivisionError):
+        Patience(5).within(5, lambda: 1 / 0)

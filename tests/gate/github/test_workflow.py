@@ -1,0 +1,266 @@
+"""What a step tells the runner: nothing from elsewhere becomes a command, an output or an end of one."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from gate.github import fence, fileguard, workflow
+from gate.github.fileguard import NAMES, FileGuard, Restored
+from gate.model import UserError
+from tests.support.runner_log import Command, Runner, commands, outputs
+
+HOSTILE = [
+    "::error::x", "::set-output name=verdict::pass", "##[error]x", "##[set-output name=a]b", "::stop-commands::t", "%0A",
+    "%250A", "\n", "\r", "\r\n", "]]>", "::", ":", ",", "%", "::add-mask::e", "<<EOF", "EOF", "a=b", " ", "\u2028",
+    "\x85", "\x0b", "\x1b[31m", "é", "name", "::endgroup::",
+]  # fmt: skip
+
+
+def hostile(seed: int) -> str:
+    """Make a text of pieces that mean something to the runner."""
+    draw = random.Random(seed)
+    return "".join(draw.choice(HOSTILE) for _ in range(draw.randrange(1, 12)))
+
+
+@pytest.mark.parametrize("level", ["error", "warning", "notice"])
+def test_a_message_arrives_as_it_is_and_is_one_command(level: workflow.Level) -> None:
+    for seed in range(2000):
+        message, title = hostile(seed), hostile(seed + 1_000_000)
+        line = workflow.command(level, message, title)
+        properties = {"title": title.strip()} if title.strip() else {}
+        assert commands(line) == [Command(level, properties, message)], (message, title)
+
+
+def test_a_message_that_is_too_long_is_cut() -> None:
+    [command] = commands(workflow.error_line("x" * 100_000))
+    assert len(command.data) == 4000
+    assert command.data.endswith("…")
+
+
+def test_within_a_fence_nothing_is_a_command() -> None:
+    for seed in range(1000):
+        out = io.StringIO()
+        with fence.fenced(out) as inside:
+            for piece in range(5):
+                inside.write(hostile(10 * seed + piece))
+        out.write(workflow.error_line("after"))
+        assert commands(out.getvalue()) == [Command("error", {}, "after")]
+
+
+def test_the_fence_is_closed_after_an_exception_and_after_half_a_line() -> None:
+    out = io.StringIO()
+
+    def break_off() -> None:
+        with fence.fenced(out) as inside:
+            inside.write("half a line")
+            raise ValueError("over")
+
+    with pytest.raises(ValueError, match="over"):
+        break_off()
+    runner = Runner()
+    runner.read(out.getvalue())
+    assert runner.token is None
+    assert "half a line" in runner.lines
+
+
+def test_fences_have_their_own_tokens() -> None:
+    out = io.StringIO()
+    for _ in range(2):
+        with fence.fenced(out):
+            pass
+    first, second = (line for line in out.getvalue().splitlines() if line.startswith("::stop-commands::"))
+    assert first != second
+
+
+def test_no_fence_is_a_terminal() -> None:
+    master, slave = os.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        with fence.fenced(terminal) as inside:
+            assert terminal.isatty()
+            assert not inside.isatty()
+        os.close(master)
+
+
+def test_outputs_hold_what_was_given(tmp_path: Path) -> None:
+    file = tmp_path / "output"
+    for seed in range(500):
+        file.unlink(missing_ok=True)
+        value = hostile(seed).replace("\r", "").replace("\x85", "").replace("\u2028", "").replace("\x0b", "")
+        workflow.write_outputs(file, {"verdict": value, "after": "1"})
+        assert outputs(file.read_text()) == {"verdict": value, "after": "1"}
+
+
+def test_an_output_with_its_own_delimiter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "known")
+    with pytest.raises(ValueError, match="delimiter"):
+        workflow.write_outputs(tmp_path / "output", {"verdict": "a\nperfgate_known\nverdict=pass"})
+    assert not (tmp_path / "output").exists()
+
+
+def test_an_output_needs_a_name(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no name"):
+        workflow.write_outputs(tmp_path / "output", {"a\nb": "1"})
+
+
+def test_an_output_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be written"):
+        workflow.write_outputs(tmp_path / "none" / "output", {"a": "1"})
+
+
+def test_a_summary_keeps_within_the_runner_s_limit(tmp_path: Path) -> None:
+    file = tmp_path / "summary"
+    assert workflow.append_summary(file, "x" * 900_000)
+    assert not workflow.append_summary(file, "y" * 200_000)
+    assert file.stat().st_size == 900_001
+    assert workflow.append_summary(file, "z")
+
+
+# --- the files of the runner ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    paths = {name: str(tmp_path / name.lower()) for name in NAMES}
+    for name, path in paths.items():
+        Path(path).write_text(f"{name} before\n")
+    return paths
+
+
+def test_what_is_written_meanwhile_is_taken_back(files: dict[str, str]) -> None:
+    guard = FileGuard(files)
+    with Path(files["GITHUB_OUTPUT"]).open("a") as stream:
+        stream.write("verdict=pass\n")
+    Path(files["GITHUB_ENV"]).write_text("LD_PRELOAD=/tmp/evil.so\n")
+    Path(files["GITHUB_PATH"]).unlink()
+    named = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")
+    assert guard.restore() == Restored(
+        tuple(f"benchmark code wrote to {name}; it was taken back" for name in named), whole=True
+    )
+    for name, path in files.items():
+        assert Path(path).read_text() == f"{name} before\n"
+    assert guard.restore() == Restored((), whole=True)
+
+
+def test_a_link_in_place_of_a_file_is_replaced_and_not_followed(files: dict[str, str], tmp_path: Path) -> None:
+    guard = FileGuard(files)
+    other = tmp_path / "other"
+    other.write_text("GITHUB_ENV before\n")
+    env = Path(files["GITHUB_ENV"])
+    env.unlink()
+    env.symlink_to(other)
+    assert len(guard.restore().warnings) == 1
+    assert not env.is_symlink()
+    assert env.read_text() == "GITHUB_ENV before\n"
+    assert other.read_text() == "GITHUB_ENV before\n"
+
+
+def test_who_holds_a_changed_file_open_writes_into_nothing(files: dict[str, str]) -> None:
+    guard = FileGuard(files)
+    with Path(files["GITHUB_ENV"]).open("a") as stream:
+        stream.write("A=1\n")
+        stream.flush()
+        guard.restore()
+        stream.write("B=2\n")
+    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
+
+
+def test_a_file_that_was_not_there_is_removed(files: dict[str, str]) -> None:
+    Path(files["GITHUB_STATE"]).unlink()
+    guard = FileGuard(files)
+    Path(files["GITHUB_STATE"]).write_text("a=b\n")
+    assert len(guard.restore().warnings) == 1
+    assert not Path(files["GITHUB_STATE"]).exists()
+
+
+def test_a_pipe_in_place_of_a_file_does_not_stop_anything(files: dict[str, str]) -> None:
+    guard = FileGuard(files)
+    Path(files["GITHUB_ENV"]).unlink()
+    os.mkfifo(files["GITHUB_ENV"])
+    assert len(guard.restore().warnings) == 1
+    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
+
+
+def test_names_that_could_be_known_are_taken_and_it_is_restored_all_the_same(files: dict[str, str]) -> None:
+    guard = FileGuard(files)
+    env = Path(files["GITHUB_ENV"])
+    env.write_text("LD_PRELOAD=/tmp/evil.so\n")
+    for beside in (f".{env.name}.{os.getpid()}", f".{env.name}", f"{env.name}.tmp"):
+        env.with_name(beside).mkdir()
+    assert guard.restore().whole
+    assert env.read_text() == "GITHUB_ENV before\n"
+
+
+def test_a_folder_in_place_of_a_file_is_replaced_with_all_in_it(files: dict[str, str]) -> None:
+    guard = FileGuard(files)
+    for name in ("GITHUB_ENV", "GITHUB_STATE"):
+        Path(files[name]).unlink()
+        Path(files[name], "inner").mkdir(parents=True)
+    assert guard.restore().whole
+    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
+
+
+def test_where_the_folder_takes_no_other_file_it_is_written_over(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = FileGuard(files)
+    Path(files["GITHUB_ENV"]).write_text("LD_PRELOAD=/tmp/evil.so, and more than was there before\n")
+
+    def refused(*_: object) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    assert guard.restore().whole
+    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
+    # never over what a link leads to
+    other = Path(files["GITHUB_ENV"]).with_name("other")
+    other.write_text("kept\n")
+    Path(files["GITHUB_ENV"]).unlink()
+    Path(files["GITHUB_ENV"]).symlink_to(other)
+    assert not guard.restore().whole
+    assert other.read_text() == "kept\n"
+
+
+def test_what_is_written_again_at_once_is_not_taken_for_restored(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = FileGuard(files)
+    Path(files["GITHUB_ENV"]).write_text("A=1\n")
+    Path(files["GITHUB_PATH"]).write_text("/evil\n")
+    real = Path.replace
+
+    def raced(self: Path, target: Path) -> Path:
+        done = real(self, target)
+        if target.name == "github_env":
+            target.write_text("A=2\n")
+        return done
+
+    monkeypatch.setattr(Path, "replace", raced)
+    restored = guard.restore()
+    assert not restored.whole
+    assert restored.warnings == (
+        "benchmark code wrote to GITHUB_ENV, and it cannot be taken back: it holds something else again",
+        "benchmark code wrote to GITHUB_PATH; it was taken back",
+    )
+
+
+def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    found = {name: fileguard.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
+    assert found == {"file": b"tex", "link": None, "pipe": None, ".": None, "none": None}
+
+
+def test_a_large_file_of_before_stays_whole(files: dict[str, str]) -> None:
+    summary = Path(files["GITHUB_STEP_SUMMARY"])
+    summary.write_bytes(b"x" * 3_000_000)
+    guard = FileGuard(files)
+    with summary.open("ab") as stream:
+        stream.write(b"y")
+    assert guard.restore().whole
+    assert summary.read_bytes() == b"x" * 3_000_000

@@ -1,0 +1,354 @@
+"""Each path and method that the fake answers, with the permission it takes."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tests.support.forge import shapes
+from tests.support.forge.answers import Answer, Refused, invalid
+from tests.support.forge.contract import complete
+from tests.support.forge.state import Artifact, Identity, Pull, State
+
+LONGEST_COMMENT = 65_536
+LONGEST_DESCRIPTION = 140
+LEVELS = {"read": 1, "write": 2}
+REPO = "/repos/{owner}/{repo}"
+
+
+@dataclass
+class Call:
+    """A request on its way: the place's parameters (unquoted), the query, the body, who asks, and what is known."""
+
+    parameters: dict[str, str]
+    query: dict[str, str]
+    body: Any
+    who: Identity
+    state: State
+    api: str
+    accept: str = ""
+    storage: str = ""
+    tickets: dict[str, Artifact] = field(default_factory=dict)
+
+
+class Route(NamedTuple):
+    """What answers, and which of these permissions it takes; none: everybody may."""
+
+    handler: Callable[[Call], Answer]
+    permissions: tuple[str, ...]
+    level: str
+
+
+ROUTES: dict[tuple[str, str], Route] = {}
+
+
+Handler = Callable[[Call], Answer]
+
+
+def route(method: str, template: str, *permissions: str, level: str = "read") -> Callable[[Handler], Handler]:
+    """Register what answers a method of a path of the description."""
+
+    def register(handler: Handler) -> Handler:
+        ROUTES[method, template] = Route(handler, permissions, level)
+        return handler
+
+    return register
+
+
+def allowed(who: Identity, chosen: Route) -> bool:
+    """Say whether the permissions of a token suffice: one of those that a path accepts."""
+    if who.permissions is None or not chosen.permissions:
+        return True
+    held = [LEVELS.get(who.permissions.get(name, ""), 0) for name in chosen.permissions]
+    return max(held) >= LEVELS[chosen.level]
+
+
+def pull_of(call: Call, name: str) -> Pull:
+    """Find the pull request that a path names."""
+    found = call.state.pulls.get(int(call.parameters[name]))
+    if found is None:
+        raise Refused(404)
+    return found
+
+
+@route("GET", "/rate_limit")
+def rate_limit(call: Call) -> Answer:
+    rate = {"limit": 1000, "remaining": 999, "reset": 1_800_000_000, "used": 1}
+    return Answer(200, {"resources": {"core": rate, "search": rate}, "rate": rate})
+
+
+@route("GET", "/user")
+def account(call: Call) -> Answer:
+    if call.who.permissions is not None:
+        raise Refused(403)
+    return Answer(200, shapes.person(call.who, call.api))
+
+
+@route("GET", REPO)
+def repository(call: Call) -> Answer:
+    return Answer(200, shapes.repository(call.state.repository, call.state, call.api, "full-repository"))
+
+
+@route("GET", f"{REPO}/pulls", "pull-requests")
+def pulls(call: Call) -> Answer:
+    query = call.query
+    chosen = [one for one in call.state.pulls.values() if query.get("state", "open") in (one.state, "all")]
+    if "head" in query:
+        chosen = [
+            one
+            for one in chosen
+            if f"{shapes.owner_of(one.head_repository or 'ghost/x')}:{one.head_ref}" == query["head"]
+        ]
+    if "base" in query:
+        chosen = [one for one in chosen if one.base_ref == query["base"]]
+    newest_first = query.get("direction", "desc") == "desc"
+    chosen.sort(key=lambda one: one.number, reverse=newest_first)
+    return Answer(200, [shapes.pull(one, call.state, call.api) for one in chosen], pages="")
+
+
+@route("GET", f"{REPO}/pulls/{{pull_number}}", "pull-requests")
+def pull(call: Call) -> Answer:
+    return Answer(200, shapes.pull(pull_of(call, "pull_number"), call.state, call.api, "pull-request"))
+
+
+@route("GET", f"{REPO}/issues/{{issue_number}}", "issues", "pull-requests")
+def issue(call: Call) -> Answer:
+    return Answer(200, shapes.issue(pull_of(call, "issue_number"), call.state, call.api))
+
+
+@route("GET", f"{REPO}/issues/{{issue_number}}/labels", "issues", "pull-requests")
+def labels(call: Call) -> Answer:
+    return Answer(200, [shapes.label(name, call.api) for name in pull_of(call, "issue_number").labels], pages="")
+
+
+@route("GET", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests")
+def comments(call: Call) -> Answer:
+    number = pull_of(call, "issue_number").number
+    chosen = [one for one in call.state.comments if one["issue"] == number]
+    return Answer(200, [shapes.comment(one, call.state, call.api) for one in chosen], pages="")
+
+
+def body_of(call: Call) -> str:
+    """Take the text of a comment, if GitHub would."""
+    body: str = call.body["body"]
+    if not body.strip():
+        raise invalid("IssueComment", "data", "Body cannot be blank", "unprocessable")
+    if len(body) > LONGEST_COMMENT:
+        said = f"Body is too long (maximum is {LONGEST_COMMENT} characters)"
+        raise invalid("IssueComment", "data", said, "unprocessable")
+    return body
+
+
+@route("POST", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests", level="write")
+def add_comment(call: Call) -> Answer:
+    on = pull_of(call, "issue_number")
+    if on.locked:
+        raise Refused(403, "Unable to create comment because issue is locked.")
+    made = call.state.comment(on.number, body_of(call), call.who.login)
+    return Answer(201, shapes.comment(made, call.state, call.api))
+
+
+def comment_of(call: Call) -> dict[str, Any]:
+    """Find the comment that a path names."""
+    wanted = int(call.parameters["comment_id"])
+    for one in call.state.comments:
+        if one["id"] == wanted:
+            return one
+    raise Refused(404)
+
+
+COMMENT = f"{REPO}/issues/comments/{{comment_id}}"
+
+
+@route("GET", COMMENT, "issues", "pull-requests")
+def comment(call: Call) -> Answer:
+    return Answer(200, shapes.comment(comment_of(call), call.state, call.api))
+
+
+@route("PATCH", COMMENT, "issues", "pull-requests", level="write")
+def edit_comment(call: Call) -> Answer:
+    found = comment_of(call)
+    found.update(body=body_of(call), updated_at=call.state.moment())
+    return Answer(200, shapes.comment(found, call.state, call.api))
+
+
+@route("DELETE", COMMENT, "issues", "pull-requests", level="write")
+def delete_comment(call: Call) -> Answer:
+    call.state.comments.remove(comment_of(call))
+    return Answer(204)
+
+
+@route("POST", f"{REPO}/statuses/{{sha}}", "statuses", level="write")
+def add_status(call: Call) -> Answer:
+    sha = call.parameters["sha"]
+    if not re.fullmatch("[0-9a-f]{40}", sha):
+        raise Refused(422, f"No commit found for SHA: {sha}")
+    if len(call.body.get("description") or "") > LONGEST_DESCRIPTION:
+        raise invalid("Status", "description", f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)")
+    now = call.state.moment()
+    made = {
+        "id": call.state.new_id(),
+        "sha": sha,
+        "state": call.body["state"],
+        "description": call.body.get("description"),
+        "target_url": call.body.get("target_url"),
+        "context": call.body.get("context", "default"),
+        "creator": call.who.login,
+        "created_at": now,
+        "updated_at": now,
+    }
+    call.state.statuses.append(made)
+    return Answer(201, shapes.status(made, call.api))
+
+
+def statuses_of(call: Call) -> list[dict[str, Any]]:
+    """Give the statuses of a commit, newest first."""
+    ref = call.parameters["ref"]
+    wanted = {ref, call.state.refs.get(ref)}
+    return [one for one in reversed(call.state.statuses) if one["sha"] in wanted]
+
+
+@route("GET", f"{REPO}/commits/{{ref}}/statuses", "statuses")
+def statuses(call: Call) -> Answer:
+    return Answer(200, [shapes.status(one, call.api) for one in statuses_of(call)], pages="")
+
+
+@route("GET", f"{REPO}/commits/{{ref}}/status", "statuses")
+def combined_status(call: Call) -> Answer:
+    newest: dict[str, dict[str, Any]] = {}
+    for one in statuses_of(call):
+        newest.setdefault(one["context"].casefold(), one)
+    states = {one["state"] for one in newest.values()}
+    bad, waiting = states & {"failure", "error"}, "pending" in states or not states
+    made = {
+        "state": "failure" if bad else "pending" if waiting else "success",
+        "sha": call.parameters["ref"],
+        "total_count": len(newest),
+        "statuses": [shapes.status(one, call.api) for one in newest.values()],
+        "repository": shapes.repository(call.state.repository, call.state, call.api),
+        "commit_url": call.api,
+        "url": call.api,
+    }
+    return Answer(200, made)
+
+
+@route("GET", f"{REPO}/commits/{{commit_sha}}/pulls", "pull-requests")
+def pulls_of_commit(call: Call) -> Answer:
+    """Give the pull requests of a commit; the fake knows those of forks no more than GitHub always does."""
+    ours = [one for one in call.state.pulls.values() if one.head_repository == call.state.repository]
+    chosen = [one for one in ours if one.head_sha == call.parameters["commit_sha"]]
+    return Answer(200, [shapes.pull(one, call.state, call.api) for one in chosen], pages="")
+
+
+@route("GET", f"{REPO}/compare/{{basehead}}", "contents")
+def compare(call: Call) -> Answer:
+    base, dots, head = call.parameters["basehead"].partition("...")
+    if not dots or not call.state.known(base):
+        raise Refused(404)
+    between = call.state.merge_bases.get((base, head), base)
+    if between is None:
+        raise Refused(404, f"No common ancestor between {base} and {head}.")
+    made = {
+        "base_commit": shapes.commit(base, call.api),
+        "merge_base_commit": shapes.commit(between, call.api),
+        "status": "ahead" if between == base else "diverged",
+        "ahead_by": 1,
+        "behind_by": 0 if between == base else 1,
+        "total_commits": 1,
+        "commits": [shapes.commit(head, call.api)],
+    }
+    return Answer(200, complete("commit-comparison", made))
+
+
+@route("GET", f"{REPO}/git/commits/{{commit_sha}}", "contents")
+def git_commit(call: Call) -> Answer:
+    sha = call.parameters["commit_sha"]
+    if sha not in call.state.parents:
+        raise Refused(404)
+    return Answer(200, shapes.git_commit(sha, call.state.parents[sha], call.api))
+
+
+@route("GET", f"{REPO}/contents/{{path}}", "contents")
+def contents(call: Call) -> Answer:
+    ref, path = call.query.get("ref", call.state.default_branch), call.parameters["path"]
+    data = call.state.file(ref, path)
+    if data is None:
+        raise Refused(404, None if call.state.known(ref) else f"No commit found for the ref {ref}")
+    if "raw" in call.accept:
+        return Answer(200, data, {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
+    return Answer(200, shapes.content(path, ref, data, call.state, call.api))
+
+
+@route("GET", f"{REPO}/actions/runs", "actions")
+def runs(call: Call) -> Answer:
+    query, chosen = call.query, list(call.state.runs.values())
+    wanted = {"head_sha": "head_sha", "branch": "head_branch", "event": "event"}
+    for name, attribute in wanted.items():
+        chosen = [one for one in chosen if query.get(name, getattr(one, attribute)) == getattr(one, attribute)]
+    chosen.sort(key=lambda one: one.id, reverse=True)
+    found = [shapes.run(one, call.state, call.api) for one in chosen]
+    return Answer(200, {"total_count": len(found), "workflow_runs": found}, pages="workflow_runs")
+
+
+def run_of(call: Call) -> int:
+    """Find the run that a path names."""
+    number = int(call.parameters["run_id"])
+    if number not in call.state.runs:
+        raise Refused(404)
+    return number
+
+
+@route("GET", f"{REPO}/actions/runs/{{run_id}}", "actions")
+def run(call: Call) -> Answer:
+    return Answer(200, shapes.run(call.state.runs[run_of(call)], call.state, call.api))
+
+
+def listed(call: Call, chosen: list[Artifact]) -> Answer:
+    """List artifacts, newest first."""
+    named = [one for one in chosen if call.query.get("name", one.name) == one.name]
+    found = [shapes.artifact(one, call.state, call.api) for one in reversed(named)]
+    return Answer(200, {"total_count": len(found), "artifacts": found}, pages="artifacts")
+
+
+@route("GET", f"{REPO}/actions/runs/{{run_id}}/artifacts", "actions")
+def artifacts_of_run(call: Call) -> Answer:
+    number = run_of(call)
+    return listed(call, [one for one in call.state.artifacts if one.run_id == number])
+
+
+@route("GET", f"{REPO}/actions/artifacts", "actions")
+def artifacts(call: Call) -> Answer:
+    return listed(call, list(call.state.artifacts))
+
+
+def artifact_of(call: Call) -> Artifact:
+    """Find the artifact that a path names."""
+    for one in call.state.artifacts:
+        if one.id == int(call.parameters["artifact_id"]):
+            return one
+    raise Refused(404)
+
+
+ARTIFACT = f"{REPO}/actions/artifacts/{{artifact_id}}"
+
+
+@route("GET", ARTIFACT, "actions")
+def artifact(call: Call) -> Answer:
+    return Answer(200, shapes.artifact(artifact_of(call), call.state, call.api))
+
+
+@route("GET", f"{ARTIFACT}/{{archive_format}}", "actions")
+def download(call: Call) -> Answer:
+    """Send to the storage, another server, with a ticket in the address that is as good as a token."""
+    found = artifact_of(call)
+    if call.parameters["archive_format"] != "zip":
+        raise Refused(404)
+    if found.expired:
+        raise Refused(410)
+    ticket = secrets.token_hex(8)
+    call.tickets[ticket] = found
+    return Answer(302, b"", {"Location": f"{call.storage}/artifact.zip?{urllib.parse.urlencode({'sig': ticket})}"})

@@ -1,0 +1,389 @@
+"""The fake of GitHub: it answers as GitHub's description says, refuses what that does not know, and fails on request."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from scripts.openapi_subset import subset
+from tests.support.forge import FakeGitHub, contract
+from tests.support.forge.results import SERVICE
+from tests.support.forge.routes import ROUTES
+
+HEAD, BASE = "a" * 40, "b" * 40
+REPO = "/repos/acme/widget"
+
+
+class Got(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    data: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.data)
+
+
+def ask(github: FakeGitHub, method: str, path: str, body: Any = None, timeout: float = 10, **headers: str) -> Got:
+    """One request as any client would make it, without retries or redirections."""
+    address = urllib.parse.urlsplit(github.url if path.startswith("/") else path)
+    connection = http.client.HTTPConnection(address.netloc, timeout=timeout)
+    sent = {"User_Agent": "test", "Authorization": f"Bearer {github.token}", **headers}
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        target = path if path.startswith("/") else f"{address.path}?{address.query}"
+        connection.request(
+            method, target, data, {name.replace("_", "-"): value for name, value in sent.items() if value}
+        )
+        answer = connection.getresponse()
+        return Got(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    with FakeGitHub() as made:
+        made.add_pull(12, HEAD, BASE, labels=("perf-accepted",))
+        yield made
+
+
+def furnish(github: FakeGitHub) -> dict[str, Any]:
+    """Put one of everything there; returns what the parameters of the paths are called."""
+    comment = github.add_comment(12, "hello")
+    artifact = github.add_artifact(77, "perfgate-data", b"PK", head_sha=HEAD)
+    github.files["main", "bench/perfgate.toml"] = "[gate]\n"
+    github.state.parents[HEAD] = (BASE,)
+    return {
+        "owner": "acme", "repo": "widget", "pull_number": 12, "issue_number": 12, "comment_id": comment["id"], "sha": HEAD, "ref": HEAD,
+        "commit_sha": HEAD, "basehead": f"{BASE}...{HEAD}", "path": "bench/perfgate.toml", "run_id": 77, "artifact_id": artifact.id,
+        "archive_format": "zip",
+    }  # fmt: skip
+
+
+BODIES = {
+    "post comments": {"body": "new"},
+    "patch comments": {"body": "other"},
+    "post statuses": {"state": "failure", "context": "perfgate/x"},
+}
+
+
+def test_every_path_of_the_description_is_answered_and_nothing_else() -> None:
+    described = {
+        (method.upper(), path) for path, methods in contract.description()["paths"].items() for method in methods
+    }
+    assert set(ROUTES) == described
+
+
+@pytest.mark.parametrize(("method", "template"), sorted(ROUTES))
+def test_an_answer_fits_the_description(github: FakeGitHub, method: str, template: str) -> None:
+    if template == "/user":
+        github.add_token("person", "octocat")
+        github.token = "person"
+    path = template.format(**furnish(github))
+    kind = next((word for word in ("comments", "statuses") if word in path), "")
+    got = ask(github, method, path, BODIES.get(f"{method.lower()} {kind}"))
+    assert str(got.status) in contract.description()["paths"][template][method.lower()]["responses"]
+    assert github.violations == []
+    if got.status in (200, 201):
+        assert contract.answer_problems(method, path, got.status, got.data) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "complaint"),
+    [
+        ("POST", f"{REPO}/issues/12/comments", {}, "'body' is a required property"),
+        ("POST", f"{REPO}/issues/12/comments", {"body": 3}, "is not of type 'string'"),
+        ("POST", f"{REPO}/issues/12/comments", {"body": "x", "minimize": True}, "unknown key 'minimize'"),
+        ("POST", f"{REPO}/issues/12/comments", None, "required"),
+        ("POST", f"{REPO}/statuses/{HEAD}", {"state": "failed"}, "'failed' is not one of"),
+        ("GET", f"{REPO}/issues/twelve/comments", None, "twelve"),
+        ("GET", f"{REPO}/pulls?state=merged", None, "'merged' is not one of"),
+        ("GET", f"{REPO}/pulls?author=me", None, "unknown query parameter 'author'"),
+        ("GET", f"{REPO}/pulls", {"state": "open"}, "a body where none belongs"),
+        ("PUT", f"{REPO}/issues/12/comments", {"body": "x"}, "no such path and method"),
+        ("GET", f"{REPO}/issues/12/coments", None, "no such path and method"),
+    ],
+)
+def test_what_github_would_not_take_is_refused_and_remembered(
+    github: FakeGitHub, method: str, path: str, body: Any, complaint: str
+) -> None:
+    got = ask(github, method, path, body)
+    assert got.status in (404, 422)
+    assert [complaint in one for one in github.violations] == [True], github.violations
+    assert github.requests[-1].violation == github.violations[0]
+    assert github.comments == [] == github.statuses
+
+
+def test_lists_come_in_pages_of_thirty_that_link_to_each_other(github: FakeGitHub) -> None:
+    for number in range(65):
+        github.add_comment(12, str(number))
+    seen, path = [], f"{REPO}/issues/12/comments"
+    while path:
+        got = ask(github, "GET", path)
+        seen.append([one["body"] for one in got.json])
+        links = {kind: url for url, kind in (link.split("; rel=") for link in got.headers["link"].split(", "))}
+        path = links.get('"next"', "").strip("<>")
+    assert [len(page) for page in seen] == [30, 30, 5]
+    assert [body for page in seen for body in page] == [str(number) for number in range(65)]
+    assert len(ask(github, "GET", f"{REPO}/issues/12/comments?per_page=500").json) == 65
+    assert [one["body"] for one in ask(github, "GET", f"{REPO}/issues/12/comments?per_page=2&page=3").json] == [
+        "4",
+        "5",
+    ]
+    assert "link" not in ask(github, "GET", f"{REPO}/issues/12/comments?per_page=65").headers
+    for number in range(31):
+        github.add_artifact(77, f"a{number}", b"")
+    got = ask(github, "GET", f"{REPO}/actions/runs/77/artifacts?page=2")
+    assert (got.json["total_count"], [one["name"] for one in got.json["artifacts"]]) == (31, ["a0"])
+
+
+@pytest.mark.parametrize(("size", "status"), [(65_536, 201), (65_537, 422)])
+def test_a_comment_holds_65536_characters(github: FakeGitHub, size: int, status: int) -> None:
+    got = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "ä" * size})
+    assert got.status == status
+    assert (status == 422) == (b"Body is too long (maximum is 65536 characters)" in got.data)
+    assert len(github.comments) == (status == 201)
+
+
+def test_other_values_that_github_refuses(github: FakeGitHub) -> None:
+    assert b"Body cannot be blank" in ask(github, "POST", f"{REPO}/issues/12/comments", {"body": " "}).data
+    status = {"state": "success", "description": "x" * 141}
+    assert b"description is too long" in ask(github, "POST", f"{REPO}/statuses/{HEAD}", status).data
+    assert ask(github, "POST", f"{REPO}/statuses/main", {"state": "success"}).status == 422
+    github.pulls[12].locked = True
+    assert b"issue is locked" in ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).data
+    assert ask(github, "GET", f"{REPO}/pulls/13").status == 404
+    assert ask(github, "GET", "/repos/acme/other/pulls").status == 404
+    assert github.comments == [] == github.statuses
+
+
+def test_a_comment_is_made_edited_hidden_and_deleted(github: FakeGitHub) -> None:
+    made = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "one"}).json
+    assert (made["user"]["login"], made["user"]["type"]) == ("github-actions[bot]", "Bot")
+    edited = ask(github, "PATCH", f"{REPO}/issues/comments/{made['id']}", {"body": "two"}).json
+    assert edited["body"] == "two" and edited["updated_at"] > made["updated_at"] == made["created_at"]
+    mutation = "mutation M($input: MinimizeCommentInput!) { minimizeComment(input: $input) { minimizedComment { isMinimized } } }"
+    variables = {"input": {"subjectId": made["node_id"], "classifier": "OUTDATED"}}
+    hidden = ask(github, "POST", "/graphql", {"query": mutation, "variables": variables}).json
+    assert hidden == {"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}}
+    assert [(one["body"], one["minimized"]) for one in github.comments] == [("two", "outdated")]
+    asked = ask(
+        github,
+        "POST",
+        "/graphql",
+        {
+            "query": "query($id: ID!) { node(id: $id) { ... on IssueComment { isMinimized } } }",
+            "variables": {"id": made["node_id"]},
+        },
+    )
+    assert asked.json["data"]["node"]["isMinimized"] is True
+    assert ask(github, "DELETE", f"{REPO}/issues/comments/{made['id']}").status == 204
+    assert github.comments == []
+
+
+def test_graphql_says_who_asks_and_can_be_switched_off(github: FakeGitHub) -> None:
+    query = {"query": "query { viewer { login } }"}
+    assert ask(github, "POST", "/graphql", query).json == {"data": {"viewer": {"login": "github-actions[bot]"}}}
+    assert "errors" in ask(github, "POST", "/api/graphql", {"query": "query { repositories { id } }"}).json
+    github.graphql = False
+    assert ask(github, "POST", "/graphql", query).status == 404
+
+
+@pytest.mark.parametrize(
+    ("lacking", "method", "path", "body", "accepted"),
+    [
+        ("pull-requests", "POST", f"{REPO}/issues/12/comments", {"body": "x"}, "issues=write; pull_requests=write"),
+        ("pull-requests", "GET", f"{REPO}/pulls/12", None, "pull_requests=read"),
+        ("statuses", "POST", f"{REPO}/statuses/{HEAD}", {"state": "success"}, "statuses=write"),
+        ("contents", "GET", f"{REPO}/contents/perfgate.toml", None, "contents=read"),
+        ("actions", "GET", f"{REPO}/actions/runs/77/artifacts", None, "actions=read"),
+    ],
+)  # fmt: skip
+def test_a_missing_permission_is_refused_as_github_does(
+    github: FakeGitHub, lacking: str, method: str, path: str, body: Any, accepted: str
+) -> None:
+    del github.permissions[lacking]
+    got = ask(github, method, path, body)
+    assert (got.status, got.json["message"]) == (403, "Resource not accessible by integration")
+    assert got.headers["x-accepted-github-permissions"] == accepted
+    assert github.comments == [] == github.statuses
+
+
+def test_reading_is_not_writing_and_issues_will_do(github: FakeGitHub) -> None:
+    github.permissions["pull-requests"] = "read"
+    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 403
+    variables = {"input": {"subjectId": f"IC_{github.add_comment(12, 'x')['id']}", "classifier": "OUTDATED"}}
+    mutation = "mutation { minimizeComment(input: $input) { minimizedComment { isMinimized } } }"
+    assert (
+        ask(github, "POST", "/graphql", {"query": mutation, "variables": variables}).json["errors"][0]["type"]
+        == "FORBIDDEN"
+    )
+    github.permissions["issues"] = "write"
+    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
+
+
+def test_who_asks(github: FakeGitHub) -> None:
+    assert ask(github, "GET", f"{REPO}/pulls", Authorization="").status == 401
+    assert ask(github, "GET", f"{REPO}/pulls", Authorization="Bearer wrong").json["message"] == "Bad credentials"
+    assert ask(github, "GET", f"{REPO}/pulls", User_Agent="").status == 403
+    assert ask(github, "GET", "/user").status == 403
+    github.add_token("person", "octocat")
+    assert ask(github, "GET", "/user", Authorization="token person").json["login"] == "octocat"
+
+
+def test_a_download_is_elsewhere_and_wants_no_token(github: FakeGitHub) -> None:
+    artifact = github.add_artifact(77, "data", b"PK and more")
+    got = ask(github, "GET", f"{REPO}/actions/artifacts/{artifact.id}/zip")
+    assert (got.status, got.data) == (302, b"")
+    place = got.headers["location"]
+    assert urllib.parse.urlsplit(place).netloc != urllib.parse.urlsplit(github.url).netloc
+    assert ask(github, "GET", place).status == 400
+    assert ask(github, "GET", place, Authorization="").data == b"PK and more"
+    assert ask(github, "GET", place.replace("sig=", "sig=0"), Authorization="").status == 403
+    assert ["authorization" in seen.headers for seen in github.downloads] == [True, False, False]
+    artifact.expired = True
+    assert ask(github, "GET", f"{REPO}/actions/artifacts/{artifact.id}/zip").status == 410
+
+
+def test_a_job_hands_its_artifacts_in_and_each_name_once(github: FakeGitHub) -> None:
+    service = f"{github.storage}{SERVICE}"
+    token: dict[str, Any] = {"Authorization": f"Bearer {github.job_token(77, HEAD)}"}
+    ids = {"workflow_run_backend_id": "77", "workflow_job_run_backend_id": "1", "name": "data"}
+    assert ask(github, "POST", f"{service}CreateArtifact", ids).status == 401
+    assert (
+        ask(github, "POST", f"{service}CreateArtifact", {**ids, "workflow_run_backend_id": "78"}, **token).status == 401
+    )
+    assert ask(github, "POST", f"{service}CreateArtifact", {**ids, "name": "a/b"}, **token).status == 400
+    place = ask(github, "POST", f"{service}CreateArtifact", ids, **token).json["signed_upload_url"]
+    assert ask(github, "PUT", place, "12345678", **token).status == 400
+    assert ask(github, "PUT", place, "12345678", Authorization="").status == 201
+    assert github.artifacts == []
+    assert ask(github, "POST", f"{service}FinalizeArtifact", {**ids, "size": "9"}, **token).status == 400
+    place = ask(github, "POST", f"{service}CreateArtifact", ids, **token).json["signed_upload_url"]
+    ask(github, "PUT", place, "12345678", Authorization="")
+    made = ask(github, "POST", f"{service}FinalizeArtifact", {**ids, "size": "10"}, **token).json["artifact_id"]
+    assert [(str(one.id), one.run_id, one.name, one.data) for one in github.artifacts] == [
+        (made, 77, "data", b'"12345678"')
+    ]
+    assert ask(github, "POST", f"{service}CreateArtifact", ids, **token).status == 409
+    assert [one["name"] for one in ask(github, "POST", f"{service}ListArtifacts", ids, **token).json["artifacts"]] == [
+        "data"
+    ]
+    place = ask(github, "POST", f"{service}GetSignedArtifactURL", ids, **token).json["signed_url"]
+    assert ask(github, "GET", place, Authorization="").data == b'"12345678"'
+    assert [one["name"] for one in ask(github, "GET", f"{REPO}/actions/runs/77/artifacts").json["artifacts"]] == [
+        "data"
+    ]
+    assert ask(github, "POST", f"{service}DeleteArtifact", ids, **token).status == 200
+    assert github.artifacts == []
+
+
+def test_files_come_from_the_ref_that_is_asked_for(github: FakeGitHub) -> None:
+    github.files["main", "a/b.toml"] = "of main"
+    github.files[BASE, "a/b.toml"] = b"of base \xff"
+    github.state.refs["release/1"] = BASE
+    assert ask(github, "GET", f"{REPO}/contents/a/b.toml").json["content"].strip() == "b2YgbWFpbg=="
+    raw = ask(github, "GET", f"{REPO}/contents/a/b.toml?ref=release/1", Accept="application/vnd.github.raw+json")
+    assert raw.data == b"of base \xff"
+    assert ask(github, "GET", f"{REPO}/contents/a/b.toml?ref={HEAD}").json["message"] == "Not Found"
+    assert (
+        ask(github, "GET", f"{REPO}/contents/a/b.toml?ref=gone").json["message"] == "No commit found for the ref gone"
+    )
+    github.files["main", "large"] = "x" * 1_000_001
+    large = ask(github, "GET", f"{REPO}/contents/large").json
+    assert (large["encoding"], large["content"], large["size"]) == ("none", "", 1_000_001)
+
+
+def test_pull_requests_are_found_by_branch_of_their_owner(github: FakeGitHub) -> None:
+    github.add_pull(13, head_ref='zzz";echo${IFS}"hello";#', head_repository="mallory/widget")
+    github.add_pull(14, head_repository=None)
+    head = urllib.parse.quote('mallory:zzz";echo${IFS}"hello";#')
+    found = ask(github, "GET", f"{REPO}/pulls?state=open&head={head}").json
+    assert [(one["number"], one["head"]["repo"]["full_name"], one["head"]["repo"]["fork"]) for one in found] == [
+        (13, "mallory/widget", True)
+    ]
+    github.pulls[13].state = "closed"
+    assert ask(github, "GET", f"{REPO}/pulls?head={head}").json == []
+    assert [one["number"] for one in ask(github, "GET", f"{REPO}/commits/{HEAD}/pulls").json] == [12]
+    assert ask(github, "GET", f"{REPO}/pulls/14").json["head"]["repo"] is None
+
+
+@pytest.mark.parametrize(("what", "status", "said"), [
+    (429, 429, "secondary rate limit"), ("secondary", 403, "secondary rate limit"), ("primary", 403, "API rate limit exceeded"),
+    (500, 500, "Server Error"), (502, 502, "Server Error"), (503, 503, "unavailable"), (404, 404, "Not Found"), (401, 401, "Bad credentials"),
+    ("garbage", 200, "a proxy was here"),
+])  # fmt: skip
+def test_a_planned_failure_does_nothing_and_passes(github: FakeGitHub, what: int | str, status: int, said: str) -> None:
+    github.fail("POST", "/comments$", what, times=2, headers={"Retry-After": "1"})
+    for _ in range(2):
+        got = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"})
+        assert (got.status, said in got.data.decode(), got.headers["retry-after"]) == (status, True, "1")
+    assert ask(github, "GET", f"{REPO}/issues/12/comments").json == []
+    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
+    assert len(github.requests) == 4
+
+
+@pytest.mark.parametrize(("what", "done"), [("cut", 0), ("cut-after", 1), ("cut-half", 1), ("slow", 1)])
+def test_connections_are_cut_and_delayed(github: FakeGitHub, what: str, done: int) -> None:
+    github.fail("POST", "/comments$", what)
+    with pytest.raises((OSError, http.client.HTTPException)):
+        ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}, timeout=0.3)
+    assert len(github.comments) == done
+    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
+
+
+def test_a_failure_that_nobody_knows_is_the_test_s_mistake(github: FakeGitHub) -> None:
+    with pytest.raises(ValueError, match="no such failure: 'cutt'"):
+        github.fail("GET", "/", "cutt")
+
+
+def test_many_at_once(github: FakeGitHub) -> None:
+    threads = [
+        threading.Thread(target=ask, args=(github, "POST", f"{REPO}/issues/12/comments", {"body": str(n)}))
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {one["body"] for one in github.comments} == {str(number) for number in range(20)}
+    assert len({one["id"] for one in github.comments}) == 20
+
+
+def test_as_a_process_it_writes_down_what_it_knows(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    command = [sys.executable, "-m", "tests.support.forge", "--pull", "12", "--state", str(state)]
+    root = Path(__file__).parent.parent.parent
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root) as process:
+        assert process.stdout and process.stdin
+        url = process.stdout.readline().strip()
+        with FakeGitHub() as there:
+            there.url = url
+            assert ask(there, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
+        process.stdin.close()
+        assert process.wait(10) == 0
+    known = json.loads(state.read_text())
+    assert [one["body"] for one in known["comments"]] == ["x"]
+    assert (known["violations"], known["requests"]) == ([], [["POST", f"{REPO}/issues/12/comments"]])
+    assert there.token not in state.read_text()
+
+
+def test_the_subset_is_made_of_what_is_used_and_no_words() -> None:
+    described = contract.description()
+    again = {
+        **described,
+        "paths": {path: {m: {**o} for m, o in methods.items()} for path, methods in described["paths"].items()},
+    }
+    assert subset(again) == described
+    text = contract.DESCRIPTION.read_text()
+    assert len(text) < 500_000 and "externalDocs" not in text and "://" not in text
