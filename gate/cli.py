@@ -10,11 +10,9 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from gate import __version__, arguments, calibrating
+from gate import __version__, arguments, calibrating, running
 from gate.arguments import (
     EXIT_USAGE,
     Parser,
@@ -24,11 +22,8 @@ from gate.arguments import (
     add_outputs,
     add_rules,
     add_sides,
-    measuring_of,
-    outputs_of,
-    rules_of,
 )
-from gate.commands import compare_options
+from gate.commands import action_options, compare_options, matrix, publish_options
 from gate.commands.unfit import UnfitError
 from gate.model import UserError
 
@@ -39,7 +34,7 @@ EXIT_ERROR = 4
 EXIT_UNFIT = 5
 
 _ENDING = """\
-exit codes of check, decide and report (measure: 0, 2, 4 or 5; ended by a signal: 128 + its number):
+exit codes of check, decide, report and publish (measure: 0, 2, 4 or 5; ended by a signal: 128 + its number):
   0  pass: nothing regressed
   1  regression
   2  bad command line, config or input file
@@ -67,7 +62,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         visible = import_module("gate.report.plain").visible
         err.write(f"perfgate: {visible(str(error))}\n")
-        return EXIT_UNFIT if isinstance(error, UnfitError) else EXIT_USAGE
+        # what is refused is no mistake in the command line: it is not measured
+        code = EXIT_UNFIT if isinstance(error, UnfitError) else getattr(error, "exit_code", EXIT_USAGE)
+        return int(code)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -140,6 +137,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_plan(commands)
     _add_calibrate(commands)
     _add_doctor(commands)
+    _add_publish(commands)
+    _add_action(commands)
     _add_config(commands)
     return parser
 
@@ -152,7 +151,7 @@ def _command(commands: _Commands[Parser], name: str, what: str, example: str, fu
         name,
         help=what,
         description=what[0].upper() + what[1:] + ".",
-        epilog=f"example:\n  {example}\n\n{_ENDING if name in ('check', 'decide', 'report') else ''}",
+        epilog=f"example:\n  {example}\n\n{_ENDING if name in ('check', 'decide', 'report', 'publish') else ''}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         # an abbreviation would change its meaning with the next option
         allow_abbrev=False,
@@ -163,14 +162,26 @@ def _command(commands: _Commands[Parser], name: str, what: str, example: str, fu
 
 def _add_init(commands: _Commands[Parser]) -> None:
     parser = _command(
-        commands, "init", "write a commented perfgate.toml for the project here", "perfgate init", _run_init
+        commands,
+        "init",
+        "write a commented perfgate.toml for the project here, or a workflow for GitHub",
+        "perfgate init\n  perfgate init --workflow pull-request",
+        running.run_init,
     )
     parser.add_argument(
         "--kind",
         metavar="KIND",
         help="pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic; default: detected",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite a perfgate.toml that exists")
+    parser.add_argument(
+        "--workflow",
+        metavar="KIND",
+        help="write into .github/workflows instead: pull-request, forks, matrix or calibrate",
+    )
+    parser.add_argument(
+        "--action", metavar="OWNER/REPO@REF", help="what the workflow uses; default perfgate/perfgate@v1"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite what exists")
 
 
 def _add_check(commands: _Commands[Parser]) -> None:
@@ -179,7 +190,7 @@ def _add_check(commands: _Commands[Parser]) -> None:
         "check",
         "measure base and head of this checkout, decide and report",
         "perfgate check --base main --set gate.threshold=5%",
-        _run_check,
+        running.run_check,
     )
     add_measuring(parser)
     add_rules(parser)
@@ -192,9 +203,9 @@ def _add_measure(commands: _Commands[Parser]) -> None:
         "measure",
         "measure base and head of this checkout, without deciding",
         "perfgate measure --base main --out results && perfgate decide results",
-        _run_measure,
+        running.run_measure,
     )
-    add_measuring(parser)
+    add_measuring(parser, parts=True)
     add_rules(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
@@ -205,7 +216,7 @@ def _add_decide(commands: _Commands[Parser]) -> None:
         "decide",
         "decide over measurement files from anywhere; prints text, writes only what is asked for",
         "perfgate decide .perfgate --set gate.confidence=0.99 --json -",
-        _run_decide,
+        running.run_decide,
     )
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="measurements.jsonl, a folder with one, or - for stdin"
@@ -220,7 +231,7 @@ def _add_report(commands: _Commands[Parser]) -> None:
         "report",
         "render a past run again",
         "perfgate report .perfgate --format markdown",
-        _run_report,
+        running.run_report,
     )
     arguments.add_rendering(parser)
     add_rules(parser, measured=True)
@@ -233,7 +244,7 @@ def _add_compare(commands: _Commands[Parser]) -> None:
         "compare",
         "show two measurement files side by side, with intervals and no gate (0 whatever changed)",
         "perfgate compare monday friday --format markdown",
-        _run_compare,
+        running.run_compare,
     )
     compare_options.add_options(parser)
     add_rules(parser, measured=True)
@@ -244,8 +255,8 @@ def _add_plan(commands: _Commands[Parser]) -> None:
         commands,
         "plan",
         "counts for the next runs, by what was measured or is remembered of this host",
-        "perfgate plan .perfgate --budget 10m --target 1%",
-        _run_plan,
+        "perfgate plan .perfgate --budget 10m --target 1%\n  perfgate plan --matrix --shards 3 --sessions 2",
+        running.run_plan,
     )
     parser.add_argument(
         "runs", nargs="*", metavar="RUN", help="a folder or measurement files; default: what is remembered of this host"
@@ -261,6 +272,7 @@ def _add_plan(commands: _Commands[Parser]) -> None:
         "--detect", type=arguments.share, metavar="SHARE", help="a change to be found in 80%% of the runs"
     )
     parser.add_argument("--json", metavar="FILE", help="write the plan as JSON; - for stdout instead of text")
+    matrix.add_options(parser)
     add_history(parser)
     add_rules(parser)
 
@@ -282,7 +294,7 @@ def _add_doctor(commands: _Commands[Parser]) -> None:
         "doctor",
         "say whether this host is fit to measure on, and how to make it so; changes nothing",
         "perfgate doctor --strict\n  perfgate doctor --metrics -- ./build/app parse data.json",
-        _run_doctor,
+        running.run_doctor,
     )
     parser.add_argument("--strict", action="store_true", help="exit with 5 when this host is unfit")
     parser.add_argument("--json", metavar="FILE", help="write what was found as JSON; - for stdout instead of text")
@@ -294,94 +306,33 @@ def _add_doctor(commands: _Commands[Parser]) -> None:
     parser.add_argument("argv", nargs="*", metavar="COMMAND", help="for --metrics, after --")
 
 
+def _add_publish(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "publish",
+        "put a report on a pull request: comment, job summary, annotations, status; in a GitHub workflow only",
+        "perfgate publish .perfgate --id parser --status",
+        running.run_publish,
+    )
+    publish_options.add_options(parser)
+
+
+def _add_action(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands, "action", "run one step of the GitHub Action, as action.yml does", "perfgate action measure",
+        running.run_action,
+    )  # fmt: skip
+    action_options.add_options(parser)
+
+
 def _add_config(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "config",
         "print the effective configuration and where each value comes from",
         "perfgate config --rules base --base main",
-        _run_config,
+        running.run_config,
     )
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of perfgate.toml instead")
     add_sides(parser)
     add_rules(parser)
-
-
-def _run_init(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    init = import_module("gate.commands.init")
-    code: int = init.run(init.InitOptions(Path.cwd(), parsed.kind, parsed.force), out, err)
-    return code
-
-
-def _run_check(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    check = _measuring_command("gate.commands.check")
-    code: int = check.run(measuring_of(parsed), rules_of(parsed), outputs_of(parsed), out, err)
-    return code
-
-
-def _run_measure(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    measure = _measuring_command("gate.commands.measure")
-    code: int = measure.run(measuring_of(parsed), rules_of(parsed), out, err, quiet=parsed.quiet)
-    return code
-
-
-def _measuring_command(name: str) -> ModuleType:
-    # asked first: where measuring is not supported its modules cannot even be loaded
-    import_module("gate.commands.platforms").require_measuring()
-    return import_module(name)
-
-
-def _run_decide(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
-    decide = import_module("gate.commands.decide")
-    code: int = decide.run(parsed.files, rules_of(parsed), outputs_of(parsed), out)
-    return code
-
-
-def _run_report(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    report = import_module("gate.commands.report")
-    links = report.links_with(parsed.report_url, parsed.run_url)
-    options = report.ReportOptions(tuple(parsed.runs), parsed.format, parsed.out, parsed.all, links)
-    code: int = report.run(options, rules_of(parsed), outputs_of(parsed), out, err)
-    return code
-
-
-def _run_compare(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
-    compare = import_module("gate.commands.compare")
-    code: int = compare.run(compare_options.options_of(parsed), rules_of(parsed), out)
-    return code
-
-
-def _run_plan(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    plan = import_module("gate.commands.plan")
-    options = plan.PlanOptions(
-        tuple(parsed.runs), parsed.history, parsed.budget, parsed.target, parsed.detect, parsed.json
-    )
-    code: int = plan.run(options, rules_of(parsed), out, err)
-    return code
-
-
-def _run_doctor(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    if parsed.metrics:
-        if not parsed.argv:
-            raise UserError("--metrics: needs a command: perfgate doctor --metrics -- COMMAND")
-        if parsed.strict:
-            raise UserError("--strict: does not go with --metrics")
-        return _run_metrics(parsed, out, err)
-    if parsed.argv:
-        raise UserError(f"{parsed.argv[0]}: a command belongs to --metrics; see perfgate doctor --help")
-    doctor = _measuring_command("gate.commands.doctor")
-    code: int = doctor.run(doctor.DoctorOptions(parsed.strict, parsed.json), out)
-    return code
-
-
-def _run_metrics(parsed: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    metrics = _measuring_command("gate.commands.metrics")
-    code: int = metrics.run(metrics.MetricsOptions(command=tuple(parsed.argv), json=parsed.json), out, err)
-    return code
-
-
-def _run_config(parsed: argparse.Namespace, out: TextIO, _: TextIO) -> int:
-    config = import_module("gate.commands.config")
-    options = config.ConfigOptions(parsed.base, parsed.head, parsed.schema)
-    code: int = config.run(options, rules_of(parsed), out)
-    return code

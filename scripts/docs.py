@@ -134,6 +134,7 @@ missing = "fail"
 min_builds = 5
 resampling = "RRR"
 history = "/var/lib/perfgate/history.sqlite"
+accept_label = "perf-accepted"
 """,
     ),
     Section(
@@ -189,6 +190,8 @@ executions = 5
 iterations = 10
 budget = "15m"
 metrics = ["time", "memory"]
+shards = 3
+sessions = 2
 """,
     ),
     Section(

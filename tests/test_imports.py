@@ -28,10 +28,13 @@ TIERS = (
     ("github",),
     ("harness",),
     ("commands",),
-    ("arguments", "calibrating", "cli"),
+    ("arguments", "calibrating", "running", "cli"),
     ("__main__",),
 )
 RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}
+
+# Distributions that are imported by another name.
+IMPORTED_AS = {"pygithub": "github"}
 
 # Parts that may import these and no others.
 ONLY = {
@@ -116,7 +119,8 @@ def violations(root: Path, declared: set[str]) -> list[str]:
 
 def runtime_dependencies() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return set(re.findall(r"^[\w-]+", "\n".join(project["dependencies"]), flags=re.MULTILINE))
+    names = re.findall(r"^[\w-]+", "\n".join(project["dependencies"]), flags=re.MULTILINE)
+    return {IMPORTED_AS.get(name, name) for name in names}
 
 
 def test_imports_point_one_way() -> None:

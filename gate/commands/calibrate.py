@@ -24,7 +24,8 @@ from gate.commands.outputs import colored, make_folder, require_writable, write
 from gate.commands.own import remember_outputs
 from gate.commands.plan_text import expected, write_schedule
 from gate.commands.project import Project
-from gate.commands.remembering import history_path, project_name
+from gate.commands.refusing import refuse_unsafe
+from gate.commands.remembering import barred, history_path, project_name
 from gate.commands.runs import outputs_in, records_of
 from gate.config.types import Config
 from gate.history import entries
@@ -65,15 +66,18 @@ class CalibrateOptions:
     strict: bool
 
 
-def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, judged: bool = False) -> int:
     """Measure head against itself, remember what that tells, and print it.
 
-    Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept; 128 + signal
-    after an interruption.
+    judged: whether this may run in a workflow has been asked already. Returns 0; 4 when a benchmark or a build failed,
+    nothing could be learned, or it could not be kept; 128 + signal after an interruption.
 
     Raises:
-        UserError: nothing to measure, or files that cannot be written, before measuring.
+        UserError: nothing to measure, or files that cannot be written, before measuring; RefusedError where it may not
+            run in this workflow.
     """
+    if not judged:
+        refuse_unsafe()
     if not 2 <= options.builds <= MOST_BUILDS:
         raise UserError(
             f"--builds {options.builds}: must be 2 to {MOST_BUILDS}; it takes 2 to see what differs between builds"
@@ -92,10 +96,15 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         if options.dry_run:
             write_schedule(job, out)
             return 0
-        path = history_path(options.history, project)
-        remember_outputs(project.repository, [path])
-        # found out now, not after an hour of measuring
-        History.open(path).close()
+        path: Path | None = None
+        reason = barred(os.environ)
+        if reason is not None:
+            err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
+        else:
+            path = history_path(options.history, project)
+            remember_outputs(project.repository, [path])
+            # found out now, not after an hour of measuring
+            History.open(path).close()
         _make_folders(place, given=options.out is not None)
         if not options.quiet:
             _introduce(job, err)
@@ -158,7 +167,7 @@ def _introduce(job: Job, err: TextIO) -> None:
 
 
 def _conclude(
-    folder: Path, job: Job, rules: Config, path: Path, options: CalibrateOptions, out: TextIO, err: TextIO
+    folder: Path, job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO
 ) -> int:
     records = records_of(folder)
     setups = setups_of(job.project.settings.sides["head"], job.run.host or {})
@@ -167,7 +176,8 @@ def _conclude(
     session = session_of(records, run, rules, setups, options.inject)
     found, code = session.calibration, 0
     try:
-        found = _keep(session, project_name(job.project.repository), path)
+        if path is not None:
+            found = _keep(session, project_name(job.project.repository), path)
     except HistoryError as error:
         err.write(f"perfgate: {error}; the measurements are kept: the same command with --resume tries again\n")
         code = EXIT_ERROR

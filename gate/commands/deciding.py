@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -11,7 +11,7 @@ from gate.commands.inputs import Inputs
 from gate.commands.material import material_of
 from gate.commands.options import RulesOptions
 from gate.commands.policy import policy_of
-from gate.config.rules import matches
+from gate.config.rules import Policy, matches
 from gate.decide import decide
 from gate.evidence import gather
 from gate.model import Execution, Report, UserError
@@ -27,14 +27,24 @@ class Decided:
     material: Callable[[], Material]
 
 
-def decide_inputs(inputs: Inputs, options: RulesOptions) -> Decided:
+def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = None) -> Decided:
     """Decide over measurements by the rules that the options name, else those the run was measured under.
+
+    label: what accepts every regression, in words.
 
     Raises:
         UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
-    policy = policy_of(run, options)
+    return decide_by(inputs, replace(policy_of(run, options), label=label), options)
+
+
+def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
+    """Decide over measurements by a policy; options: what was asked for, for its selection and for what a page says.
+
+    Raises:
+        UserError: files that contradict each other, or a selection of nothing.
+    """
     evidence = gather(inputs.records, policy.config, options.benchmarks)
     if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})

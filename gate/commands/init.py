@@ -118,6 +118,9 @@ def _summary(tree: Tree, every: list[Found]) -> str:
         "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
     ]
     lines += ["  perfgate check             measures, decides and reports"]
+    lines += [
+        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, calibrate)"
+    ]
     # a hostile file name must not reach the terminal as it is
     return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
 

@@ -30,7 +30,7 @@ class Inputs(msgspec.Struct, frozen=True):
 def read_inputs(paths: Sequence[str]) -> Inputs:
     """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
 
-    What is compressed by gzip is unpacked.
+    A folder of what actions/download-artifact left stands for all parts in it. What is compressed by gzip is unpacked.
 
     Raises:
         UserError: a file that cannot be read, or that is a report rather than measurements.
@@ -39,7 +39,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     records: list[Located] = []
     warnings: list[str] = []
     files: list[Path] = []
-    for path in paths:
+    for path in (part for given in paths for part in _parts(given)):
         name, data = _bytes(path)
         if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
             raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
@@ -50,6 +50,18 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-":
             files.append(Path(name))
     return Inputs(records, warnings, files)
+
+
+def _parts(path: str) -> list[str]:
+    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts."""
+    folder = Path(path)
+    if path == "-" or not folder.is_dir() or _holds(folder):
+        return [path]
+    return sorted(str(part) for part in folder.glob("perfgate-*-data*/") if _holds(part)) or [path]
+
+
+def _holds(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (MEASUREMENTS, f"{MEASUREMENTS}.gz"))
 
 
 def _bytes(path: str) -> tuple[str, bytes]:

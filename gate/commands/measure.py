@@ -14,6 +14,7 @@ from gate.commands.options import MeasureOptions, RulesOptions
 from gate.commands.outputs import make_folder
 from gate.commands.plan_text import announce, forecast, write_schedule
 from gate.commands.project import open_project
+from gate.commands.refusing import refuse_unsafe
 from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
 from gate.model import AfterRound, Execution, Failure, Run
 
@@ -21,7 +22,7 @@ from gate.model import AfterRound, Execution, Failure, Run
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
 
-    def conclude(folder: Path, _: Job) -> int:
+    def conclude(folder: Path, job: Job) -> int:
         records = records_of(folder)
         failures = [r for r in records if isinstance(r, Failure)]
         executions = sum(isinstance(r, Execution) for r in records)
@@ -29,8 +30,11 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
             f"perfgate: {failure.benchmark or 'the build'} failed on {failure.side}: {failure.status}\n"
             for failure in failures
         )
-        out.write(f"{executions} executions in {folder / MEASUREMENTS}; `perfgate decide {folder}` decides\n")
-        return EXIT_ERROR if failures or not executions else 0
+        more = f", with the other parts: this is {job.part}" if job.part else ""
+        out.write(f"{executions} executions in {folder / MEASUREMENTS}; `perfgate decide {folder}` decides{more}\n")
+        # a shard may have nothing that both sides have; who decides over all shards sees that
+        idle = job.part is not None and not any(each.executions for each in job.rounds)
+        return EXIT_ERROR if failures or not (executions or idle) else 0
 
     return measure_here(options, rules, (), out, err, quiet=quiet, conclude=conclude)
 
@@ -49,12 +53,19 @@ def measure_here(
     quiet: bool,
     conclude: Callable[[Path, Job], int],
     looks: Callable[[Run], AfterRound | None] = _no_looks,
+    judged: bool = False,
 ) -> int:
     """Measure the project around the working directory, and conclude on the folder of the run.
 
-    outputs: files that will be written beside the folder. looks: gives what is asked between rounds. Returns what
-    conclude does; 0 after --dry-run, 4 when the measurements could not be written, 128 + signal after an interruption.
+    outputs: files that will be written beside the folder. looks: gives what is asked between rounds. judged: whether
+    this may run in a workflow has been asked already. Returns what conclude does; 0 after --dry-run, 4 when the
+    measurements could not be written, 128 + signal after an interruption.
+
+    Raises:
+        RefusedError: it may not run in this workflow.
     """
+    if not judged:
+        refuse_unsafe()
     folder: Path | None = options.out
 
     def measure() -> int:
@@ -64,6 +75,7 @@ def measure_here(
         place = folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER))
         job = prepare(project, options, place)
         if options.dry_run:
+            out.write(f"{job.part}\n" if job.part else "")
             write_schedule(job, out)
             return 0
         make_folder(place)
@@ -75,6 +87,6 @@ def measure_here(
 
 
 def _introduce(job: Job, err: TextIO) -> None:
-    err.write(f"perfgate: {announce(job)}\n")
+    err.write(f"perfgate: {f'{job.part}: ' if job.part else ''}{announce(job)}\n")
     err.writelines(f"perfgate: warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
     err.flush()

@@ -13,6 +13,7 @@ import msgspec
 from gate.commands.options import RulesOptions
 from gate.commands.own import remember_outputs
 from gate.commands.policy import read_rules
+from gate.commands.sharding import Shard, names_in
 from gate.config.errors import ConfigError
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
@@ -51,11 +52,15 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     repository = find_repository(Path.cwd())
     own = remember_outputs(repository, outputs)
     sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
-    texts = {side: _config_at(repository, sources.of(side).revision, side) for side in SIDES}
+    # a file that takes the place of both needs neither
+    texts = {side: None if config else _config_at(repository, sources.of(side).revision, side) for side in SIDES}
     rules = _rules(options)
     if texts["head"] is None and config is None:
         _refuse_ignored(repository)
-    settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
+    try:
+        settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
+    except ConfigError as error:
+        raise _way_out(error) if str(error).startswith("base: ") else error from None
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     selected = _select(settings, options.benchmarks)
     narrowed = frozenset(
@@ -64,9 +69,32 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     return Project(repository, sources, selected, _whose(rules, config, options), narrowed)
 
 
+def of_shard(project: Project, shard: Shard) -> Project:
+    """Leave a project the benchmarks of one shard, on each side; the rules stay whole, so that shards agree in them.
+
+    Raises:
+        UserError: fewer benchmarks than shards.
+    """
+    settings = project.settings
+    names = names_in((b.name for b in settings.rules.benchmark), shard)
+    sides = {
+        side: msgspec.structs.replace(config, benchmark=[b for b in config.benchmark if b.name in names])
+        for side, config in settings.sides.items()
+    }
+    return replace(project, settings=replace(settings, sides=sides))
+
+
 def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
     own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
-    return project_source(own, shared, side)
+    try:
+        return project_source(own, shared, side)
+    except ConfigError as error:
+        raise _way_out(error) if side == "base" else error from None
+
+
+def _way_out(error: ConfigError) -> ConfigError:
+    """Say what gets a change past a base whose config is wrong: else the one that mends it would be stopped too."""
+    return ConfigError("", f"{error}; for the change that mends it: --config perfgate.toml takes head's for both sides")
 
 
 def _refuse_ignored(repository: Repository) -> None:

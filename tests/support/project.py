@@ -77,9 +77,15 @@ class Project:
             capture_output=True,
             text=True,
             check=False,
-            # what is remembered of this machine is not for tests, nor theirs for anybody
-            env=environment(**{"PERFGATE_HISTORY": str(self.top.parent / "history.sqlite"), **more}),
+            env=environment(**{**self.own(), **more}),
         )
+
+    def own(self) -> dict[str, str]:
+        """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
+        return {
+            "PERFGATE_HISTORY": str(self.top.parent / "history.sqlite"),
+            "PERFGATE_LOCK": str(self.top.parent / "lock"),
+        }
 
     def report(self) -> dict[str, Any]:
         """Read the report of the last run."""

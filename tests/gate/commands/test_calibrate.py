@@ -306,7 +306,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     made = Project(tmp_path / "widget")
     made.bench(0.001, **{"perfgate.toml": CONFIG})
     made.commit()
-    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF"):
+    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(made.top)
@@ -387,6 +387,28 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert (code, out) == (0, "Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
     with History.open(history) as opened:
         assert len(opened.of_host(found["host"]["fingerprint"])) == 1
+
+
+@measures
+def test_in_a_pull_request_it_measures_and_remembers_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = {"ref": "x", "sha": "a" * 40}
+    (tmp_path / "event.json").write_text(json.dumps({"pull_request": {"number": 7, "head": head, "base": head}}))
+    for name, value in {
+        "EVENT_NAME": "pull_request", "EVENT_PATH": str(tmp_path / "event.json"), "REPOSITORY": "acme/widget", "SHA": "a" * 40,
+        "REF": "refs/pull/7/merge", "RUN_ID": "1",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    code, out, err = ran(builds=2, history=tmp_path / "history", json=str(tmp_path / "out.json"))
+    assert code == 0, err
+    assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n")
+    assert (
+        "perfgate: warning: this calibration will not be remembered: this is a pull_request event of refs/pull/7/merge"
+        in err
+    )
+    assert json.loads((tmp_path / "out.json").read_text())["history"] is None
+    assert not (tmp_path / "history").exists()
 
 
 @measures

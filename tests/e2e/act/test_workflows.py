@@ -1,0 +1,99 @@
+"""The other workflows that `perfgate init` writes, as they are, under the real workflow runner."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.act import events
+from tests.e2e.act.consumer import CONFIG, Consumer, template
+from tests.e2e.act.runner import Act
+from tests.support.forge import FakeGitHub
+
+pytestmark = pytest.mark.xdist_group("act")
+
+READ_ONLY = {"contents": "read", "pull-requests": "read", "actions": "read", "statuses": "read"}
+
+
+def test_a_fork_is_measured_without_rights_and_published_by_another_workflow(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    rights = dict(github.permissions)
+    change = consumer.change(1.3, owner="mallory/widget")
+    github.permissions.update(READ_ONLY)
+    measured = act.run(consumer.top, change.event("opened"), template("forks"), hosted=True)
+    assert (measured.exit, measured.outputs["gate"]["verdict"]) == (1, "regression"), measured.log
+    assert github.comments == github.statuses == []
+    assert [one.message for one in measured.annotations if one.level == "warning"] == []
+
+    github.permissions.update(rights)
+    github.files["main", "perfgate.toml"] = github.files[consumer.base, "perfgate.toml"] = CONFIG
+    github.state.refs["main"] = consumer.base
+    event = events.workflow_run(measured.id, change.head, consumer.base)
+    seen = len(github.requests)
+    published = act.run(consumer.top, event, template("forks-publish"), hosted=True)
+    gate = published.outputs["gate"]
+    assert (published.exit, gate["verdict"], gate["exit-code"]) == (1, "regression", "1"), published.log
+    assert "gate.measure" not in published.steps
+    assert [(one["issue"], f"head={change.head} " in one["body"]) for one in github.comments] == [(12, True)]
+    assert re.search(r"\+(29|30)", github.comments[0]["body"]) and gate["comment-url"].endswith(
+        f"-{github.comments[0]['id']}"
+    )
+    assert [(one["sha"], one["state"]) for one in github.statuses] == [(change.head, "failure")]
+    assert {one.method for one in github.requests[seen:]} == {"GET", "POST"}
+    assert github.violations == []
+
+
+def test_a_pushed_commit_is_no_longer_what_the_fork_s_run_measured(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    change = consumer.change(1.3, owner="mallory/widget")
+    github.add_run(77, change.head, "topic", "mallory/widget")
+    github.add_artifact(77, "perfgate-perfgate-data", b"not even a zip")
+    github.pulls[12].head_sha = "c" * 40
+    github.files["main", "perfgate.toml"] = CONFIG
+    ran = act.run(
+        consumer.top, events.workflow_run(77, change.head, consumer.base), template("forks-publish"), hosted=True
+    )
+    assert (ran.exit, ran.outputs["gate"]["exit-code"]) == (0, "0"), ran.log
+    assert github.comments == github.statuses == []
+    assert github.violations == []
+
+
+def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+    more = CONFIG.replace("iterations = 4", "iterations = 4\nshards = 2")
+    consumer.write("perfgate.toml", more + more[more.index("[[benchmark]]") :].replace('"bench"', '"other"'))
+    consumer.on_main()
+    change = consumer.change(1.3)
+    ran = act.run(consumer.top, change.event("opened"), template("matrix"))
+    gate = ran.outputs["gate"]
+    assert (ran.exit, gate["verdict"], gate["exit-code"]) == (1, "regression", "1"), ran.log
+    names = sorted(one.name for one in github.artifacts if not one.name.endswith(".html"))
+    assert [name for name in names if "shard" in name] == [
+        f"perfgate-perfgate-data-shard{n}of2-session0" for n in (1, 2)
+    ]
+    assert len(github.comments) == 1 and "Regression: 2 of 2 findings regressed" in github.comments[0]["body"]
+    assert github.violations == []
+
+
+@pytest.mark.tools
+def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    history = act.folder / "history.sqlite"
+    calibrated = act.run(consumer.top, events.schedule(consumer.base), template("calibrate"))
+    assert calibrated.exit == 0, calibrated.log
+    assert calibrated.outputs["gate"]["exit-code"] == "0" and history.exists()
+
+    known, change = history.read_bytes(), consumer.change(1.3)
+    queued = act.run(consumer.top, events.merge_group(change.merge, consumer.base), template("pull-request"))
+    assert (queued.exit, queued.outputs["gate"]["verdict"]) == (1, "regression"), queued.log
+    assert len(queued.summaries) == 1 and queued.outputs["gate"]["comment-url"] == ""
+    assert history.read_bytes() == known
+
+    before, after = consumer.base, consumer.push(1.3)
+    pushed = act.run(consumer.top, events.push(after, before), template("pull-request"))
+    assert (pushed.exit, pushed.outputs["gate"]["verdict"]) == (1, "regression"), pushed.log
+    assert history.read_bytes() != known
+    assert github.comments == [] and github.violations == []

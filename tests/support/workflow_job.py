@@ -1,0 +1,190 @@
+"""A job of a workflow that uses the action: its steps in order, as action.yml calls them, with a real repository."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from gate.commands import action
+from gate.commands.action_options import ActionOptions, Step
+from tests.support.project import Project, environment
+from tests.support.runner_log import Command, commands, outputs
+
+BENCH = """\
+import os, random, sys
+random.seed(int(os.environ["PERFGATE_SEED"]))
+with open(sys.argv[1], "w") as out:
+    for _ in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        out.write(f"{SPEED * random.gauss(1, 0.001)}\\n")
+"""
+CONFIG = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = 5
+executions = 2
+iterations = 4
+[[benchmark]]
+name = "bench"
+command = ["python3", "bench.py", "{output}"]
+instrument = "values"
+"""
+HIDDEN = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+
+
+@dataclass
+class Done:
+    """What a step did."""
+
+    code: int
+    log: str
+    outputs: dict[str, str]
+
+    @property
+    def commands(self) -> list[Command]:
+        """What the runner carries out."""
+        return commands(self.log)
+
+    def said(self, level: str) -> list[str]:
+        """Return the messages of one level."""
+        return [command.data for command in self.commands if command.name == level]
+
+
+@dataclass
+class Ended:
+    """What a whole job did; steps: those that ran."""
+
+    steps: dict[str, Done]
+    summary: str
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The outputs of the action."""
+        return self.steps["publish"].outputs
+
+    @property
+    def code(self) -> int:
+        """What the last step of the action exits with."""
+        found = self.steps.get("publish")
+        return int((found.outputs.get("exit-code") if found else "") or 4)
+
+    def said(self, level: str) -> list[str]:
+        """Return the messages of one level, of all steps."""
+        return [message for done in self.steps.values() for message in done.said(level)]
+
+    @property
+    def log(self) -> str:
+        """All that was written."""
+        return "".join(done.log for done in self.steps.values())
+
+
+@dataclass
+class Job:
+    """A job in a checkout; api: of the forge, token: what the steps get that have one."""
+
+    project: Project
+    directory: Path
+    event: str
+    payload: dict[str, Any]
+    api: str = "http://127.0.0.1:9"
+    token: str = ""
+    more: dict[str, str] = field(default_factory=dict)
+    run_id: int = 1000
+    count: int = 0
+
+    def environment(self, inputs: Mapping[str, str]) -> dict[str, str]:
+        """Give what a runner sets for each step."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        event = self.directory / "event.json"
+        event.write_text(json.dumps(self.payload))
+        temporary = self.directory / "temp"
+        temporary.mkdir(exist_ok=True)
+        self.count += 1
+        given = {
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_NAME": self.event,
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_REPOSITORY": "acme/widget",
+            "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
+            "GITHUB_REF": "refs/heads/main",
+            "GITHUB_RUN_ID": str(self.run_id),
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_SERVER_URL": "https://github.example",
+            "GITHUB_API_URL": self.api,
+            "GITHUB_WORKSPACE": str(self.project.top),
+            "RUNNER_TEMP": str(temporary),
+            "GITHUB_STEP_SUMMARY": str(self.directory / "summary.md"),
+            "GITHUB_OUTPUT": str(self.directory / f"output-{self.count}"),
+            "GITHUB_ENV": str(self.directory / f"env-{self.count}"),
+            "PERFGATE_HISTORY": str(self.directory / "history.sqlite"),
+            # what is measured here are made-up values: no other test has to wait for them
+            "PERFGATE_LOCK": str(self.directory / "lock"),
+            "PERFGATE_TRACEBACK": "1",
+        }
+        for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"):
+            Path(given[name]).touch()
+        named = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
+        return {**environment(), **given, **named, **self.more}
+
+    def step(self, step: Step, *, token: str | None = None, **inputs: str) -> Done:
+        """Run one step; inputs: of the environment, beside what every step has."""
+        given = self.environment(inputs)
+        given |= dict.fromkeys(HIDDEN, "") if step == "measure" else {"GITHUB_TOKEN": self.token}
+        if token is not None:
+            given["GITHUB_TOKEN"] = token
+        out, err = io.StringIO(), io.StringIO()
+        with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(self.project.top):
+            code = action.run(ActionOptions(step), out, err)
+        assert err.getvalue() == "", "the runner reads both streams side by side: one only"
+        return Done(code, out.getvalue(), outputs(Path(given["GITHUB_OUTPUT"]).read_text()))
+
+    def run(self, **inputs: str) -> Ended:
+        """Run the steps as action.yml does."""
+        steps = {"prepare": self.step("prepare", **inputs)}
+        request = steps["prepare"].outputs.get("request", "")
+        if steps["prepare"].outputs.get("measure") == "true":
+            steps["measure"] = self.step("measure", request=request)
+        if request:
+            steps["decide"] = self.step("decide", request=request)
+            steps["publish"] = self.step(
+                "publish", request=request, report_url="https://github.example/report", uploads="success success"
+            )
+        return Ended(steps, (self.directory / "summary.md").read_text())
+
+
+def pull_payload(
+    project: Project, base: str, number: int = 7, *, fork: bool = False, action: str = "synchronize"
+) -> dict[str, Any]:
+    """Make the payload of a pull request whose head is checked out."""
+    head = {"full_name": "someone/widget" if fork else "acme/widget", "fork": fork}
+    return {
+        "action": action,
+        "number": number,
+        "repository": {"full_name": "acme/widget", "default_branch": "main"},
+        "pull_request": {
+            "number": number,
+            "title": 'zzz";echo${IFS}"hello";#',
+            "base": {"ref": "main", "sha": base, "repo": {"full_name": "acme/widget"}},
+            "head": {"ref": "topic", "sha": project.git("rev-parse", "HEAD"), "repo": head},
+        },
+    }
+
+
+def changed(top: Path, *, base: float, head: float, config: str = CONFIG) -> Project:
+    """Make a project whose benchmark takes these times on both sides; head is checked out on a branch."""
+    project = Project(top)
+    project.write("perfgate.toml", config)
+    project.write("bench.py", BENCH.replace("SPEED", str(base)))
+    project.commit("base")
+    project.git("switch", "-q", "-c", "topic")
+    project.write("bench.py", BENCH.replace("SPEED", str(head)))
+    project.commit("head")
+    return project
