@@ -21,6 +21,9 @@ _RULES = ("gate", "override", "accept", "plan")
 _SETTABLE = ("gate", "plan", "build", "env")
 
 
+WITHOUT_BASE = "base has no perfgate.toml: head's is used for both sides"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What one gate goes by.
@@ -74,7 +77,7 @@ def resolve(
     if base is None and head is None:
         raise ConfigError("", "no perfgate.toml here or at base; `perfgate init` writes one")
     if base is None:
-        warnings.append("base has no perfgate.toml: head's is used for both sides")
+        warnings.append(WITHOUT_BASE)
     elif head is None:
         warnings.append("head has no perfgate.toml: base's is used for both sides")
     sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given

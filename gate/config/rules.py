@@ -16,11 +16,16 @@ _CHIEF = {"callgrind": ("instructions",), "perf_stat": ("task-clock",)}
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The rules that decide. source: where they come from, in words; today: for accepts with a date."""
+    """The rules that decide.
+
+    source: where they come from, in words. today: for accepts with a date. label: what accepts every regression, in
+    words ("the label perf-accepted of #12").
+    """
 
     config: Config
     source: str
     today: datetime.date
+    label: str | None = None
 
 
 def matches(glob: str, name: str) -> bool:

@@ -95,6 +95,14 @@ class Gate(Table, frozen=True, kw_only=True):
             "perfgate/history.sqlite in $XDG_STATE_HOME or ~/.local/state."
         ),
     ] = None
+    accept_label: Annotated[
+        str,
+        Meta(
+            max_length=50,
+            description="The GitHub label of a pull request that lets its regressions pass as accepted "
+            '(docs/github.md); "": none does.',
+        ),
+    ] = "perf-accepted"
 
 
 class Override(Table, frozen=True, kw_only=True):
@@ -159,6 +167,16 @@ class Plan(Table, frozen=True, kw_only=True):
             'Default: "time" of hyperfine and spawn, all metrics of values.',
         ),
     ] = None
+    shards: Annotated[
+        int,
+        Meta(
+            ge=1, le=256, description="Parts of the benchmarks that `perfgate plan --matrix` lays on several runners."
+        ),
+    ] = 1
+    sessions: Annotated[
+        int,
+        Meta(ge=1, le=64, description="How often `perfgate plan --matrix` has everything measured, each on a runner."),
+    ] = 1
 
 
 class BuildTable(Table, frozen=True, kw_only=True):

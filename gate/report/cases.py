@@ -170,7 +170,9 @@ def _accepted(finding: Finding) -> str:
     if entry is None:
         return text
     reason = clip(visible(entry.reason), _QUOTED)
-    return f"{text} up to {format_percent(entry.up_to)} until {visible(entry.until)}: {reason}"
+    if entry.up_to is None:
+        return f"{text} by {reason}"
+    return f"{text} up to {format_percent(entry.up_to)} until {visible(entry.until or 'ever')}: {reason}"
 
 
 def _unchanged(finding: Finding) -> str:
@@ -353,8 +355,9 @@ def notes(finding: Finding) -> list[str]:
     found = [reason] if reason else []
     if finding.accepted is not None and visible(finding.accepted.reason) not in reason:
         entry = finding.accepted
-        size, until = format_percent(entry.up_to), visible(entry.until)
-        found.append(f"accepted up to {size} until {until}: {visible(entry.reason)}")
+        size = f" up to {format_percent(entry.up_to)}" if entry.up_to is not None else ""
+        until = f" until {visible(entry.until)}" if entry.until is not None else ""
+        found.append(f"accepted{size}{until}: {visible(entry.reason)}")
     return found
 
 

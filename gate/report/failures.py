@@ -10,6 +10,8 @@ from gate.report.plain import clip, listed, visible
 from gate.report.view import FailureGroup
 from gate.report.wording import plural
 
+_OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
+"""Names that only the job has: nobody repeats a command with them set."""
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -18,6 +20,9 @@ def title(failure: Failure) -> str:
     side = f" on {failure.side}" if failure.side else ""
     name = clip(visible(failure.benchmark), 100) if failure.benchmark else None
     status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
+    if failure.kind == "missing" and failure.benchmark is None and failure.status:
+        # a part of several, which its status names
+        return clip(visible(failure.status), 200)
     if failure.kind == "missing":
         return f"{name or 'something expected'} is missing{side}{status}"
     if failure.kind == "build":
@@ -27,6 +32,8 @@ def title(failure: Failure) -> str:
 
 def place(failure: Failure) -> str:
     """Say in which unit it happened, numbered as in measurements.jsonl: "session 1, build 0, execution 3"."""
+    if failure.kind == "missing" and failure.benchmark is None:
+        return ""
     words = [f"session {failure.session}"] if failure.session else []
     for level, number in (("build", failure.build), ("execution", failure.execution)):
         if number is not None:
@@ -52,7 +59,7 @@ def repeat(failure: Failure) -> list[str]:
             "# of a gate with --keep: otherwise the directory is gone",
             f"cd {shlex.quote(visible(failure.directory))}",
         ]
-    environment = failure.environment or {}
+    environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
     settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
     removed = [name for name, value in settable.items() if not value]
     if removed:
@@ -64,6 +71,12 @@ def repeat(failure: Failure) -> list[str]:
     if failure.command:
         lines.extend(visible(line) for line in failure.command.splitlines())
     return lines if failure.command else []
+
+
+def last_words(failure: Failure) -> str:
+    """Return the last line of what it wrote; "" where it wrote nothing."""
+    lines = (visible(line).strip() for line in reversed(failure.stderr[-4000:].splitlines()))
+    return clip(next((line for line in lines if line), ""), 200)
 
 
 def names(items: list[str], limit: int) -> str:

@@ -1,4 +1,4 @@
-"""What a comment and a job summary point to."""
+"""What a comment and a job summary point to, and whose they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses of the HTML report and of the workflow run; None: not known."""
+    """Addresses of the HTML report and of the workflow run; None: not known.
+
+    gate: its name, where several may tell of one pull request. pull: whether there is a pull request to put a label on.
+    """
 
     report: str | None = None
     run: str | None = None
+    gate: str | None = None
+    pull: bool = False

@@ -45,13 +45,14 @@ def opening(
     table = findings_table("", found[: shown_of(found, room.rows)], wording.confidence(report))
     warned = weigh(report.warnings, room.warnings)
     values = {
+        "gate": brief(links.gate, 80) if links is not None and links.gate else None,
         "headline": brief(wording.headline(report), room.text),
         "counts": _counts(report),
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
         "compared": compared(report, threshold=not table.items),
-        "step": next_step(report, room.text),
+        "step": next_step(report, room.text, label=_label(report, links)),
         "linked": linked(links, report),
         "warnings": bullets(warned.shown, room.text),
         "new": _new(report, room.new),
@@ -94,11 +95,21 @@ def compared(report: Report, *, threshold: bool) -> Md:
     return Md("; ".join([*sides, *texts]))
 
 
-def next_step(report: Report, width: int) -> Md | None:
-    """Say what to do next; None: nothing. width: the characters that a text from elsewhere may take."""
+def _label(report: Report, links: Links | None) -> str:
+    """Name the label that lets a regression pass, where there is a pull request to put it on."""
+    name = report.policy.gate.get("accept_label")
+    on_pull = links is not None and links.pull
+    return name if report.verdict == "regression" and on_pull and isinstance(name, str) else ""
+
+
+def next_step(report: Report, width: int, *, label: str = "") -> Md | None:
+    """Say what to do next; None: nothing.
+
+    width: the characters that a text from elsewhere may take. label: what lets a regression pass on a pull request.
+    """
     said = wording.next_step(report)
     command = next((f.command.strip() for f in report.failures if f.command), "")
-    found = [prose(said)] if said else []
+    found = [Md(f"{prose(said)}, or by the label {code(label, 50)}") if label else prose(said)] if said else []
     return Md(". First failed: ".join([*found, *([code(command, width)] if command else [])])) if said else None
 
 

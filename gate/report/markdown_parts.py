@@ -211,7 +211,9 @@ def failed(group: FailureGroup, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3)
     title = f"- {brief(failures.title(group.first), width)}{f' ({escape(places)})' if places else ''}"
-    return Md("\n".join([title, *(f"  {item}" for item in bullets([group.first.hint or ""], width))]))
+    said = failures.last_words(group.first)
+    told = [*([Md(f"- it said: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
+    return Md("\n".join([title, *(f"  {item}" for item in told)]))
 
 
 def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:

@@ -183,6 +183,11 @@ def error_level(report: Report) -> str:
 
 def next_step(report: Report) -> str:
     """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
+    if report.verdict == "error" and report.failures and all(f.kind == "missing" for f in report.failures):
+        gone = [f for f in report.failures if f.benchmark is not None]
+        if len(gone) == len(report.failures):
+            return 'bring back what is missing, or let it go by `missing = "pass"` in [gate]'
+        return "measure what is missing: the job that was to measure it failed, or its artifact was not downloaded"
     if report.verdict == "error" and report.failures:
         return "mend what failed and measure again; `perfgate doctor` looks at the host"
     if report.verdict == "regression":

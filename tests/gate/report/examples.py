@@ -215,7 +215,7 @@ def build_failure(**changes: Any) -> Failure:
         "   12 |   size n;\n      |   ^~~~\nmake: *** [Makefile:7: main.o] Error 1\n",
         "command": "make clean all",
         "directory": "/tmp/perfgate-x1/head",
-        "environment": {"GITHUB_TOKEN": "", "LC_ALL": "C", "PERFGATE_SEED": "1234"},
+        "environment": {"GITHUB_SHA": "", "NPM_TOKEN": "", "LC_ALL": "C", "PERFGATE_SEED": "1234"},
         "hint": "src/generated.h is not tracked by git: the worktree holds only what git tracks; "
         "make it in [build] setup or name it in [build] share",
     }

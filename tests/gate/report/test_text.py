@@ -175,7 +175,7 @@ def test_an_interval_that_does_not_exist_is_never_a_number() -> None:
 
 def test_failures_say_how_to_repeat_them() -> None:
     out = text.render(examples.only_failures())
-    steps = ["cd /tmp/perfgate-x1/head", "unset GITHUB_TOKEN", "export LC_ALL=C", "export PERFGATE_SEED=1234"]
+    steps = ["cd /tmp/perfgate-x1/head", "unset NPM_TOKEN", "export LC_ALL=C", "export PERFGATE_SEED=1234"]
     assert "\n".join(f"      {step}" for step in [*steps, "make clean all"]) in out
     assert "error: unknown type name" in out
     assert "parse-large failed on head: signal SIGSEGV (build 0, execution 0;" in out
