@@ -1,8 +1,12 @@
 """What every test shares: the line that names the real components this host lacks."""
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
+
+_PATH = f"{Path(__file__).parent.parent / '.tools' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
 REAL_COMPONENTS = {
     "hyperfine": "tests ran with the stand-in",
@@ -11,6 +15,8 @@ REAL_COMPONENTS = {
     "cargo": "what `perfgate init` writes for it was not run",
     "cmake": "what `perfgate init` writes for it was not run",
     "chromium": "no report was opened",
+    "act": "the action was not run by a workflow runner",
+    "actionlint": "the workflows were not checked by it",
 }
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 
@@ -18,5 +24,5 @@ OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """A green run that used a stand-in must say so."""
     for component, instead in REAL_COMPONENTS.items():
-        if not any(shutil.which(name) for name in (component, *OTHER_NAMES.get(component, ()))):
+        if not any(shutil.which(name, path=_PATH) for name in (component, *OTHER_NAMES.get(component, ()))):
             terminalreporter.write_line(f"absent: {component} ({instead})")

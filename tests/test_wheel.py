@@ -62,7 +62,8 @@ def perfgate(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    templates = {f"gate/templates/{path.name}" for path in (ROOT / "templates").iterdir()}
+    files = [path for path in (ROOT / "templates").rglob("*") if path.is_file()]
+    templates = {f"gate/templates/{path.relative_to(ROOT / 'templates').as_posix()}" for path in files}
     assert templates
     assert templates <= names
     assert {"gate/cli.py", "harness/measure.py"} <= names

@@ -90,13 +90,13 @@ PYTEST = {
     ("programs", "files", "kind", "benchmark"),
     [
         (("cargo",), CARGO, "cargo", "my-app"),
-        (("cargo",), LIBRARY, "cargo", "tests"),
+        pytest.param(("cargo",), LIBRARY, "cargo", "tests", marks=pytest.mark.tools),
         (("cmake", "cc"), CMAKE, "cmake", "app-tool"),
-        (("cmake", "ctest", "cc"), CTEST, "cmake", "ctest"),
+        pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", marks=pytest.mark.tools),
         (("make", "cc"), MAKE, "make", "app"),
         (("make", "cc"), MAKE_BENCH, "make", "bench"),
-        (("make", "cc"), WANTING, "make", "placeholder"),
-        (("node", "npm"), NPM, "npm", "bench"),
+        pytest.param(("make", "cc"), WANTING, "make", "placeholder", marks=pytest.mark.tools),
+        pytest.param(("node", "npm"), NPM, "npm", "bench", marks=pytest.mark.tools),
         ((), GENERIC, "generic", "bench"),
         ((), NOTHING, "generic", "placeholder"),
     ],
@@ -131,6 +131,7 @@ def environment() -> Path:
     return Path(sys.executable).parent.parent
 
 
+@pytest.mark.tools
 def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> None:
     directory = made(tmp_path, PYTEST)
     (directory / ".venv").symlink_to(environment)
