@@ -90,7 +90,8 @@ def test_after_a_failed_measuring_step_no_step_has_the_token() -> None:
 def test_after_a_failed_measuring_step_nothing_that_is_said_counts() -> None:
     values = {name: about["value"] for name, about in ACTION["outputs"].items()}
     for name, instead in (("verdict", "error"), ("exit-code", "4")):
-        assert values[name] == f"${{{{ {UNMEASURED} && '{instead}' || steps.publish.outputs.{name} }}}}"
+        nothing = f"({UNMEASURED} || steps.publish.outputs.exit-code == '')"
+        assert values[name] == f"${{{{ {nothing} && '{instead}' || steps.publish.outputs.{name} }}}}"
     for name in ("report", "json", "comment-url"):
         assert values[name] == f"${{{{ {MEASURED} && steps.publish.outputs.{name} || '' }}}}"
 
