@@ -25,6 +25,7 @@ bench: venv ## How fast perfgate itself is, against its peers, as ratios in one 
 	@$(PYTHON_ENV) -m benchmarks.report
 
 tools: venv ## Tests against the real external tools on this host
+	@scripts/tools
 	@$(PYTHON_ENV) -m pytest -m tools
 
 docs: venv ## Write docs/configuration.md and gate/perfgate.schema.json from the typed configuration

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from gate.github.fileguard import put, read_regular
+from gate.commands.status import keep
+from gate.github.fileguard import read_regular
 from gate.github.notice import Notice
-from gate.model import ReportVerdict, UserError
+from gate.model import ReportVerdict
 
 OUTCOME = "outcome.json"
 BROKEN_OFF = "the deciding step ended before it had decided: its log says why"
@@ -58,11 +59,7 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
     Raises:
         UserError: it cannot be written.
     """
-    file = folder / OUTCOME
-    try:
-        put(file, msgspec.json.encode(outcome) + b"\n")
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    keep(folder / OUTCOME, outcome)
 
 
 def read_outcome(folder: Path, target: Target) -> Outcome:

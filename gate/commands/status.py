@@ -23,17 +23,25 @@ class Status(msgspec.Struct, frozen=True):
     lines: list[str]
 
 
+def keep(file: Path, value: msgspec.Struct) -> None:
+    """Write a value for a later step, over whatever measured code put there.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    try:
+        put(file, msgspec.json.encode(value) + b"\n")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+
+
 def write_status(folder: Path, status: Status) -> None:
     """Write the status of a run, over whatever measured code put there.
 
     Raises:
         UserError: it cannot be written.
     """
-    file = folder / STATUS
-    try:
-        put(file, msgspec.json.encode(status) + b"\n")
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    keep(folder / STATUS, status)
 
 
 def read_status(folder: Path) -> Status:

@@ -9,22 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.act import events
+from tests.support import project as ordinary
 from tests.support.forge import FakeGitHub
 from tests.support.project import Project
 
 TEMPLATES = Path(__file__).parent.parent.parent.parent / "templates" / "workflows"
-CONFIG = """\
-[gate]
-threshold = "5%"
-[plan]
-builds = 5
-executions = 1
-iterations = 4
-[[benchmark]]
-name = "bench"
-command = "python3 bench.py {output}"
-instrument = "values"
-"""
+CONFIG = ordinary.CONFIG.replace("executions = 2", "executions = 1")
 WORKFLOW = """\
 name: perfgate
 on: [pull_request, merge_group, push, schedule, workflow_dispatch, workflow_run]
