@@ -18,6 +18,7 @@ import msgspec
 
 from gate.config import types as config
 from gate.config.schema import json_schema
+from gate.config.study import FactorTable, Setting, SettingTable
 from gate.units import Duration, Quantity, Share
 
 ROOT = Path(__file__).parent.parent
@@ -41,8 +42,7 @@ BEFORE = """\
 
 perfgate reads `perfgate.toml`, or the same keys under `[tool.perfgate]` in `pyproject.toml`. Both at once are an
 error. The project is the folder of the nearest `perfgate.toml` upwards from where you stand, else the root of the
-repository. An unknown key is an error that names its line and the nearest known key. A value that only a later
-version knows is refused with "not in this version".
+repository. An unknown key is an error that names its line and the nearest known key.
 
 `perfgate init` writes a commented file. `perfgate config` prints every value in force and where it comes from:
 
@@ -69,7 +69,8 @@ Base and head each have a `perfgate.toml` of their own. They are used like this:
 
 | what | comes from |
 | --- | --- |
-| `[gate]`, `[[override]]`, `[[accept]]`, `[plan]` and every `[benchmark.metric.*]` | the rules: one file, see below |
+| `[gate]`, `[[override]]`, `[[accept]]`, `[plan]`, `[study]` and every `[benchmark.metric.*]` | the rules: one file, \
+see below |
 | `[build]`, `[env]`, and the command, instrument, warm-up and limits of a benchmark | each side's own file |
 | which benchmarks there are | both files together |
 
@@ -83,7 +84,8 @@ name.
 
 For one value, the first of these that has it wins:
 
-1. `--set TABLE.KEY=VALUE`, for the tables `gate`, `plan`, `build` and `env`; repeatable, and it applies to both sides.
+1. `--set TABLE.KEY=VALUE`, for the tables `gate`, `plan`, `build`, `env` and `study`; repeatable, and it applies to
+   both sides.
 2. `--config FILE`, which takes the place of both sides' files and of the rules.
 3. The file that the tables above name.
 4. The default.
@@ -107,8 +109,8 @@ Time: ns, us, ms, s, min or m, h. Size: B, kB, MB, GB, KiB, MiB, GiB. |
 | command | A list is executed as it is. A string goes to `sh -c`. |
 | glob | `*`, `?` and `[abc]`, on the whole name; `*` also matches `/`. A name always matches itself. |
 
-In commands `{seed}` is replaced, in those of benchmarks also `{output}` and `{port}` (a free one), literally; every
-other brace stays. In a string the value is quoted for the shell.
+In commands `{seed}` is replaced, in those of benchmarks also `{output}` and `{port}` (a free one), and the factors of a
+`[study]`, literally; every other brace stays. In a string the value is quoted for the shell.
 """
 
 SECTIONS = [
@@ -368,6 +370,104 @@ floor = "100us"
 exact = false
 """,
     ),
+    Section(
+        "[study]",
+        config.Study,
+        """\
+A designed experiment: what is varied, and how often each combination of settings is measured. A factor is a line of
+`[study.factor]` with its settings, numbers or text, from low to high; or it is a table whose keys name them
+([below](#studyfactorname)). Names of factors have letters, digits, `_` and `-`, and begin with a letter or `_`.
+
+In the commands of `[[benchmark]]`, its `service` and `load`, and of `[build]`, `{clients}` is the setting of the factor
+`clients`, which the program also sees as `PERFGATE_FACTOR_CLIENTS` (upper case, `_` for `-`). Outside a study, as in
+`perfgate check`, it is the first setting. A factor that `[build]` depends on has builds of its own for each setting.
+
+The factor `side` is what is measured: its settings are `"base"` and `"head"`, and programs see it as `PERFGATE_SIDE`.
+Where it is none, a study measures head. With `gate = true`, `perfgate check` measures every combination on both sides.
+
+A treatment is a setting of each factor. Without `treatments` all combinations are measured, at most 10,000, less those
+that `exclude` names. Each replicate measures every treatment once, in random order, and each of the `builds` rounds
+takes its share of the replicates. With `gate = true`, `perfgate check` takes its counts from `[plan]` as ever.""",
+        """\
+[study]
+benchmarks = ["latency"]
+responses = ["latency"]
+replicates = 10
+builds = 5
+iterations = 20
+budget = "30m"
+order = 2
+exclude = [{ clients = 1, load = "busy" }]
+treatments = [
+    { side = "base", clients = 1, load = "idle" },
+    { side = "head", clients = 1, load = "idle" },
+    { side = "base", clients = 8, load = "busy" },
+    { side = "head", clients = 8, load = "busy" },
+]
+gate = true
+
+[study.factor]
+side = ["base", "head"]
+clients = [1, 8]
+
+[study.factor.load]
+idle = {}
+busy = { load = { command = "./build/busy" } }
+""",
+    ),
+    Section(
+        "[study.factor.NAME]",
+        SettingTable,
+        """\
+The settings of one factor as a table: the name of each, and what it gives. `{}` gives nothing but its name.
+
+- `prefix` and `args` of several factors follow each other in the order of the factors, the first prefix outermost. A
+  prefix starts the benchmark's program (`chrt`, `numactl`, `taskset`), or a shell that runs the command where that is a
+  string of several shell commands. With `hyperfine` and `spawn` its own start is part of the time. `args` need a list,
+  or a string of one shell command. In a string `{factor}` stands outside quotes: it is quoted by itself.
+- `service`, `load`, `cpus` and `priority` take the place of the benchmark's own, and so does a name of `env`. Two
+  factors that give the same one must not meet in a treatment.
+- `build_env` is for flags of the compiler. The builds of its settings are told apart.
+- `runner` and `session` say which job measures a setting, of a study that several jobs measure: a kind of machine, or
+  what was done before a session (a boot, another kernel). All settings of such a factor have one.""",
+        """\
+[study.factor.policy]
+other = {}
+
+[study.factor.policy.fifo]
+value = "SCHED_FIFO"
+prefix = ["chrt", "-f", "10"]
+args = ["--realtime"]
+env = { REALTIME = "1" }
+cpus = "1"
+priority = -5
+
+[study.factor.opt]
+O2 = { build_env = { CFLAGS = "-O2" } }
+
+[study.factor.opt.O3]
+build_env = { CFLAGS = "-O3" }
+
+[study.factor.backend]
+own = {}
+
+[study.factor.backend.other]
+service = { command = "./build/other --port {port}" }
+load = { command = "./build/busy", cpus = "0" }
+
+[study.factor.machine]
+old = { runner = "core2" }
+
+[study.factor.machine.new]
+runner = ["self-hosted", "xeon"]
+
+[study.factor.kernel]
+first = { session = [0, 2] }
+
+[study.factor.kernel.second]
+session = [1, 3]
+""",
+    ),
 ]
 
 
@@ -433,14 +533,24 @@ def _name(hint: Any) -> str:
         return _type(hint)
     if kind in (typing.Union, types.UnionType):
         rest = tuple(argument for argument in arguments if argument is not types.NoneType)
-        return "command" if set(rest) == {str, list[str]} else " or ".join(map(_name, rest))
+        known = {frozenset({str, list[str]}): "command", frozenset({str, int, float}): "string or number"}
+        return known.get(frozenset(rest)) or " or ".join(map(_name, rest))
     if kind is Literal:
         return " or ".join(f'`"{argument}"`' for argument in arguments)
     if kind is list:
-        return f"list of {_name(arguments[0])}" if typing.get_origin(arguments[0]) is Literal else "list of strings"
+        return f"list of {_plural(arguments[0])}"
     if kind is dict:
-        return "tables" if arguments[1] is config.MetricRules else "table of strings"
+        return "tables" if arguments[1] in (config.MetricRules, FactorTable) else f"table of {_plural(arguments[1])}"
     return _NAMES[hint]
+
+
+def _plural(item: Any) -> str:
+    bare = typing.get_args(item)[0] if typing.get_origin(item) is Annotated else item
+    if typing.get_origin(bare) is Literal:
+        return _name(bare)
+    return {int: "whole numbers", Setting: "strings or numbers"}.get(bare) or (
+        "tables" if typing.get_origin(bare) is dict else "strings"
+    )
 
 
 if __name__ == "__main__":

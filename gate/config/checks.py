@@ -24,6 +24,14 @@ def check(config: Config, source: Source) -> None:
             raise source.error(("env", "set", name), "is no environment variable: an empty name, or = or NUL in it")
     _check_build(config.build, source)
     _check_plan(config, source)
+    if config.study is not None:
+        # late: few configs have one
+        from gate.config.study_checks import check_study
+        from gate.config.treatments import baseline
+
+        check_study(config.study, config, source)
+        # what {factor} leaves of a command must be one too
+        config = baseline(config)
     seen: dict[str, int] = {}
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from gate.config.checks import check
-from gate.config.later import refuse_later
 from gate.config.source import Path, Source, dotted
 from gate.config.types import Config
 from gate.units import Duration, Quantity, Share
@@ -26,10 +25,18 @@ def parse(source: Source, *, lenient: bool = False) -> Config:
     Raises:
         ConfigError: an unknown key, a wrong type or value, or keys that contradict each other.
     """
-    if not lenient:
-        refuse_later(source)
-    config: Config = _struct(Config, source.tables, (), source, lenient)
+    config = parse_types(source, lenient=lenient)
     check(config, source)
+    return config
+
+
+def parse_types(source: Source, *, lenient: bool = False) -> Config:
+    """Turn the tables of a source into a Config as `parse` does, but for keys that contradict each other.
+
+    Raises:
+        ConfigError: an unknown key, or a wrong type or value.
+    """
+    config: Config = _struct(Config, source.tables, (), source, lenient)
     return config
 
 
@@ -65,6 +72,8 @@ def _value(hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> An
         return _struct(struct, raw, path, source, lenient)
     if kind in (list, dict):
         return _items(kind, arguments[-1], hint, raw, path, source, lenient)
+    if any(_origin(member) is dict for member in arguments):
+        return _value(_container(arguments, raw, path, source), raw, path, source, lenient)
     try:
         custom = _custom(bare)
         return custom.parse(raw) if custom is not None else msgspec.convert(raw, hint)
@@ -78,7 +87,7 @@ def _items(kind: type[Any], item: Any, hint: Any, raw: Any, path: Path, source: 
         raise source.error(path, f"expected {tables if kind is list else 'a table'}, got {_shown(raw)}")
     if isinstance(raw, dict):
         return {key: _value(item, value, (*path, key), source, lenient) for key, value in raw.items()}
-    if _is_struct(item):
+    if _is_struct(item) or typing.get_origin(item) is dict:
         return [_value(item, value, (*path, i), source, lenient) for i, value in enumerate(raw)]
     for value in raw:
         _value(item, value, path, source, lenient)
@@ -86,6 +95,18 @@ def _items(kind: type[Any], item: Any, hint: Any, raw: Any, path: Path, source: 
         return msgspec.convert(raw, hint)
     except msgspec.ValidationError as error:
         raise source.error(path, _plain(str(error), hint, raw)) from None
+
+
+def _container(members: tuple[Any, ...], raw: Any, path: Path, source: Source) -> Any:
+    """Pick of "a list or a table" what a value is."""
+    found = next((member for member in members if isinstance(raw, _origin(member))), None)
+    if found is None:
+        raise source.error(path, f"expected a list or a table, got {_shown(raw)}")
+    return found
+
+
+def _origin(hint: Any) -> Any:
+    return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
 
 def _is_struct(kind: Any) -> bool:
@@ -105,6 +126,8 @@ def _plain(message: str, bare: Any, raw: Any) -> str:
         return f"{_shown(raw)} is neither a whole number from 0 on nor {_shown(choices[0])}"
     if choices:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
+    if {str, int, float} <= set(members):
+        return f"expected text or a number, got {_shown(raw)}"
     if "RFC3339" in message:
         return f"expected a date such as 2026-12-31 ({_shown(raw)})"
     if any(_is_struct(member) for member in members) and "object" in message:

@@ -11,14 +11,16 @@ from typing import Any, Literal
 import msgspec
 
 from gate.config.errors import ConfigError
-from gate.config.parse import parse
+from gate.config.parse import parse, parse_types
+from gate.config.rules import matches
 from gate.config.schema import to_tables
 from gate.config.source import Path, Source, dotted, from_tables, has
-from gate.config.types import Benchmark, Config
+from gate.config.types import SUITES, Benchmark, Config
 from gate.model import SIDES, Side
 
 _RULES = ("gate", "override", "accept", "plan")
-_SETTABLE = ("gate", "plan", "build", "env")
+"""The tables that decide; [study] goes by the same file, but decides nothing."""
+_SETTABLE = ("gate", "plan", "build", "env", "study")
 
 
 WITHOUT_BASE = "base has no perfgate.toml: head's is used for both sides"
@@ -83,9 +85,12 @@ def resolve(
     sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
     options = from_tables(tables_of(sets), "--set")
     _refuse_other_instruments(sources, {side: parse(sources[side]) for side in SIDES})
-    sides: dict[Side, Config] = {side: parse(over(sources[side], options)) for side in SIDES}
     origin = rules if isinstance(rules, Source) else sources[rules]
+    _refuse_without_study(origin, options)
     decisive = parse(over(origin, options))
+    sides: dict[Side, Config] = {
+        side: msgspec.structs.replace(parse(_over_side(sources[side], options)), study=decisive.study) for side in SIDES
+    }
     own, sides = sides, _measured_by_rules(sides, decisive)
     changed = _changed_rules(own)
     if changed:
@@ -100,6 +105,7 @@ def resolve(
         env=sides["head"].env,
         benchmark=_union(sides, decisive),
     )
+    _refuse_unmatched_globs(merged, origin)
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
@@ -120,7 +126,9 @@ def tables_of(sets: Sequence[str]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             parsed = value.strip()
         table, name = path
-        parse(from_tables({table: {name: parsed}}, f"--set {text}"))
+        source = from_tables({table: {name: parsed}}, f"--set {text}")
+        # a key of [study] means something beside its factors only
+        (parse_types if table == "study" else parse)(source)
         tables.setdefault(table, {})[name] = parsed
     return tables
 
@@ -129,8 +137,33 @@ def over(source: Source, options: Source) -> Source:
     """Lay the tables of options over those of a source."""
     tables = copy.deepcopy(source.tables)
     for table, values in options.tables.items():
-        tables.setdefault(table, {}).update(values)
+        # a run line has null for a table that is not there; what is no table is refused by parse
+        own = {} if tables.get(table) is None else tables[table]
+        tables[table] = {**own, **values} if isinstance(own, dict) else own
     return Source(source.name, source.text, tables, source.prefix)
+
+
+def _over_side(source: Source, options: Source) -> Source:
+    # [study] counts as the rules have it, and this side's file may have none
+    tables = {name: table for name, table in options.tables.items() if name != "study"}
+    return over(source, from_tables(tables, options.name))
+
+
+def _refuse_without_study(rules: Source, options: Source) -> None:
+    given = options.tables.get("study", {})
+    if given and "factor" not in given and not rules.tables.get("study"):
+        raise ConfigError(f"--set study.{next(iter(given))}", f"{rules.name} has no [study]")
+
+
+def _refuse_unmatched_globs(config: Config, rules: Source) -> None:
+    names = [b.name for b in config.benchmark]
+    suites = any(b.instrument in SUITES for b in config.benchmark)
+    for glob in config.study.benchmarks if config.study and names else ():
+        # "suite/parse-*" is a part of a suite, and "*parse*" may be one
+        parts = glob.split("/")
+        heads = ["/".join(parts[:i]) for i in range(1, len(parts) + 1)]
+        if not any(matches(head, name) for head in heads for name in names) and not (suites and glob.startswith("*")):
+            raise rules.error(("study", "benchmarks"), f'"{glob}" matches none of {", ".join(names)}')
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:
@@ -215,7 +248,7 @@ def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
 def _origin(settings: Settings, path: Path) -> str:
     if has(settings.options.tables, path):
         return "option --set"
-    if path[0] in _RULES:
+    if path[0] in (*_RULES, "study"):
         sources = [(settings.decisive, path)]
     elif path[0] == "benchmark" and len(path) > 1:
         sources = _benchmark_sources(settings, path)

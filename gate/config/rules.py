@@ -59,6 +59,20 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     return metric in _CHIEF.get(rules.instrument, ("time", "throughput"))
 
 
+def is_studied(config: Config, benchmark: str) -> bool:
+    """Tell whether [study] measures a benchmark; all of a suite that it names, or a part."""
+    rules = benchmark_rules(config, benchmark)
+    names = {benchmark, rules.name} if rules else {benchmark}
+    return config.study is None or any(matches(glob, name) for glob in config.study.benchmarks for name in names)
+
+
+def is_response(config: Config, benchmark: str, metric: str) -> bool:
+    """Tell whether a study analyses a metric: what study.responses names, else what is decided."""
+    if config.study is None or config.study.responses is None:
+        return is_decided(config, benchmark, metric)
+    return any(matches(glob, metric) for glob in config.study.responses)
+
+
 def is_exact(config: Config, benchmark: str, metric: str) -> bool:
     """Tell whether a metric is compared as a number: it is declared so, or counted by callgrind."""
     declared = metric_rules(config, benchmark, metric).exact

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gate.config.types import Config, Table
+from gate.config.types import Config, Study, Table
 from gate.units import Duration, Quantity, Share
 
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -65,4 +65,4 @@ def json_schema() -> dict[str, Any]:
 
 
 def _tables(config: Config) -> list[Table]:
-    return [config.gate, config.plan, config.build, config.env]
+    return [config.gate, config.plan, config.build, config.env, Study()]

@@ -4,21 +4,48 @@ The descriptions are the configuration reference (docs/configuration.md) and the
 from here and tested for drift.
 """
 
+# ruff: noqa: RUF012  # msgspec makes a new list for each struct that lacks one
+
 from __future__ import annotations
 
 import datetime
 import typing
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from gate.config.study import Study
+from gate.config.tables import Command, Cpus, Load, Service, Table, default
 from gate.model import Better
 from gate.units import Duration, Quantity, Share
 
-T = TypeVar("T")
+__all__ = [
+    "PERTURBATIONS",
+    "SUITES",
+    "Accept",
+    "Benchmark",
+    "BuildTable",
+    "Builds",
+    "Command",
+    "Config",
+    "Cpus",
+    "Env",
+    "Gate",
+    "Instrument",
+    "Interval",
+    "Load",
+    "MetricRules",
+    "Override",
+    "Perturbation",
+    "Plan",
+    "Service",
+    "Statistic",
+    "Study",
+    "Suite",
+    "Table",
+]
 
-Command = str | list[str]
 Statistic = Annotated[str, Meta(pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$")]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
 Suite = Literal["pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh"]
@@ -29,19 +56,10 @@ Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-ran
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
 
-def _default(value: T) -> T:
-    # a factory, since msgspec cannot write a custom type's default into a schema; schema.py adds it
-    return msgspec.field(default_factory=lambda: value)
-
-
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of perfgate.toml."""
-
-
 class Gate(Table, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
-    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = _default(Share(0.03))
+    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.03))
     floor: Annotated[
         Quantity | None,
         Meta(
@@ -159,7 +177,7 @@ class Plan(Table, frozen=True, kw_only=True):
     iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
     budget: Annotated[
         Duration, Meta(description="Time for builds and executions, set-up excluded; checked before each round.")
-    ] = _default(Duration(900))
+    ] = default(Duration(900))
     metrics: Annotated[
         list[str] | None,
         Meta(
@@ -201,7 +219,7 @@ class BuildTable(Table, frozen=True, kw_only=True):
             "is luck, and one build is one draw."
         ),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
-    timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = _default(Duration(600))
+    timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = default(Duration(600))
 
 
 class Env(Table, frozen=True, kw_only=True):
@@ -230,41 +248,6 @@ class MetricRules(Table, frozen=True, kw_only=True):
             "callgrind, else false."
         ),
     ] = None
-
-
-Cpus = Annotated[str, Meta(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
-
-
-class Service(Table, frozen=True, kw_only=True):
-    """A server that a benchmark talks to: started before an execution, stopped after it with all it started."""
-
-    command: Annotated[
-        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
-    ]
-    ready: Annotated[
-        str | None,
-        Meta(
-            description='When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers '
-            'with 2xx or 3xx, "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the '
-            "command holds {port}."
-        ),
-    ] = None
-    per: Annotated[
-        Literal["execution", "build"],
-        Meta(description="How long it lives: one execution, or all executions of this benchmark in one build."),
-    ] = "execution"
-    timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = _default(Duration(30))
-    grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = _default(Duration(5))
-    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
-
-
-class Load(Table, frozen=True, kw_only=True):
-    """A background program that lives exactly as long as the execution."""
-
-    command: Annotated[
-        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
-    ]
-    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
 
 
 class Benchmark(Table, frozen=True, kw_only=True):
@@ -310,10 +293,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=-20, le=19)] | None,
         Meta(description="Nice value of executions; below 0 needs the right to."),
     ] = None
-    timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = _default(Duration(600))
-    max_output: Annotated[Quantity, Meta(description="Most that {output} may hold.")] = _default(
-        Quantity.parse("256MB")
-    )
+    timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
+    max_output: Annotated[Quantity, Meta(description="Most that {output} may hold.")] = default(Quantity.parse("256MB"))
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
 
 
@@ -329,3 +310,4 @@ class Config(Table, frozen=True, kw_only=True):
         default_factory=Env
     )
     benchmark: Annotated[list[Benchmark], Meta(description="The benchmarks.")] = []
+    study: Annotated[Study | None, Meta(description="A designed experiment.")] = None

@@ -156,13 +156,6 @@ def test_errors(text: str, message: str) -> None:
     assert error(text) == message
 
 
-def test_what_later_versions_bring_is_refused_by_that_name() -> None:
-    text, key = "[study]", "study"
-    message = error(text)
-    assert "not in this version" in message
-    assert f" {key}: " in message
-
-
 def test_a_place_is_the_line_where_the_statement_begins() -> None:
     text = '# top\n[a]\nx = """\ny\n"""\n\n# about z\nz = {b = 1}\n[[c]]\nd = 1\n[[c]]\n"e f" = 2\n'
     lines = [("a", "x"), ("a", "z", "b"), ("c", 0), ("c", 1, "e f"), ("nothing",)]

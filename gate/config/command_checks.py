@@ -1,0 +1,84 @@
+"""What commands cannot take from [study]: words behind several shell commands, {factor} inside quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gate.config.invocation import is_simple, mentions
+from gate.config.rules import is_studied
+from gate.config.shell import in_quotes, takes_words
+from gate.config.source import Path, Source
+from gate.config.study import SettingTable, Study
+from gate.config.tables import Command, Load, Service
+from gate.config.treatments import SIDE
+from gate.config.types import SUITES, Benchmark, Config
+
+_READY = "command:"
+
+
+def check_commands(study: Study, config: Config, source: Source) -> None:
+    """Refuse commands that would not do what the factors say.
+
+    Raises:
+        ConfigError: naming the place in the source.
+    """
+    for path, command in _commands(study, config):
+        _check_quotes(study, command, path, source)
+    for index, benchmark in enumerate(config.benchmark):
+        # a gate measures them all
+        if study.gate or is_studied(config, benchmark.name):
+            _check_words(study, benchmark, ("benchmark", index, "command"), source)
+
+
+def _check_quotes(study: Study, command: Command | None, path: Path, source: Source) -> None:
+    quoted = in_quotes(command) if isinstance(command, str) else []
+    name = next((name for name in quoted if name in study.factor and name != SIDE), None)
+    if name is not None:
+        raise source.error(path, f"{{{name}}} stands inside quotes: leave them out, it is quoted by itself")
+
+
+def _check_words(study: Study, benchmark: Benchmark, path: Path, source: Source) -> None:
+    command = benchmark.command
+    if not isinstance(command, str):
+        return
+    giving = _giving(study, "args")
+    if giving and not takes_words(command):
+        where = f"write the command as a list, or put {{{giving[0]}}} where it belongs"
+        raise source.error(
+            path, f"args of {giving[0]} cannot stand behind several shell commands or a comment: {where}"
+        )
+    # the options of its tool could not be found in a script
+    script = benchmark.instrument in SUITES and not mentions(command, "output") and not is_simple(command)
+    if script and _giving(study, "prefix"):
+        why = "a prefix of [study.factor] cannot stand before several shell commands of a suite: write a list"
+        raise source.error(path, why)
+
+
+def _giving(study: Study, key: str) -> Sequence[str]:
+    """Name the factors that give words before or behind the command."""
+    return [name for name, table in _tables(study) if any(getattr(each, key) for each in table.values())]
+
+
+def _tables(study: Study) -> Iterator[tuple[str, dict[str, SettingTable]]]:
+    return ((name, table) for name, table in study.factor.items() if isinstance(table, dict))
+
+
+def _commands(study: Study, config: Config) -> Iterator[tuple[Path, Command | None]]:
+    """Yield every command in which {factor} is replaced."""
+    yield ("build", "command"), config.build.command
+    for index, benchmark in enumerate(config.benchmark):
+        path: Path = ("benchmark", index)
+        yield (*path, "command"), benchmark.command
+        yield from _background(benchmark.service, benchmark.load, path)
+    for name, table in _tables(study):
+        for setting, each in table.items():
+            yield from _background(each.service, each.load, ("study", "factor", name, setting))
+
+
+def _background(service: Service | None, load: Load | None, path: Path) -> Iterator[tuple[Path, Command | None]]:
+    if service is not None:
+        yield (*path, "service", "command"), service.command
+        if service.ready is not None and service.ready.startswith(_READY):
+            yield (*path, "service", "ready"), service.ready.removeprefix(_READY)
+    if load is not None:
+        yield (*path, "load", "command"), load.command

@@ -1,0 +1,91 @@
+"""Commands at the settings of a treatment: {factor} replaced, with what stands before and behind them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from gate.config.tables import Command
+
+_LATER = re.compile(r"(\{(?:seed|output|port)\})")
+"""What is replaced when a command is started."""
+_COMPOUND = re.compile(r"[;&|()`\n]")
+_PROGRAM = re.compile(r"\s*([^\s'\"$\\=]+)(?:\s|$)")
+_OF_SHELL = re.compile(
+    r"[!.:{}\[]|alias|bg|break|case|cd|command|continue|do|done|elif|else|esac|eval|exec|exit|export|false|fc|fg|fi|for|"
+    r"getopts|hash|if|in|jobs|kill|local|printf|pwd|read|readonly|return|set|shift|test|then|time|times|trap|true|type|"
+    r"ulimit|umask|unalias|unset|until|wait|while"
+)
+"""Reserved words and what a shell does itself: no program to put a prefix before."""
+
+
+def with_factors(command: Command, values: Mapping[str, str]) -> Command:
+    """Replace {factor} in a command, in one pass; in a string the value is quoted for the shell."""
+    if isinstance(command, str):
+        return replaced(command, {name: shlex.quote(value) for name, value in values.items()})
+    return [replaced(argument, values) for argument in command]
+
+
+def replaced(text: str, values: Mapping[str, str]) -> str:
+    """Replace each {name} of values by its value as it is; every other brace stays."""
+    if not values or "{" not in text:
+        return text
+    names = "|".join(map(re.escape, values))
+    return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], text)
+
+
+def mentions(command: Command | None, name: str) -> bool:
+    """Tell whether a command holds {name}."""
+    parts = [command] if isinstance(command, str) else command or []
+    return any("{" + name + "}" in part for part in parts)
+
+
+def extended(command: Command, prefix: Sequence[str], args: Sequence[str], *, suite: bool) -> Command:
+    """Put words before and behind a command, so that an instrument runs it as it ran the command alone.
+
+    To a string `args` are added at its end. A prefix goes before a string that is one simple command; any other is
+    given to a shell of its own behind the prefix, which then holds for all of it.
+
+    suite: options of its tool will be added at the end, unless the command holds {output}.
+    """
+    if not isinstance(command, str):
+        return [*prefix, *command, *args]
+    # behind a last newline they would be a command of their own
+    text = f"{command.rstrip()} {_quoted(args)}" if args else command
+    if not prefix:
+        return text
+    if is_simple(command):
+        return f"{_quoted(prefix)} {text.lstrip()}"
+    if mentions(text, "output"):
+        return _by_heredoc(text, prefix)
+    # {seed} and {port} will be digits, which need no quotes of their own
+    if suite:
+        options = shlex.quote(f'{text.rstrip()} "$@"')
+        return f"exec {_quoted(prefix)} sh -c {options} sh"
+    return f"exec {_quoted(prefix)} sh -c {shlex.quote(text)}"
+
+
+def is_simple(command: str) -> bool:
+    """Tell whether a string is surely one command that starts a program: a prefix can stand before it as it is."""
+    program = _PROGRAM.match(command)
+    return program is not None and not _OF_SHELL.fullmatch(program[1]) and not _COMPOUND.search(command)
+
+
+def _by_heredoc(text: str, prefix: Sequence[str]) -> str:
+    # {output} will be replaced by a path quoted once, so what holds it must not be quoted again; the inner shell gets
+    # the script as an argument, which a prefix such as sudo passes on, and standard input stays what it is
+    end = "PERFGATE"
+    while end in text:
+        end += "_"
+    return f"{{ exec {_quoted(prefix)} sh -c \"$(cat <&3)\" 3<&-; }} 3<<'{end}'\n{text}\n{end}"
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """Quote words for the shell, but for {seed}, {output} and {port}, which are quoted when they are replaced."""
+    return " ".join(_joined(word) for word in words)
+
+
+def _joined(word: str) -> str:
+    pieces = [piece for piece in _LATER.split(word) if piece]
+    return "".join(piece if _LATER.fullmatch(piece) else shlex.quote(piece) for piece in pieces) or "''"

@@ -1,0 +1,98 @@
+"""The typed form of [study]: factors, their settings, and how much of the design is measured."""
+
+# ruff: noqa: RUF012  # msgspec makes a new list for each struct that lacks one
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from gate.config.tables import Cpus, Load, Service, Table, default
+from gate.units import Duration
+
+Setting = str | int | float
+"""As gate.model.study has it: what the measurements say of a factor."""
+Label = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
+
+
+class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
+    """One setting of a factor: its name, and what it gives to the executions and builds that have it."""
+
+    value: Annotated[
+        Setting | None,
+        Meta(description="What {NAME} stands for in commands, and PERFGATE_FACTOR_NAME holds. Default: its own name."),
+    ] = None
+    prefix: Annotated[list[str], Meta(description="Put before the benchmark's command.")] = []
+    args: Annotated[list[str], Meta(description="Put behind the benchmark's command.")] = []
+    env: Annotated[dict[str, str], Meta(description="Environment of executions, over that of [env].")] = {}
+    build_env: Annotated[dict[str, str], Meta(description="Environment of builds, over that of [env].")] = {}
+    service: Annotated[Service | None, Meta(description="A server, in place of the benchmark's own.")] = None
+    load: Annotated[Load | None, Meta(description="A background program, in place of the benchmark's own.")] = None
+    cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
+    priority: Annotated[
+        Annotated[int, Meta(ge=-20, le=19)] | None,
+        Meta(description="Nice value of executions; below 0 needs the right to."),
+    ] = None
+    runner: Annotated[
+        Label | list[Label] | None,
+        Meta(description="Label of the runner whose job measures it, or several that one runner has."),
+    ] = None
+    session: Annotated[
+        Annotated[int, Meta(ge=0)] | list[Annotated[int, Meta(ge=0)]] | None,
+        Meta(description="Number of the session that measures it, or several; the first is 0."),
+    ] = None
+
+
+FactorName = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_-]*$")]
+FactorTable = (
+    Annotated[list[Setting], Meta(extra_json_schema={"minItems": 2, "uniqueItems": True})]
+    | Annotated[dict[str, SettingTable], Meta(extra_json_schema={"minProperties": 2})]
+)
+"""The settings of a factor, from low to high: plain ones, or names with what they give."""
+
+
+class Study(Table, frozen=True, kw_only=True):
+    """A designed experiment: what is varied, what is measured, and how often."""
+
+    factor: Annotated[
+        dict[FactorName, FactorTable],
+        Meta(description="What is varied: a list of settings, or a table of them. At least one factor."),
+    ] = {}
+    benchmarks: Annotated[list[str], Meta(description="Globs of the [[benchmark]] that are measured.")] = msgspec.field(
+        default_factory=lambda: ["*"]
+    )
+    responses: Annotated[
+        list[str] | None, Meta(description="Globs of the metrics that are analysed. Default: those that are decided.")
+    ] = None
+    replicates: Annotated[
+        int,
+        Meta(ge=1, le=1000, description="Iterations of the design: in each every treatment once, in random order."),
+    ] = 5
+    builds: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None,
+        Meta(description="Rounds over which the replicates are spread. Default: replicates, at most 5."),
+    ] = None
+    iterations: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000_000)] | None,
+        Meta(description="Measured iterations in each execution. Default: plan.iterations."),
+    ] = None
+    budget: Annotated[
+        Duration, Meta(description="Time for builds and executions, set-up excluded; checked before each replicate.")
+    ] = default(Duration(3600))
+    order: Annotated[
+        int, Meta(ge=1, le=16, description="Interactions of up to so many factors are in the linear model.")
+    ] = 2
+    exclude: Annotated[
+        list[dict[str, Setting]],
+        Meta(description="Combinations that are left out: every treatment that has all settings of an entry."),
+    ] = []
+    treatments: Annotated[
+        list[dict[str, Setting]] | None,
+        Meta(description="The treatments, each with a setting of every factor. Default: all combinations."),
+    ] = None
+    gate: Annotated[
+        bool,
+        Meta(description="`perfgate check` measures every treatment, on both sides."),
+    ] = False

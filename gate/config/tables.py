@@ -1,0 +1,59 @@
+"""What several tables of perfgate.toml are made of: the base of all, commands, and what runs beside a benchmark."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from gate.units import Duration
+
+T = TypeVar("T")
+
+Command = str | list[str]
+
+
+def default(value: T) -> T:
+    """Give a field a default of a type of gate.units."""
+    # a factory, since msgspec cannot write a custom type's default into a schema; schema.py adds it
+    return msgspec.field(default_factory=lambda: value)
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of perfgate.toml."""
+
+
+Cpus = Annotated[str, Meta(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
+
+
+class Service(Table, frozen=True, kw_only=True):
+    """A server that a benchmark talks to: started before an execution, stopped after it with all it started."""
+
+    command: Annotated[
+        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+    ]
+    ready: Annotated[
+        str | None,
+        Meta(
+            description='When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers '
+            'with 2xx or 3xx, "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the '
+            "command holds {port}."
+        ),
+    ] = None
+    per: Annotated[
+        Literal["execution", "build"],
+        Meta(description="How long it lives: one execution, or all executions of this benchmark in one build."),
+    ] = "execution"
+    timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = default(Duration(30))
+    grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = default(Duration(5))
+    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
+
+
+class Load(Table, frozen=True, kw_only=True):
+    """A background program that lives exactly as long as the execution."""
+
+    command: Annotated[
+        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+    ]
+    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
