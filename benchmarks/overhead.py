@@ -18,11 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
 
+from gate.config.study import Setting
 from gate.config.types import Benchmark, Instrument
 from gate.model import SIDES, Build, Failure, Side
 from gate.records import Appender
@@ -45,10 +46,10 @@ class _Here:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def build(self, side: Side, build: int, seed: int) -> Build | Failure:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:  # noqa: ARG002
         return Build(side=side, build=build, seed=seed, seconds=0.0)
 
-    def directory(self, side: Side) -> Path:  # noqa: ARG002  # both are one
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:  # noqa: ARG002  # all are one
         return self._directory
 
 

@@ -185,11 +185,11 @@ def cut_incomplete(path: Path) -> bool:
     last = found[-1].record if found else None
     if not isinstance(last, Execution) or last.lines is None:
         return False
-    place = (last.suite, last.side, last.session, last.build, last.execution)
+    place = _place(last)
     count = 0
     for located in reversed(found):
         e = located.record
-        if not isinstance(e, Execution) or (e.suite, e.side, e.session, e.build, e.execution) != place:
+        if not isinstance(e, Execution) or _place(e) != place:
             break
         count += 1
     if count >= last.lines:
@@ -197,6 +197,10 @@ def cut_incomplete(path: Path) -> bool:
     first = found[-count].line
     os.truncate(path, sum(len(line) + 1 for line in data.split(b"\n")[: first - 1]))
     return True
+
+
+def _place(e: Execution) -> tuple[object, ...]:
+    return e.suite, e.side, e.session, e.build, e.execution, e.factors
 
 
 def cut_torn(path: Path) -> bool:

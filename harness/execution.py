@@ -26,9 +26,10 @@ from harness.instruments.common import (
 )
 from harness.perturb import execution_environment, without_shims
 from harness.ports import free_port
-from harness.schedule import ExecutionStep
 from harness.scratch import Scratch
 from harness.service import Companions, Living
+from harness.steps import ExecutionStep, canonical
+from harness.treating import Treating
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
@@ -75,7 +76,7 @@ class _Attempt:
 class Executions:
     """Makes executions: the companions, the process, the values.
 
-    caller: the environment that a failure's is told apart from.
+    caller: the environment that a failure's is told apart from. treating: what treatments change.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Executions:
         instruments: Mapping[str, Instrument],
         conditions: Mapping[Side, Conditions],
         place: Place,
+        treating: Treating,
         *,
         caller: Mapping[str, str],
         hint: Hint,
@@ -94,6 +96,7 @@ class Executions:
         self._instruments = instruments
         self._conditions = conditions
         self._place = place
+        self._treating = treating
         self._caller = caller
         self._hint = hint
         self._iterations = iterations
@@ -102,12 +105,13 @@ class Executions:
         self._scratch = Scratch(place.scratch)
 
     def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
-        """Execute a benchmark once in a directory.
+        """Execute a benchmark once in a directory, at the step's treatment.
 
         Raises:
             OSError: perfgate's own files cannot be written.
         """
         begin = time.perf_counter()
+        benchmark = self._treating.applied(benchmark, step)
         context = self._context(benchmark, step, directory, self._scratch.fresh())
         with self._companions.around(benchmark, context) as living:
             if isinstance(living, Unusable):
@@ -132,7 +136,7 @@ class Executions:
         conditions = self._conditions[step.side]
         fixed = benchmark.instrument in UNPERTURBED
         perturb: Collection[str] = () if fixed else conditions.perturb
-        environment = conditions.environment
+        environment = {**conditions.environment, **self._treating.environment(step)}
         added = execution_environment(perturb, step.seed, environment, self._place.shims)
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         return Context(
@@ -144,6 +148,7 @@ class Executions:
             iterations=self._iterations,
             scratch=scratch,
             port=free_port() if wants_port else 0,
+            treatment=canonical(step.factors),
         )
 
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
@@ -194,6 +199,7 @@ class Executions:
             started=outcome.started,
             seconds=seconds,
             warmup=max(len(metric.dropped) for metric in metrics.values()),
+            factors=dict(step.factors),
             metrics=metrics,
         )
 
@@ -212,6 +218,7 @@ class Executions:
             session=self._session,
             build=step.build,
             execution=step.execution,
+            factors=dict(step.factors),
             status=why.status,
             stderr=why.stderr,
             seconds=seconds,

@@ -1,54 +1,28 @@
-"""The schedule: rounds of builds and interleaved executions, a pure function of names, counts and a seed."""
+"""The schedules of the gate and of designed experiments: pure functions of names, counts and a seed."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 
+from gate.config.study import Setting
+from gate.config.treatments import Planned
 from gate.model import SIDES, Side
+from harness.steps import (
+    MAX_PADDING,
+    BuildStep,
+    ExecutionStep,
+    Round,
+    build_step,
+    draw,
+    execution_step,
+    key,
+    shuffled,
+)
 
-T = TypeVar("T", bound=str | int | bool)
+__all__ = ["MAX_PADDING", "BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
 
-MAX_PADDING = 4096
-"""Environment padding is 0..4095 bytes: one page (Mytkowicz et al. 2009, section 4.1)."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildStep:
-    """Build one side with a fresh seed."""
-
-    side: Side
-    build: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionStep:
-    """Execute one benchmark once on one side.
-
-    order: position among all executions of the run, from 0. seed: for {seed} and PERFGATE_SEED. padding: bytes of
-    random environment padding.
-    """
-
-    benchmark: str
-    side: Side
-    build: int
-    execution: int
-    order: int
-    seed: int
-    padding: int
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Build number `build` of both sides, then their executions interleaved."""
-
-    build: int
-    builds: tuple[BuildStep, BuildStep]
-    executions: tuple[ExecutionStep, ...]
+_Key = tuple[str, ...]
 
 
 def schedule(
@@ -57,68 +31,106 @@ def schedule(
     executions: int,
     seed: int,
     single: Collection[str] = frozenset(),
+    planned: Sequence[Planned] = (),
 ) -> tuple[Round, ...]:
-    """Lay out a run: in each round both builds, then for each execution every benchmark as a block of both sides.
+    """Lay out a run of the gate: in each round the builds, then for each execution blocks of both sides.
 
-    Builds, benchmarks and the sides of a block are in random order; of a benchmark's blocks in a round half are
+    There is a block for every benchmark, and where treatments are planned for every benchmark at every treatment.
+    Builds, blocks and the sides of a block are in random order; of the blocks of one kind in a round half are
     base-head, half head-base, and an odd one alternates over the rounds. A benchmark that only head has is executed
     once, in the first round, so that a broken one is seen; one that only base has is not executed.
 
-    benchmarks: names by side; their order does not matter. single: those that are executed once a build. Every draw is
-    a hash of the seed and of what it is for, so that neither the Python version nor the other benchmarks change it.
+    benchmarks: names by side; their order does not matter. single: those that are executed once a build. planned: both
+    sides are measured at the settings of each, whatever its side. Every draw is a hash of the seed and of what it is
+    for, so that neither the Python version nor the other benchmarks and treatments change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
+    treatments = _of_both_sides(planned)
+    variants = {key(each.building): each.building for each in planned} or {(): {}}
     rounds = []
-    order = 0
+    order = count()
     for build in range(builds):
-        base, head = (BuildStep(side, build, _draw(2**31, seed, "build", build, side)) for side in SIDES)
-        base_first = {name: _base_first(seed, name, build, executions) for name in both}
+        base_first = {
+            (name, *each): _base_first(seed, (name, *each), build, executions) for name in both for each in treatments
+        }
         steps = []
         for execution in range(executions):
             once = new if build == 0 and execution == 0 else set()
             again = both - set(single) if execution else both
-            for name in _shuffled(again | once, seed, "benchmarks", build, execution):
-                for side in _block(name in both and base_first[name][execution], name in both):
-                    drawn = (seed, name, side, build, execution)
-                    steps.append(
-                        ExecutionStep(
-                            benchmark=name,
-                            side=side,
-                            build=build,
-                            execution=execution,
-                            order=order,
-                            seed=_draw(2**31, "seed", *drawn),
-                            padding=_draw(MAX_PADDING, "padding", *drawn),
-                        )
-                    )
-                    order += 1
-        in_order = (base, head) if _draw(2, seed, "builds", build) else (head, base)
-        rounds.append(Round(build, in_order, tuple(steps)))
+            cells = {(name, *each): treatments[each] for name in again | once for each in treatments}
+            steps += [
+                execution_step(cell[0], side, build, execution, next(order), seed, cells[cell][side])
+                for cell in shuffled(cells, seed, "benchmarks", build, execution)
+                for side in _block(base_first.get(cell), execution)
+            ]
+        rounds.append(Round(build, _builds(variants, build, seed), tuple(steps)))
     return tuple(rounds)
 
 
-def _block(base_first: bool, both: bool) -> tuple[Side, ...]:
-    if not both:
+def _of_both_sides(planned: Sequence[Planned]) -> Mapping[_Key, Mapping[Side, Planned | None]]:
+    """Give what is planned by its settings: of each side the treatment of that side, or else the other's."""
+    found: dict[_Key, dict[Side, Planned | None]] = {}
+    for each in planned:
+        found.setdefault(key(each.settings), dict.fromkeys(SIDES, each))[each.side] = each
+    return found or {(): dict.fromkeys(SIDES)}
+
+
+def _builds(variants: Mapping[_Key, Mapping[str, Setting]], build: int, seed: int) -> tuple[BuildStep, ...]:
+    return tuple(
+        build_step(side, build, seed, variants[each])
+        for each in shuffled(variants, seed, "variants", build)
+        for side in (SIDES if draw(2, seed, "builds", build, *each) else reversed(SIDES))
+    )
+
+
+def _block(base_first: Sequence[bool] | None, execution: int) -> tuple[Side, ...]:
+    if base_first is None:
         return ("head",)
-    return ("base", "head") if base_first else ("head", "base")
+    return ("base", "head") if base_first[execution] else ("head", "base")
 
 
-def _base_first(seed: int, name: str, build: int, executions: int) -> list[bool]:
-    odd = (_draw(2, seed, "odd", name) + build) % 2 == 0
+def _base_first(seed: int, cell: _Key, build: int, executions: int) -> list[bool]:
+    odd = (draw(2, seed, "odd", *cell) + build) % 2 == 0
     flags = [i < executions // 2 for i in range(2 * (executions // 2))] + [odd] * (executions % 2)
-    return [flags[i] for i in _shuffled(range(executions), seed, "sides", name, build)]
+    return [flags[i] for i in shuffled(range(executions), seed, "sides", *cell, build)]
 
 
-def _shuffled(items: Iterable[T], *purpose: str | int) -> list[T]:
-    # a sort by hash is a random permutation that depends on no library's shuffle
-    return sorted(items, key=lambda item: _digest(*purpose, item))
+def design_schedule(
+    benchmarks: Sequence[str],
+    planned: Sequence[Planned],
+    builds: int,
+    replicates: int,
+    seed: int,
+    single: Collection[str] = frozenset(),
+) -> tuple[Round, ...]:
+    """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
+    That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). The replicates
+    are spread over the rounds as evenly as they go, the first rounds having one more; a round first builds, in random
+    order, what its treatments need. Executions of a benchmark at a treatment are numbered from 0 in each build, which
+    is the number of the replicate in its round.
 
-def _draw(below: int, *purpose: str | int) -> int:
-    # 64 bits against at most 31 wanted: the modulo's bias is below 2**-33
-    return int.from_bytes(_digest(*purpose)[:8], "big") % below
-
-
-def _digest(*purpose: str | int) -> bytes:
-    return hashlib.sha256(json.dumps(purpose).encode()).digest()
+    benchmarks: names that every side planned has. builds: rounds, no more than replicates. single: benchmarks that are
+    executed in the first replicate of each round only. Draws are as in schedule.
+    """
+    cells = {(name, each.side, *key(each.settings)): each for name in benchmarks for each in planned}
+    variants = {(each.side, *key(each.building)): each for each in planned}
+    builds = min(builds, replicates)
+    rounds = []
+    order = count()
+    for build in range(builds):
+        share = replicates // builds + (build < replicates % builds)
+        steps = []
+        for execution in range(share):
+            wanted = [cell for cell in cells if not execution or cell[0] not in single]
+            steps += [
+                execution_step(cell[0], cells[cell].side, build, execution, next(order), seed, cells[cell])
+                for cell in shuffled(wanted, seed, "replicate", build, execution)
+            ]
+        needed = tuple(
+            build_step(variants[each].side, build, seed, variants[each].building)
+            for each in shuffled(variants, seed, "builds", build)
+        )
+        rounds.append(Round(build, needed, tuple(steps), share))
+    return tuple(rounds)

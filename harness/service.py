@@ -72,7 +72,7 @@ class Companions:
     def __init__(self, executor: Executor, directory: Path) -> None:
         self._executor = executor
         self._directory = directory
-        self._builds: dict[tuple[Side, str], _Companion] = {}
+        self._builds: dict[tuple[Side, str, str], _Companion] = {}
         self._started = 0
 
     @contextmanager
@@ -114,7 +114,8 @@ class Companions:
     def _service(self, benchmark: str, service: Service, context: Context, stack: ExitStack) -> _Companion:
         """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
         per_build = service.per == "build"
-        key = (context.side, benchmark)
+        # a treatment may set what a server is, so it has one of its own
+        key = (context.side, benchmark, context.treatment)
         if per_build and key in self._builds:
             found = self._builds[key]
             if not found.background.alive():

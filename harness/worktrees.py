@@ -1,4 +1,4 @@
-"""The trees that are built and measured: one git worktree for base and one for head, with paths of equal length."""
+"""The trees that are built and measured: git worktrees of base and head, with paths of equal length."""
 
 from __future__ import annotations
 
@@ -31,21 +31,23 @@ class Trees:
         self.sources = sources
         self.directory = directory
         self._shared = shared
-        self._trees: dict[Side, Path] = {}
+        self._trees: dict[tuple[Side, str], Path] = {}
         self._git = _without_missing_lfs(repository)
         self.warnings: tuple[str, ...] = ()
         if self._git is not repository.git:
             self.warnings = ("files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",)
 
-    def make(self, side: Side, name: str = "") -> Path:
-        """Check a side out afresh at directory/name/side, in place of its tree so far, and give its project directory.
+    def make(self, side: Side, name: str = "", variant: str = "") -> Path:
+        """Check a side out afresh, in place of its tree so far, and give its project directory.
+
+        The tree is directory/name/variant/side; a side has one tree of each variant.
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
         """
-        self.remove(side)
-        tree = self.directory / name / side
-        self._trees[side] = tree
+        self.remove(side, variant)
+        tree = self.directory / name / variant / side
+        self._trees[side, variant] = tree
         source = self.sources.of(side)
         try:
             tree.parent.mkdir(parents=True, exist_ok=True)
@@ -58,29 +60,31 @@ class Trees:
         git = self._git.at(tree)
         submodules.fill(git, self.repository.git, self.repository.common)
         share.link(self.repository, tree, self._shared[side])
-        if not self.project(side).is_dir():
+        if not self.project(side, variant).is_dir():
             where = f"{source.commit.ref} ({(source.commit.sha or '')[:12]})"
             raise SourceError(f"{side}, {where}, has no directory {self.repository.prefix}: choose another --{side}")
-        return self.project(side)
+        return self.project(side, variant)
 
-    def tree(self, side: Side) -> Path | None:
+    def tree(self, side: Side, variant: str = "") -> Path | None:
         """Give the root of a side's worktree; None before it is made."""
-        return self._trees.get(side)
+        return self._trees.get((side, variant))
 
-    def project(self, side: Side) -> Path:
+    def project(self, side: Side, variant: str = "") -> Path:
         """Give a side's project directory: where its commands run."""
-        return self._trees[side] / self.repository.prefix
+        return self._trees[side, variant] / self.repository.prefix
 
-    def remove(self, side: Side) -> None:
+    def remove(self, side: Side, variant: str = "") -> None:
         """Remove a side's worktree and what git knows of it."""
-        tree = self._trees.pop(side, None)
+        tree = self._trees.pop((side, variant), None)
         if tree is None:
             return
         remove_tree(tree)
         forget(self.repository.git, tree)
-        if tree.parent != self.directory:
-            with suppress(OSError):  # the other side may still be in it
-                tree.parent.rmdir()
+        above = tree.parent
+        with suppress(OSError):  # the other side may still be in it
+            while above != self.directory:
+                above.rmdir()
+                above = above.parent
 
 
 @contextmanager

@@ -74,6 +74,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     build: Index
     seed: int | None = None
     seconds: float | None = None
+    factors: dict[str, Any] = {}
+    """The settings that it was built with, of those that builds depend on."""
     artifacts: dict[str, str] = {}
     """Path -> "sha256:...", of the files named by [build] artifacts."""
 
@@ -117,6 +119,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     session: Index = 0
     build: Index | None = None
     execution: Index | None = None
+    factors: dict[str, Any] = {}
+    """The settings of the treatment that failed, of a build those that it depends on."""
     status: str = ""
     stderr: str = ""
     """What was written last, to standard output too where standard error says nothing."""

@@ -24,9 +24,9 @@ SHELL = ("sh", "-c")
 class Context:
     """Where and how one execution happens.
 
-    directory: of its side. environment: of its side, without what the instrument adds. scratch: an empty directory
-    for this execution alone. port: a free one, for {port};
-    0 where the benchmark has no use for one.
+    directory: of its side. environment: of its side and treatment, without what the instrument adds. scratch: an empty
+    directory for this execution alone. port: a free one, for {port}; 0 where the benchmark has no use for one.
+    treatment: tells treatments apart; "" where there are none.
     """
 
     directory: Path
@@ -37,6 +37,7 @@ class Context:
     iterations: int
     scratch: Path
     port: int = 0
+    treatment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,15 @@ def test_a_resumed_run_cuts_off_a_suite_s_execution_that_was_not_written_whole(
     assert not cut_incomplete(file)
 
 
+def test_executions_of_two_treatments_are_not_one_execution(tmp_path: Path) -> None:
+    at = [(1, "x"), (1, "y"), (2, "x")]
+    parts = [execution("head", [1], benchmark=f"s/{n}", suite="s", lines=2, factors={"a": a}) for a, n in at]
+    file = tmp_path / "m.jsonl"
+    file.write_text(text(parts) + "\n")
+    assert cut_incomplete(file)
+    assert len(read("m", file.read_bytes()).records) == 2
+
+
 def test_other_lines_are_never_cut_as_incomplete(tmp_path: Path) -> None:
     file = tmp_path / "m.jsonl"
     for content in ("", GOOD, GOOD + '{"type":"look","look":3}\n'):

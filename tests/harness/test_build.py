@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
-from gate.model import Build, Failure
+from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.artifacts import ArtifactError, hash_artifacts
-from harness.build import Recipe, TreeBuilder, layout_name
+from harness.build import Recipe, TreeBuilder, layout_name, variant_name
 from harness.errors import SourceError
 from harness.execute import ProcessExecutor, clean_environment
 from harness.hints import missing_file_hint
@@ -286,3 +288,94 @@ def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
     for path in ("../x", "/etc/passwd", "x/../../y"):
         with pytest.raises(ArtifactError, match="is not a path inside the project"):
             hash_artifacts(tmp_path, [path])
+
+
+# --- variants -------------------------------------------------------------------------------------------------------
+
+STUDY = Study(
+    factor={
+        "opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")},
+        "load": [1, 8],
+    }
+)
+O2, O3 = {"opt": "O2"}, {"opt": "O3"}
+
+
+def test_each_setting_that_builds_depend_on_has_a_tree_of_its_own(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    command = 'echo {seed} {opt} "$CFLAGS" $PERFGATE_FACTOR_OPT $FROM_SET >> log'
+    with builder_of(checkout, BuildTable(command=command), study=STUDY) as builder:
+        for number, seed in ((0, 5), (1, 6)):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    record = good(builder.build(side, number, seed, factors))
+                    assert (record.side, record.build, record.seed, record.factors) == (side, number, seed, factors)
+        directories = [builder.directory(side, factors) for factors in (O2, O3) for side in SIDES]
+        assert len(set(directories)) == 4
+        assert len({len(str(directory)) for directory in directories}) == 1
+        logs = [(directory / "log").read_text() for directory in directories]
+        assert logs == ["5 O2 -O2 O2 1\n6 O2 -O2 O2 1\n"] * 2 + ["5 3 x  3 x 1\n6 3 x  3 x 1\n"] * 2
+
+
+def test_without_such_settings_the_tree_is_where_it_was(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="true"), study=STUDY) as builder:
+        assert good(builder.build("head", 0, 1, {})).factors == {}
+        # the work directory is outside of the checkout, and the tree right in it
+        assert re.fullmatch(r"perfgate-[0-9a-f]{8}", builder.directory("head").parent.name)
+
+
+def test_each_tree_is_set_up(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup='echo "$CFLAGS" >> set-up', command="true")
+    with builder_of(checkout, table, study=STUDY) as builder:
+        for number in range(2):
+            good(builder.build("head", number, 1, O2))
+            good(builder.build("head", number, 1, O3))
+        assert (builder.directory("head", O2) / "set-up").read_text() == "-O2\n"
+        assert (builder.directory("head", O3) / "set-up").read_text() == "\n"
+
+
+def test_a_set_up_that_failed_is_of_its_tree(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup='test -z "$CFLAGS"', command="true")
+    with builder_of(checkout, table, study=STUDY) as builder:
+        failure = bad(builder.build("head", 0, 1, O2))
+        assert (failure.status, failure.factors) == ("set-up: exit 1", O2)
+        assert bad(builder.build("head", 1, 1, O2)).build == 1
+        good(builder.build("head", 0, 1, O3))
+
+
+def test_a_broken_variant_tells_its_settings(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="echo {opt}; exit 3"), study=STUDY) as builder:
+        failure = bad(builder.build("base", 1, 5, O3))
+        assert (failure.side, failure.build, failure.factors) == ("base", 1, O3)
+        assert (failure.command, failure.stderr) == ("echo '3 x'; exit 3", "3 x")
+        assert failure.environment is not None
+        assert failure.environment["PERFGATE_FACTOR_OPT"] == "3 x"
+        assert failure.directory == str(builder.directory("base", O3))
+
+
+def test_fresh_checkouts_of_variants_have_paths_of_one_length(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, study=STUDY) as builder:
+        seen = set()
+        for number in range(3):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    good(builder.build(side, number, 1, factors))
+            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
+            assert all(directory.is_dir() for directory in directories)
+            assert len({len(str(directory)) for directory in directories}) == 1
+            seen |= directories
+        assert len(seen) == 12
+
+
+def test_names_of_variants_are_of_one_length_and_of_their_settings() -> None:
+    many = [variant_name({"opt": each, "n": number}) for each in ("a", "bb", "c c") for number in range(200)]
+    assert {len(name) for name in many} == {8}
+    assert all(name.isascii() and name.isalpha() for name in many)
+    assert len(set(many)) == 600
+    assert variant_name({}) == ""
+    assert variant_name({"n": 1, "opt": "a"}) == variant_name({"opt": "a", "n": 1.0})

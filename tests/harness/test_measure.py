@@ -1,12 +1,13 @@
 import os
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from gate.config.study import Setting
 from gate.config.types import Benchmark, Load, Service
 from gate.config.types import Instrument as InstrumentName
 from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
@@ -43,14 +44,16 @@ class FakeBuilder:
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
 
-    def build(self, side: Side, build: int, seed: int) -> Build | Failure:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        assert factors == {}
         self.calls.append((side, build, seed))
         self.latest[side] = build
         if (side, build) in self.broken:
             return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
 
-    def directory(self, side: Side) -> Path:
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        assert factors == {}
         return Path(f"/trees/{side}/{self.latest[side]}")
 
 
@@ -529,7 +532,7 @@ def test_real_processes(tmp_path: Path) -> None:
         (tmp_path / "trees" / side / side).touch()
 
     class Trees(FakeBuilder):
-        def directory(self, side: Side) -> Path:
+        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
             return tmp_path / "trees" / side
 
     scratch = tmp_path / "scratch"
@@ -568,7 +571,7 @@ def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> 
     )
 
     class Here(FakeBuilder):
-        def directory(self, side: Side) -> Path:
+        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
             return tmp_path
 
     records: list[Record] = []

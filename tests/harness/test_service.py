@@ -268,6 +268,19 @@ def test_a_service_per_build_serves_all_executions_of_its_side(companions: Compa
     companions.stop_builds()
 
 
+def test_a_service_per_build_is_not_shared_between_treatments(companions: Companions, tmp_path: Path) -> None:
+    each = bench(server(per="build"))
+    pids, ports = [], []
+    for treatment in ('{"clients": 1}', '{"clients": 8}', '{"clients": 1}'):
+        context = dataclasses.replace(fresh(tmp_path), treatment=treatment)
+        with companions.around(each, context) as entered:
+            ports.append(living(entered).port)
+            pids.append(living(entered).logs().split()[-1])
+    assert pids[0] == pids[2] != pids[1]
+    companions.stop_builds()
+    assert not any(connects(port) for port in ports)
+
+
 def test_a_service_per_build_gives_its_port_to_the_load(companions: Companions, tmp_path: Path) -> None:
     each = bench(server(per="build"), Load(command="echo {port} $PERFGATE_PORT > load-{seed}; sleep 60"))
     first, second = fresh(tmp_path), dataclasses.replace(fresh(tmp_path), seed=18)

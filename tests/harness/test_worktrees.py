@@ -112,6 +112,24 @@ def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_g
     assert nothing_left(checkout, isolated_git)
 
 
+def test_a_side_has_a_tree_of_each_variant(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        paths = [trees.make("head", variant=variant) for variant in ("oo", "vv")]
+        assert [path.parent.name for path in paths] == ["oo", "vv"]
+        assert trees.project("head", "oo") == paths[0]
+        (paths[0] / "built").write_text("x")
+        moved = trees.make("head", "abc", "vv")
+        assert moved == trees.directory / "abc/vv/head"
+        assert names(paths[0]) == ["a", "built"]
+        assert not paths[1].parent.exists()
+        trees.remove("head", "vv")
+        assert not (trees.directory / "abc").exists()
+        assert trees.tree("head", "vv") is None
+        assert trees.tree("head", "oo") == paths[0]
+    assert nothing_left(checkout, isolated_git)
+
+
 def test_whatever_happens_nothing_is_left(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
 

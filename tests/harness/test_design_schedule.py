@@ -1,0 +1,298 @@
+"""The schedules that have treatments: of a designed experiment, and of a gate that measures at several settings."""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from scipy import stats
+
+from gate.config.study import FactorTable, SettingTable, Study
+from gate.config.treatments import Planned, treatments
+from gate.config.types import BuildTable
+from gate.model import SIDES, Side
+from harness.schedule import ExecutionStep, Round, design_schedule, schedule
+from harness.steps import canonical
+
+MAKE = BuildTable(command="make OPT={opt}")
+
+
+def planned(*sizes: int, side: bool = False, opt: FactorTable | None = None) -> tuple[Planned, ...]:
+    """Factors a, b, ... of so many settings 0, 1, ...; opt is what builds depend on."""
+    tables: dict[str, FactorTable] = {name: list(range(size)) for name, size in zip("abcde", sizes, strict=False)}
+    if opt is not None:
+        tables["opt"] = opt
+    if side:
+        tables["side"] = ["base", "head"]
+    return treatments(Study(factor=tables), MAKE)
+
+
+OPT: FactorTable = {"O2": SettingTable(build_env={"C": "-O2"}), "O3": SettingTable()}
+
+
+def cell(step: ExecutionStep) -> tuple[str, Side, str]:
+    return (step.benchmark, step.side, canonical(step.factors))
+
+
+def replicates(rounds: Sequence[Round]) -> list[list[ExecutionStep]]:
+    return [
+        [step for step in each.executions if step.execution == number]
+        for each in rounds
+        for number in range(each.replicates)
+    ]
+
+
+def test_what_has_no_treatments_is_laid_out_as_by_earlier_versions() -> None:
+    # the digest is of schedules that were made before there were treatments
+    digest = hashlib.sha256()
+    cases: list[tuple[dict[Side, list[str]], int, int, int, set[str]]] = [
+        ({"base": ["a", "b", "gone"], "head": ["a", "b", "new"]}, 3, 5, 7, set()),
+        ({"base": ["a", "b", "c"], "head": ["a", "b", "c"]}, 4, 4, 1, {"b"}),
+        ({"base": ["größe 'x'\n🐢"], "head": ["größe 'x'\n🐢"]}, 12, 5, 2**32 - 1, set()),
+    ]
+    for names, builds, executions, seed, single in cases:
+        lines: list[list[list[object]]] = []
+        for each in schedule(names, builds, executions, seed, single=single):
+            assert each.replicates == 0
+            assert not any(b.factors for b in each.builds)
+            assert not any(s.factors for s in each.executions)
+            lines.append([[b.side, b.build, b.seed] for b in each.builds])
+            lines.append(
+                [[s.benchmark, s.side, s.build, s.execution, s.order, s.seed, s.padding] for s in each.executions]
+            )
+        digest.update(json.dumps([lines]).encode())
+    assert digest.hexdigest() == "91b13d0a9b28769aefc42193bbedc746a3a58c2fe14623f9f287401709b8f442"
+
+
+# --- designed experiments -------------------------------------------------------------------------------------------
+
+
+def test_a_small_design_as_a_list() -> None:
+    # pinned: a resumed study of an older perfgate must find the same steps
+    rounds = design_schedule(["x"], planned(2, opt=OPT), builds=2, replicates=3, seed=7)
+    lines = [
+        [(b.side, b.factors["opt"], b.seed) for b in each.builds]
+        + [(s.order, s.execution, s.treatment, s.factors, s.building, s.seed, s.padding) for s in each.executions]
+        for each in rounds
+    ]
+    assert lines == EXPECTED
+
+
+EXPECTED: list[list[tuple[object, ...]]] = [
+    [
+        ("head", "O3", 380050378),
+        ("head", "O2", 669207035),
+        (0, 0, 2, {"a": 1, "opt": "O2"}, {"opt": "O2"}, 195209544, 3187),
+        (1, 0, 3, {"a": 1, "opt": "O3"}, {"opt": "O3"}, 2120144991, 3530),
+        (2, 0, 0, {"a": 0, "opt": "O2"}, {"opt": "O2"}, 1688562287, 2470),
+        (3, 0, 1, {"a": 0, "opt": "O3"}, {"opt": "O3"}, 2082526135, 2374),
+        (4, 1, 0, {"a": 0, "opt": "O2"}, {"opt": "O2"}, 1084511618, 1285),
+        (5, 1, 3, {"a": 1, "opt": "O3"}, {"opt": "O3"}, 1189817707, 1096),
+        (6, 1, 2, {"a": 1, "opt": "O2"}, {"opt": "O2"}, 714970463, 3431),
+        (7, 1, 1, {"a": 0, "opt": "O3"}, {"opt": "O3"}, 2125585737, 3843),
+    ],
+    [
+        ("head", "O2", 14564715),
+        ("head", "O3", 1222414493),
+        (8, 0, 1, {"a": 0, "opt": "O3"}, {"opt": "O3"}, 1794653811, 1288),
+        (9, 0, 0, {"a": 0, "opt": "O2"}, {"opt": "O2"}, 474180119, 3951),
+        (10, 0, 3, {"a": 1, "opt": "O3"}, {"opt": "O3"}, 932122367, 2788),
+        (11, 0, 2, {"a": 1, "opt": "O2"}, {"opt": "O2"}, 1010212158, 1978),
+    ],
+]
+
+
+@pytest.mark.parametrize(("builds", "wanted"), [(1, [7]), (2, [4, 3]), (5, [2, 2, 1, 1, 1]), (9, [1] * 7)])
+def test_each_treatment_is_there_once_in_each_replicate(builds: int, wanted: list[int]) -> None:
+    plan = planned(3, 2, side=True, opt=OPT)
+    rounds = design_schedule(["x", "y"], plan, builds, 7, seed=3)
+    assert [each.replicates for each in rounds] == wanted
+    expected = Counter({(name, each.side, canonical(each.settings)): 1 for name in "xy" for each in plan})
+    assert len(expected) == 48
+    found = replicates(rounds)
+    assert len(found) == 7
+    for steps in found:
+        assert Counter(map(cell, steps)) == expected
+        # contiguous, so that nothing of one replicate is made in another
+        assert [s.order for s in steps] == list(range(steps[0].order, steps[0].order + 48))
+    steps = [step for each in rounds for step in each.executions]
+    assert [step.order for step in steps] == list(range(7 * 48))
+    by_number = {each.number: each for each in plan}
+    for step in steps:
+        assert step.treatment is not None
+        own = by_number[step.treatment]
+        assert (own.side, own.settings, own.building) == (step.side, step.factors, step.building)
+    keys = [(*cell(step), step.build, step.execution) for step in steps]
+    assert len(set(keys)) == len(keys)
+    assert len({step.seed for step in steps}) == len(steps)
+    assert all(0 <= step.padding < 4096 for step in steps)
+
+
+def test_a_round_builds_once_what_its_treatments_need() -> None:
+    both = planned(2, side=True, opt=OPT)
+    for each in design_schedule(["x"], both, 3, 3, seed=1):
+        assert Counter((b.side, b.factors["opt"]) for b in each.builds) == dict.fromkeys(
+            itertools.product(SIDES, ["O2", "O3"]), 1
+        )
+        assert len({b.seed for b in each.builds}) == 4
+    head = design_schedule(["x"], planned(2), 1, 1, seed=1)[0]
+    assert [(b.side, b.factors) for b in head.builds] == [("head", {})]
+    some = [p for p in both if (p.side, p.building["opt"]) != ("base", "O3")]
+    assert len(design_schedule(["x"], some, 1, 1, seed=1)[0].builds) == 3
+
+
+def test_places_in_a_replicate_are_uniform_over_seeds() -> None:
+    plan = planned(3, 2)
+    count, runs = len(plan), 1200
+    places: dict[int, Counter[int]] = {place: Counter() for place in range(count)}
+    pairs = Counter[tuple[int | None, int | None]]()
+    builds = Counter[str]()
+    for seed in range(runs):
+        (first,) = design_schedule(["x"], plan, 1, 1, seed)
+        for place, step in enumerate(first.executions):
+            places[place][step.treatment or 0] += 1
+        pairs[first.executions[0].treatment, first.executions[1].treatment] += 1
+        builds[str(design_schedule(["x"], planned(opt=OPT), 1, 1, seed)[0].builds[0].factors["opt"])] += 1
+    # seeded, so that these are no chance: each p is one draw of a uniform
+    assert all(stats.chisquare([counts[i] for i in range(count)]).pvalue > 0.001 for counts in places.values())
+    # who comes first says nothing of who comes next
+    assert len(pairs) == count * (count - 1)
+    assert stats.chisquare(list(pairs.values())).pvalue > 0.001
+    assert abs(builds["O2"] - runs / 2) < 5 * (runs / 4) ** 0.5
+
+
+def test_replicates_of_a_run_are_different_orders() -> None:
+    orders = [tuple(map(cell, steps)) for steps in replicates(design_schedule(["x"], planned(4, 2), 3, 30, seed=1))]
+    assert len(set(orders)) == 30
+    firsts = Counter(order[0] for order in orders)
+    assert max(firsts.values()) < 15
+
+
+def test_the_draw_is_the_one_that_it_says() -> None:
+    """The twin: permutation by sorting hashes, each written out."""
+    plan = planned(2, 2, side=True)
+    rounds = design_schedule(["y", "x"], plan, 2, 4, seed=9)
+    for steps in replicates(rounds):
+        hashed = []
+        for each in plan:
+            for name in ("x", "y"):
+                text = canonical(each.settings)
+                purpose = [9, "replicate", steps[0].build, steps[0].execution, name, each.side, text]
+                hashed.append((hashlib.sha256(json.dumps(purpose).encode()).hexdigest(), (name, each.side, text)))
+        assert [cell(step) for step in steps] == [item for _, item in sorted(hashed)]
+
+
+def test_neither_other_treatments_nor_the_order_of_names_change_a_draw() -> None:
+    def of_x(rounds: Sequence[Round]) -> dict[tuple[object, ...], tuple[int, int]]:
+        return {
+            (*cell(s), s.build, s.execution): (s.seed, s.padding)
+            for each in rounds
+            for s in each.executions
+            if s.benchmark == "x" and s.factors["a"] != 2
+        }
+
+    small = design_schedule(["x"], planned(2, 2), 2, 4, seed=5)
+    assert of_x(small) == of_x(design_schedule(["y", "x"], planned(3, 2), 2, 4, seed=5))
+    assert design_schedule(["x", "y"], planned(2), 2, 4, 5) == design_schedule(["y", "x"], planned(2)[::-1], 2, 4, 5)
+    assert small != design_schedule(["x"], planned(2, 2), 2, 4, seed=6)
+
+
+def test_more_replicates_are_the_same_beginning() -> None:
+    plan = planned(3, opt=OPT)
+    assert design_schedule(["x"], plan, 5, 5, 1)[:3] == design_schedule(["x"], plan, 3, 3, 1)
+    (many,), (few,) = design_schedule(["x"], plan, 1, 9, 1), design_schedule(["x"], plan, 1, 4, 1)
+    assert many.executions[: len(few.executions)] == few.executions
+
+
+def test_some_are_executed_in_the_first_replicate_of_a_round() -> None:
+    rounds = design_schedule(["x", "counted"], planned(3), 2, 5, seed=1, single={"counted"})
+    counts = Counter((s.benchmark, s.build, s.execution) for each in rounds for s in each.executions)
+    assert {place: n for place, n in counts.items() if place[0] == "counted"} == {
+        ("counted", 0, 0): 3,
+        ("counted", 1, 0): 3,
+    }
+    assert sum(n for place, n in counts.items() if place[0] == "x") == 15
+    assert [s.order for each in rounds for s in each.executions] == list(range(21))
+
+
+def test_a_schedule_can_be_written_down() -> None:
+    rounds = design_schedule(["x"], planned(2, opt=OPT), 1, 1, seed=1)
+    assert json.loads(json.dumps([dataclasses.asdict(each) for each in rounds]))[0]["replicates"] == 1
+    assert len({step for each in rounds for step in each.executions}) == 4
+
+
+@pytest.mark.parametrize(
+    ("factors", "text"),
+    [
+        ({}, ""),
+        ({"b": 1, "a": "x"}, '{"a":"x","b":1}'),
+        ({"a": 1.0}, '{"a":1}'),
+        ({"a": "1"}, '{"a":"1"}'),
+        ({"a": 1.5}, '{"a":1.5}'),
+    ],
+)
+def test_settings_as_text(factors: dict[str, str | int | float], text: str) -> None:
+    assert canonical(factors) == text
+
+
+# --- the gate at several settings -----------------------------------------------------------------------------------
+
+
+def both(*names: str) -> dict[Side, list[str]]:
+    return {"base": list(names), "head": list(names)}
+
+
+@pytest.mark.parametrize("side", [False, True])
+@pytest.mark.parametrize("executions", [1, 2, 5])
+def test_the_gate_has_a_block_of_both_sides_at_every_treatment(executions: int, side: bool) -> None:
+    plan = planned(2, side=side, opt=OPT)
+    rounds = schedule(both("x", "y"), 3, executions, 3, planned=plan)
+    settings = {canonical(p.settings) for p in plan}
+    assert len(settings) == 4
+    for each in rounds:
+        assert each.replicates == 0
+        assert Counter((b.side, b.factors["opt"]) for b in each.builds) == dict.fromkeys(
+            itertools.product(SIDES, ["O2", "O3"]), 1
+        )
+        pairs = list(zip(each.executions[::2], each.executions[1::2], strict=True))
+        assert all(
+            (a.benchmark, a.factors, a.execution) == (b.benchmark, b.factors, b.execution) and a.side != b.side
+            for a, b in pairs
+        )
+        assert [a.execution for a, _ in pairs] == [k for k in range(executions) for _ in range(8)]
+        assert Counter((*cell(a)[::2], a.execution) for a, _ in pairs) == dict.fromkeys(
+            itertools.product("xy", settings, range(executions)), 1
+        )
+        first = Counter(cell(a)[::2] for a, _ in pairs if a.side == "base")
+        assert all(first[name, each] - executions / 2 in (-0.5, 0, 0.5) for name in "xy" for each in settings)
+        # where side is a factor the number is that of the step's own side
+        numbers = {(p.side if side else s, canonical(p.settings)): p.number for p in plan for s in SIDES}
+        assert all(s.treatment == numbers[s.side, canonical(s.factors)] for s in each.executions)
+        assert all(s.building == {"opt": s.factors["opt"]} for s in each.executions)
+    if executions % 2:
+        odd = [[a.side for a, _ in zip(r.executions[::2], r.executions[1::2], strict=True)] for r in rounds]
+        assert len({tuple(sides) for sides in odd}) > 1
+    assert [s.order for each in rounds for s in each.executions] == list(range(3 * 16 * executions))
+
+
+def test_a_new_benchmark_is_tried_once_at_each_treatment() -> None:
+    rounds = schedule({"base": ["x"], "head": ["x", "new"]}, 2, 3, 1, planned=planned(3))
+    tried = [(s.side, s.build, s.execution, s.factors["a"]) for r in rounds for s in r.executions if s.benchmark != "x"]
+    assert sorted(tried) == [("head", 0, 0, a) for a in range(3)]
+
+
+def test_treatments_of_a_gate_do_not_change_each_other() -> None:
+    def of_zero(rounds: Sequence[Round]) -> list[tuple[object, ...]]:
+        return [
+            (s.side, s.execution, s.build, s.seed, s.padding)
+            for each in rounds
+            for s in each.executions
+            if s.factors["a"] == 0
+        ]
+
+    assert of_zero(schedule(both("x"), 2, 4, 1, planned=planned(2))) == of_zero(
+        schedule(both("x"), 2, 4, 1, planned=planned(5))
+    )
