@@ -1,0 +1,145 @@
+"""The units of analysis by treatment: what tables, plots and tests of a designed experiment begin with."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.model.study import Factor, Setting
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Array = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+Codes = tuple[int, ...]
+"""The number of the setting of each factor."""
+HAIR = 1e-12
+"""The share of a value that is rounding of floats rather than a difference."""
+
+LARGE = 1e100
+"""Values above it are analysed as shares of a power of 2."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One treatment that was measured. y: its units, float64, shape (n,), n >= 1. rows: where they are in the frame."""
+
+    codes: Codes
+    y: Array
+    rows: Ints
+
+    @property
+    def mean(self) -> float:
+        """The mean of the units, the same in whatever order they come."""
+        return mean(self.y)
+
+    @property
+    def squares(self) -> float:
+        """Sum of squared deviations from the mean; exactly 0 where they are rounding."""
+        return squares(self.y)
+
+
+def unit_of(y: Array) -> float:
+    """Return a power of 2 near the largest value where squares or differences could be beyond a float, else 1."""
+    largest = float(np.abs(y).max()) if len(y) else 0.0
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > LARGE else 1.0
+
+
+def held(value: float) -> float:
+    """Return the float nearest to a value that may be beyond all of them."""
+    return min(max(float(value), -sys.float_info.max), sys.float_info.max)
+
+
+def average(values: Sequence[float]) -> float:
+    """Return the mean of floats whose sum may be beyond a float."""
+    whole = sum(values) / len(values)
+    return whole if math.isfinite(whole) else sum(value / len(values) for value in values)
+
+
+def mean(y: Array) -> float:
+    """Return the mean of y, shape (n,), n >= 1, the same in whatever order the values come."""
+    try:
+        return math.fsum(y) / len(y)
+    except OverflowError:
+        return math.fsum(y / len(y))
+
+
+@np.errstate(over="ignore")
+def squares(y: Array) -> float:
+    """Return the sum of squared deviations from the mean of y, shape (n,).
+
+    Exactly 0 where they are rounding; infinite where a float cannot hold it.
+    """
+    away = y - mean(y)
+    return float((away**2).sum()) if np.abs(away).max() > HAIR * np.abs(y).max() else 0.0
+
+
+def sd(y: Array) -> float | None:
+    """Return the standard deviation of y, shape (n,); None of one value, and where a float cannot hold its square."""
+    found = math.sqrt(squares(y) / (len(y) - 1)) if len(y) > 1 else math.inf
+    return found if math.isfinite(found) else None
+
+
+def cells(frame: pd.DataFrame, factors: Sequence[Factor]) -> list[Cell]:
+    """Return the treatments of a frame (columns y, f0, f1, ...) in standard order, the last factor fastest."""
+    y = frame["y"].to_numpy(dtype=np.float64)
+    if not len(y):
+        return []
+    if not factors:
+        return [Cell((), y, np.arange(len(y)))]
+    codes = np.column_stack([frame[f"f{k}"].to_numpy(dtype=np.int64) for k in range(len(factors))])
+    found, place = np.unique(codes, axis=0, return_inverse=True)
+    place = place.reshape(len(y))
+    order = np.argsort(place, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(place))[:-1])
+    return [Cell(tuple(c), y[rows], rows) for c, rows in zip(found.tolist(), parts, strict=True)]
+
+
+def settings(factors: Sequence[Factor], codes: Codes, without: int | None = None) -> dict[str, Setting]:
+    """Return a treatment's settings by name. without: the number of a factor to leave out."""
+    pairs = enumerate(zip(factors, codes, strict=True))
+    return {factor.name: factor.settings[code] for k, (factor, code) in pairs if k != without}
+
+
+def measured(of: Sequence[Cell], factor: int) -> list[int]:
+    """Return the settings of one factor that any treatment has, in order."""
+    return sorted({cell.codes[factor] for cell in of})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """The treatments that differ in one factor only, in the order of its settings."""
+
+    factor: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def codes(self) -> list[int]:
+        """The settings that were measured here."""
+        return [cell.codes[self.factor] for cell in self.cells]
+
+    def at(self, factors: Sequence[Factor]) -> dict[str, Setting]:
+        """Return the settings of the other factors."""
+        return settings(factors, self.cells[0].codes, without=self.factor)
+
+
+def boxes(of: Sequence[Cell], factor: int) -> list[Box]:
+    """Sort treatments by the settings of the other factors, in standard order."""
+    found: dict[Codes, list[Cell]] = {}
+    for cell in of:
+        found.setdefault((*cell.codes[:factor], *cell.codes[factor + 1 :]), []).append(cell)
+    return [Box(factor, tuple(found[codes])) for codes in sorted(found)]
+
+
+def complete(of: Sequence[Box]) -> list[Box]:
+    """Return the boxes with every setting of the factor that was measured anywhere."""
+    every = {code for box in of for code in box.codes}
+    return [box for box in of if len(box.codes) == len(every)]
