@@ -1,0 +1,1 @@
+"""Designed experiments: measurements with factors to effects, tables and words."""
