@@ -7,6 +7,9 @@ import re
 _CLASS = re.compile(r'class="([^"]*)"')
 _VERDICTS = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
 _SIDES = ("base", "head")
+SETTINGS = 8
+"""So many settings of a factor have a colour of their own: the variables --s0 to --s7 of the page."""
+_COLOURS = (*_SIDES, *_VERDICTS, *(f"s{number}" for number in range(SETTINGS)))
 
 _RULES: dict[str, str] = {
     "grid": "fill:none;stroke:var(--line)",
@@ -27,6 +30,18 @@ _RULES: dict[str, str] = {
     "faint": "opacity:.3",
     "halo": "fill:none;stroke:var(--page);stroke-width:6.4",
     "hole": "fill:none;stroke:var(--page);stroke-width:2.4;stroke-linecap:round",
+    "hub": "fill:none;stroke:var(--page);stroke-width:4.6;stroke-linecap:round",
+    "frame": "fill:none;stroke:var(--soft);stroke-width:1.2",
+    "shell": "fill:var(--wash);stroke:var(--soft);stroke-width:1.2",
+    "dotted": "fill:none;stroke:var(--ink);stroke-width:1.8;stroke-dasharray:.1 4.5;stroke-linecap:round",
+    "mean": "fill:none;stroke:var(--ink);stroke-width:2.4",
+    "dash-1": "stroke-dasharray:8 4",
+    "dash-2": "stroke-dasharray:2.5 3",
+    "dash-3": "stroke-dasharray:10 3 2.5 3",
+    "dash-4": "stroke-dasharray:14 4",
+    "dash-5": "stroke-dasharray:5 5",
+    "dash-6": "stroke-dasharray:10 3 2 3 2 3",
+    "dash-7": "stroke-dasharray:1.5 6",
 }
 _PER_COLOUR: dict[str, str] = {
     "dot": "fill:none;stroke:{};stroke-width:4;stroke-linecap:round;stroke-opacity:.75",
@@ -45,6 +60,11 @@ _PER_COLOUR: dict[str, str] = {
     "edge": "fill:none;stroke:{};stroke-width:2",
     "arrow": "fill:none;stroke:{};stroke-width:2.5",
     "say": "fill:{};font-weight:600",
+    "line": "fill:none;stroke:{};stroke-width:2;stroke-linejoin:round",
+    "area": "fill:{};fill-opacity:.18;stroke:none",
+    "hair": "fill:none;stroke:{};stroke-width:1.3;stroke-dasharray:4 3",
+    "wheel": "fill:none;stroke:{};stroke-width:8;stroke-linecap:round",
+    "box": "fill:{};fill-opacity:.14;stroke:{};stroke-width:1.4",
 }
 LETTERS = 13
 LETTERS_NARROW = 22
@@ -80,6 +100,6 @@ def style(root: str, body: str, width: float) -> str:
 
 def _rule(name: str) -> str:
     kind, _, colour = name.partition("-")
-    if colour in (*_SIDES, *_VERDICTS):
+    if colour in _COLOURS:
         return _PER_COLOUR[kind].replace("{}", f"var(--{colour})")
     return _RULES.get(name, "")

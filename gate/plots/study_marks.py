@@ -1,0 +1,251 @@
+"""How settings and treatments are told apart in the pictures of a study: by mark and line style, colour and name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.model.study import Factor, Response, Setting
+from gate.plots.picture import Anchor, Point, Shape, Sheet, elide, room
+from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
+
+Size = Literal["small", "middle", "large"]
+
+_SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "cross", "star", "left", "right")
+_SIZES: dict[Size, float] = {"small": 2.3, "middle": 3.7, "large": 5.0}
+_CIRCLES: dict[Size, str] = {"small": "dot", "middle": "spot", "large": "big"}
+_AREAS: dict[Size, str] = {"small": "tri", "middle": "pip", "large": "mark"}
+_CROSSES: dict[Size, str] = {"small": "fine", "middle": "edge", "large": "cross"}
+LAYOUTS = (("wide", LETTERS), ("narrow", LETTERS_NARROW))
+"""The two sets of texts of a picture and the sizes of their letters."""
+_ROW = {"wide": 20, "narrow": 29}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one setting or treatment is drawn. number: from 0; beyond 8 the colours come again with other marks."""
+
+    number: int
+
+    @property
+    def colour(self) -> str:
+        """The colour's name in a class."""
+        return f"s{self.number % SETTINGS}"
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of its marks."""
+        return _SHAPES[(self.number + self.number // SETTINGS) % len(_SHAPES)]
+
+    def lines(self, kind: str) -> str:
+        """Return the classes of its lines: a kind of line in its colour, and its dashes."""
+        dash = self.number % SETTINGS
+        return f"{kind}-{self.colour}{f' dash-{dash}' if dash else ''}"
+
+    def marks(self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", also: str = "") -> None:
+        """Draw its marks at some points; also: further classes."""
+        kinds = {"circle": _CIRCLES, "cross": _CROSSES}.get(self.shape, _AREAS)
+        sheet.marks(f"{kinds[size]}-{self.colour}{also}", self.shape, points, _SIZES[size])
+
+    def hollow(self, sheet: Sheet, points: Sequence[Point], size: Size = "small") -> None:
+        """Draw its marks without their insides."""
+        if self.shape == "circle":
+            ring, hole = ("ring", "hole") if size == "small" else ("wheel", "hub")
+            sheet.marks(f"{ring}-{self.colour}", "circle", points)
+            sheet.marks(hole, "circle", points)
+        elif self.shape == "cross":
+            sheet.marks(f"fine-{self.colour}", "cross", points, _SIZES[size])
+        else:
+            sheet.marks(f"hollow-{self.colour}", self.shape, points, _SIZES[size])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a legend: a look and what it stands for."""
+
+    look: Look
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    x: float
+    row: int
+    entry: Entry
+    text: str
+
+
+def said(setting: Setting | str) -> str:
+    """Write a setting on one line, without what does not print."""
+    text = f"{setting:.6g}" if isinstance(setting, float) else str(setting)
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def combination(settings: Mapping[str, Setting], width: int = 60) -> str:
+    """Write settings in words, "load=busy, sched=fifo"; "all" where there are none."""
+    names = ", ".join(f"{elide(said(name), 24)}={elide(said(setting), 24)}" for name, setting in settings.items())
+    return elide(names, width) if names else "all"
+
+
+def codes(factor: Factor) -> dict[Setting, int]:
+    """Return the number of each setting of a factor."""
+    return {setting: number for number, setting in enumerate(factor.settings)}
+
+
+def look_of(factor: Factor, setting: Setting) -> Look:
+    """Return how a setting is drawn; the sides keep the colours that they have everywhere."""
+    if factor.name == "side" and setting in ("base", "head"):
+        return Look(("base", "head").index(str(setting)))
+    return Look(codes(factor).get(setting, len(factor.settings)))
+
+
+def entries(factor: Factor, settings: Sequence[Setting] | None = None) -> list[Entry]:
+    """Return the legend of a factor's settings, or of some of them."""
+    return [Entry(look_of(factor, s), said(s)) for s in (factor.settings if settings is None else settings)]
+
+
+def factors_by_name(response: Response) -> dict[str, Factor]:
+    """Return the factors of a response by name."""
+    return {factor.name: factor for factor in response.factors}
+
+
+def strongest(response: Response) -> Factor:
+    """Return the factor with the largest share of the sum of squares, of those with two settings or more; else one.
+
+    Its settings tell most of what a point of many treatments is.
+    """
+    single = {
+        t.factors[0]: t.sum_of_squares
+        for t in (response.linear.terms if response.linear else [])
+        if len(t.factors) == 1
+    }
+    several = [f for f in response.factors if len(f.settings) > 1] or list(response.factors)
+    return max(several, key=lambda f: single.get(f.name, -1.0))
+
+
+def write(
+    sheet: Sheet, x: float, y: float, text: str, space: float, classes: str = "soft other", anchor: Anchor = "middle"
+) -> None:
+    """Write a text that is cut to a space in pixels, on a phone, which has larger letters, to as many as fit there."""
+    cut = {layout: _cut(text, space, letters) for layout, letters in LAYOUTS}
+    if cut["wide"] == cut["narrow"]:
+        sheet.text(x, y, cut["wide"], classes, anchor, full=text)
+        return
+    for layout, short in cut.items():
+        sheet.text(x, y, short, f"{classes} {layout}", anchor, full=text)
+
+
+def _cut(text: str, space: float, letters: float) -> str:
+    return text if room(text, letters) <= space else elide(text, max(1, int(space / room("0", letters))))
+
+
+def shortened(names: Sequence[str], width: int) -> dict[str, str]:
+    """Shorten names to a width in columns so that they stay different; {}: no way of cutting them does that."""
+    for shorten in (_head, elide, _begin, _end):
+        cut = {name: name if len(name) <= width else shorten(name, width) for name in names} if width > 0 else {}
+        if cut and len(set(cut.values())) == len(cut):
+            return cut
+    return {}
+
+
+def _head(name: str, width: int) -> str:
+    return f"{_begin(name, width - 1)}…" if width > 2 else _begin(name, width)
+
+
+def _begin(name: str, width: int) -> str:
+    while name and room(name, 1) > width * room("0", 1) + 1e-9:
+        name = name[:-1]
+    return name
+
+
+def _end(name: str, width: int) -> str:
+    while name and room(name, 1) > width * room("0", 1) + 1e-9:
+        name = name[1:]
+    return name
+
+
+def legend_height(listed: Sequence[Entry], space: float, title: str = "") -> float:
+    """Return the height that a legend takes."""
+    rows = {layout: _rows(listed, space, letters, title) for layout, letters in LAYOUTS}
+    return max(_ROW[layout] * ((placed[-1].row if placed else -1) + 1) for layout, placed in rows.items())
+
+
+def legend(sheet: Sheet, listed: Sequence[Entry], left: float, top: float, space: float, title: str = "") -> None:
+    """Draw marks and names in rows, which break where the space ends; a phone gets its own."""
+    for layout, letters in LAYOUTS:
+        height = _ROW[layout]
+        if title and listed:
+            shown = _cut(f"{title}:", space / 3, letters)
+            sheet.text(left, top + height * 0.5, shown, f"soft other middle {layout}", full=title)
+        for placed in _rows(listed, space, letters, title):
+            middle = top + height * (placed.row + 0.5)
+            placed.entry.look.marks(sheet, [(left + placed.x, middle)], "large", f" {layout}")
+            sheet.text(left + placed.x + 10, middle, placed.text, f"other middle {layout}", full=placed.entry.name)
+
+
+def _rows(listed: Sequence[Entry], space: float, letters: float, title: str) -> list[_Placed]:
+    return list(_flow(listed, space, letters, title))
+
+
+def _flow(listed: Sequence[Entry], space: float, letters: float, title: str) -> Iterator[_Placed]:
+    begin = min(room(f"{title}:", letters), space / 3) + 14 if title else 8.0
+    x, row = begin, 0
+    for entry in listed:
+        text = _cut(entry.name, min(space - begin - 20, space / 2), letters)
+        width = 10 + room(text, letters)
+        if x + width > space and x > begin:
+            x, row = begin, row + 1
+        yield _Placed(x, row, entry, text)
+        x += width + 26
+
+
+def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move places apart to at least a gap, each as near to where it was wanted as that allows, within two ends.
+
+    Raises:
+        ValueError: the ends do not hold so many.
+    """
+    if (len(wanted) - 1) * gap > high - low + 1e-6:
+        raise ValueError(f"{len(wanted)} places {gap:g} apart need more than {high - low:g}")
+    ranked = sorted(range(len(wanted)), key=wanted.__getitem__)
+    blocks: list[_Block] = []
+    for index in ranked:
+        blocks.append(_Block([index], wanted[index]))
+        # what meets becomes one block around the mean of what its members want
+        while len(blocks) > 1 and _bottom(blocks[-2], gap) + gap > _top(blocks[-1], gap):
+            last = blocks.pop()
+            first = blocks.pop()
+            members = [*first.members, *last.members]
+            blocks.append(_Block(members, sum(wanted[m] for m in members) / len(members)))
+    places = [0.0] * len(wanted)
+    for block in blocks:
+        for nth, index in enumerate(block.members):
+            places[index] = _top(block, gap) + nth * gap
+    return _within(places, ranked, gap, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    members: list[int]
+    middle: float
+
+
+def _top(block: _Block, gap: float) -> float:
+    return block.middle - (len(block.members) - 1) * gap / 2
+
+
+def _bottom(block: _Block, gap: float) -> float:
+    return block.middle + (len(block.members) - 1) * gap / 2
+
+
+def _within(places: list[float], ranked: Sequence[int], gap: float, low: float, high: float) -> list[float]:
+    least = low
+    for index in ranked:
+        places[index] = max(places[index], least)
+        least = places[index] + gap
+    most = high
+    for index in reversed(ranked):
+        places[index] = min(places[index], most)
+        most = places[index] - gap
+    return places
