@@ -9,6 +9,7 @@ import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
+from gate.factors import bound_factors, canonical, is_study, settings, study_factors
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
 from gate.records import Located
 from gate.runs import parts_of
@@ -60,27 +61,33 @@ def _expected(
     return expected
 
 
-def partial_suites(executions: Sequence[Execution]) -> list[Failure]:
+def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Failure]:
     """Return a failure for each benchmark of a suite that one of its side's executions left out.
 
     A benchmark that is there today and not tomorrow would be judged by what happened to be measured.
     """
-    by_suite: dict[tuple[str, Side], dict[tuple[int, int, int], set[str]]] = {}
+    by_suite: dict[tuple[str, Side], dict[tuple[str, int, int, int], set[str]]] = {}
+    settings_of: dict[str, dict[str, Any]] = {}
+    treated = study_factors(run)
     for e in executions:
         if e.suite is not None:
             made = by_suite.setdefault((e.suite, e.side), {})
-            made.setdefault((e.session, e.build, e.execution), set()).add(e.benchmark)
+            # a suite's own parameters differ from line to line of one execution
+            treatment = {name: value for name, value in e.factors.items() if name in treated}
+            at = canonical(treatment)
+            settings_of.setdefault(at, treatment)
+            made.setdefault((at, e.session, e.build, e.execution), set()).add(e.benchmark)
     failures = []
     for (_, side), made in by_suite.items():
         for name in sorted(set().union(*made.values())):
             lacking = [place for place, names in made.items() if name not in names]
             if lacking:
-                session, build, execution = lacking[0]
+                at, session, build, execution = lacking[0]
                 status = f"{len(lacking)} of {len(made)} executions of its suite left it out"
                 failures.append(
                     Failure(
                         kind="execution", benchmark=name, side=side, session=session, build=build,
-                        execution=execution, status=status,
+                        execution=execution, factors=settings_of[at], status=status,
                     )
                 )  # fmt: skip
     return failures
@@ -102,7 +109,8 @@ def rounds_of(records: Sequence[Located], run: Run | None, looks: Sequence[int])
         if part.files and part.compares:
             by_shard.setdefault(part.shard, []).extend(part.executions)
     done = [_complete(own) for own in by_shard.values()] or [_complete(executions)]
-    builds = _planned_builds(run)
+    # an experiment has rounds of its own
+    builds = None if is_study(run, executions) else _planned_builds(run)
     planned = builds * (run.sessions or 1) if run and builds is not None else None
     return Round(done=len(set.intersection(*done)), planned=planned)
 
@@ -149,23 +157,25 @@ def round_warnings(
         return []
     warnings = []
     failed = {f.benchmark for f in failures}
-    counts: dict[str, dict[Side, int]] = {}
+    counts: dict[tuple[str, str], dict[Side, int]] = {}
     for e in executions:
         if e.benchmark not in failed:
-            counts.setdefault(e.benchmark, dict.fromkeys(SIDES, 0))[e.side] += 1
-    stopped_early = bool(settled) and settled.keys() >= counts.keys()
+            counts.setdefault((e.benchmark, settings(e.factors)), dict.fromkeys(SIDES, 0))[e.side] += 1
+    stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
         warnings.append(f"the last look was after round {reached}: what was measured after it does not count")
     if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
         warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
-    per_build = _planned(run, "executions")
-    for name, count in counts.items():
+    # an experiment has its replicates, and what is bound to sessions has theirs
+    per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")
+    for (name, at), count in counts.items():
         wanted_rounds = settled.get(name, rounds.done)
         each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
-            warnings.append(f"{name}: base has {count['base']} executions and head {count['head']}, of {wanted}")
+            where = f"{name} at {at}" if at else name
+            warnings.append(f"{where}: base has {count['base']} executions and head {count['head']}, of {wanted}")
     return warnings
 
 
@@ -203,18 +213,14 @@ def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list
 def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
     """Say where builds are byte-identical, and where there is no build command."""
     warnings = []
-    hashes: dict[Side, set[tuple[tuple[str, str], ...]]] = {
-        side: {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side} for side in SIDES
-    }
-    same = [
-        f"all {count} builds of {side}"
-        for side in SIDES
-        if (count := sum(b.side == side for b in builds)) > 1 and len(hashes[side]) == 1 and () not in hashes[side]
-    ]
+    treated: dict[str, list[Build]] = {}
+    for each in builds:
+        treated.setdefault(settings(each.factors), []).append(each)
+    same = [text for at, own in treated.items() for text in _identical(own, at)]
     if same:
         advice = "[build] perturb and {seed} lay a program out anew where it is linked"
         warnings.append(f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})")
-    if hashes["base"] and hashes["base"] == hashes["head"] and len(hashes["base"]) == 1 and () not in hashes["base"]:
+    if treated and all(_one_file(own) for own in treated.values()):
         warnings.append("base and head are byte-identical: what differs between them is noise")
     build = run.config.get("build", {}) if builds and run and run.config else {"command": "unknown"}
     if not build.get("command") and build.get("setup"):
@@ -224,3 +230,27 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
         what = " and ".join(each for each in ("path", "environment") if each in perturbed)
         warnings.append(f"no build command: the builds differ in {what or 'nothing'} only")
     return warnings
+
+
+_Hashes = set[tuple[tuple[str, str], ...]]
+
+
+def _hashes(builds: Sequence[Build], side: Side) -> _Hashes:
+    return {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side}
+
+
+def _identical(builds: Sequence[Build], at: str) -> list[str]:
+    """Name the sides of which all builds, with the same settings, are byte-identical."""
+    where = f" at {at}" if at else ""
+    return [
+        f"all {count} builds of {side}{where}"
+        for side in SIDES
+        if (count := sum(b.side == side for b in builds)) > 1
+        and len(hashes := _hashes(builds, side)) == 1
+        and () not in hashes
+    ]
+
+
+def _one_file(builds: Sequence[Build]) -> bool:
+    base, head = (_hashes(builds, side) for side in SIDES)
+    return base == head and len(base) == 1 and () not in base

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from gate.completeness import (
 )
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
+from gate.factors import bound_factors, canonical, settings
 from gate.hosts import machines, run_states, side_differences
 from gate.looks import looks_of
 from gate.model import SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
@@ -41,28 +41,29 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     others are left out.
 
     Raises:
-        EvidenceError: the same execution twice, or run lines that differ.
+        EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
     records = in_order(records)
     run = run_of(records)
+    _refuse_one_side(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, [r.record for r in records])
     rounds = rounds_of(records, run, looks)
     lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
     short = part_warnings(records, run)
     records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
-    _refuse_duplicates(records)
+    refuse_duplicates(records)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     builds = [r.record for r in records if isinstance(r.record, Build)]
     failures = [r.record for r in records if isinstance(r.record, Failure)]
     failures += [failure for e in executions for failure in _without_values(e, config)]
     known = {f.benchmark for f in failures}
-    failures += [f for f in partial_suites(executions) if f.benchmark not in known]
+    failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
     found = presence(executions, failures, run, select)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [e for e in executions if e.benchmark in found.both and not {e.benchmark, e.suite} & failed]
-    pairs = _pairs(judged, config)
+    pairs = _pairs(judged, config, bound_factors(run))
     times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
     seconds = [each for each in times if each is not None]
     everything = [r.record for r in records]
@@ -112,29 +113,40 @@ def _wanted(name: str | None, select: Sequence[str]) -> bool:
     return not select or name is None or any(matches(glob, name) for glob in select)
 
 
-def _refuse_duplicates(records: Sequence[Located]) -> None:
+def _refuse_one_side(records: Sequence[Located]) -> None:
+    """Refuse what `perfgate study` measured of one side: that is no gate whose other side is missing."""
+    of_side = [r for r in records if isinstance(r.record, (Build, Execution, Failure)) and r.record.side is not None]
+    sides = {getattr(r.record, "side", None) for r in of_side}
+    treated = [r for r in of_side if isinstance(r.record, Execution) and r.record.factors]
+    if len(sides) == 1 and treated:
+        files = " ".join(dict.fromkeys(r.path for r in treated))
+        raise EvidenceError(
+            f"{files}: an experiment on {sides.pop()} alone: there is nothing to compare; "
+            f"`perfgate study analyse {files}` reads it"
+        )
+
+
+def refuse_duplicates(records: Sequence[Located]) -> None:
+    """Refuse the same execution of one metric twice, at the same settings.
+
+    Raises:
+        EvidenceError: it names both lines.
+    """
     seen: dict[tuple[object, ...], Located] = {}
     for located in records:
         e = located.record
         if not isinstance(e, Execution):
             continue
         for metric in e.metrics:
-            key = (e.benchmark, metric, _canonical(e.factors), e.side, e.session, e.build, e.execution)
+            key = (e.benchmark, metric, canonical(e.factors), e.side, e.session, e.build, e.execution)
             first = seen.setdefault(key, located)
             if first is not located:
                 session = f" session {e.session}," if e.session else ""
+                at = f" {settings(e.factors)}," if e.factors else ""
                 raise EvidenceError(
                     f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
-                    f"({e.benchmark}, {metric}, {e.side},{session} build {e.build}, execution {e.execution})"
+                    f"({e.benchmark}, {metric}, {e.side},{at}{session} build {e.build}, execution {e.execution})"
                 )
-
-
-def _canonical(factors: dict[str, Any]) -> str:
-    if not factors:
-        return "{}"
-    # 1 and 1.0 are one setting
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
-    return msgspec.json.encode(plain, order="sorted").decode()
 
 
 def _without_values(e: Execution, config: Config) -> list[Failure]:
@@ -152,6 +164,7 @@ def _without_values(e: Execution, config: Config) -> list[Failure]:
             session=e.session,
             build=e.build,
             execution=e.execution,
+            factors=e.factors,
             status=status,
         )
     ]
@@ -164,27 +177,27 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[str]
 
 
-def _pairs(executions: Sequence[Execution], config: Config) -> _Pairs:
+def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str]) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
-    base lacks is new.
+    base lacks is new. bound: factors of which a session has some settings by design.
     """
     sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
-        factors = _canonical(e.factors)
+        factors = canonical(e.factors)
         for metric in e.metrics:
             if e.metrics[metric].values:
                 sides[e.benchmark, metric, factors][e.side].append(e)
     found = _Pairs([], [], [], [])
-    sessions = _sessions(executions)
+    sessions = _sessions(executions, bound)
     for (benchmark, metric, factors), by_side in sides.items():
         decided = is_decided(config, benchmark, metric)
         what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
-        lacking = _lacking(benchmark, what, by_side, sessions)
+        lacking = _lacking(benchmark, what, by_side, sessions, bound)
         unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
@@ -207,18 +220,24 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     return ""
 
 
-_Sessions = dict[tuple[str, Side], set[int]]
+_Sessions = dict[tuple[str, str, Side], set[int]]
 
 
-def _sessions(executions: Sequence[Execution]) -> _Sessions:
-    """Return the sessions that measured anything of each benchmark, by side."""
+def _sessions(executions: Sequence[Execution], bound: frozenset[str]) -> _Sessions:
+    """Return the sessions that measured anything of each benchmark, by the settings bound to sessions and by side."""
     found: _Sessions = defaultdict(set)
     for e in executions:
-        found[e.benchmark, e.side].add(e.session)
+        found[e.benchmark, _bound(e, bound), e.side].add(e.session)
     return found
 
 
-def _lacking(benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions) -> list[Failure]:
+def _bound(e: Execution, bound: frozenset[str]) -> str:
+    return canonical({name: value for name, value in e.factors.items() if name in bound})
+
+
+def _lacking(
+    benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
+) -> list[Failure]:
     """Return the failure of a metric that head lacks, or one for each session that has the benchmark without it.
 
     Judged by the other sessions alone it would have fewer than the plan says. A session that lacks the whole benchmark
@@ -226,7 +245,8 @@ def _lacking(benchmark: str, what: str, by_side: dict[Side, list[Execution]], se
     """
     if not by_side["head"]:
         return [Failure(kind="missing", benchmark=benchmark, side="head", status=f"{what} gave no values")]
-    lacking = {side: sessions[benchmark, side] - {e.session for e in by_side[side]} for side in SIDES}
+    place = _bound(by_side["base"][0], bound)
+    lacking = {side: sessions[benchmark, place, side] - {e.session for e in by_side[side]} for side in SIDES}
     found = []
     for session in sorted(lacking["base"] | lacking["head"]):
         without = [side for side in SIDES if session in lacking[side]]

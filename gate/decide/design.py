@@ -42,8 +42,8 @@ class Design:
 
     interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
     rounds of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one
-    level for a fixed design. size: findings of the report. sessions: that measured, or were to; where they are several
-    no finding goes by builds. seed: of the bootstrap. now: when it was measured.
+    level for a fixed design. size: findings and interactions of the report. sessions: that measured, or were to; where
+    they are several no finding goes by builds. seed: of the bootstrap. now: when it was measured.
     """
 
     policy: Policy
@@ -103,8 +103,11 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key
     )
 
 
-def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> Design:
-    """Choose the intervals and the looks, from the plan and the number of findings only: never from values."""
+def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], interactions: int = 0) -> Design:
+    """Choose the intervals and the looks, from the plan and the number of findings only: never from values.
+
+    interactions: how many share the error with the findings.
+    """
     run, gate = evidence.run, policy.config.gate
     bootstrap = gate.interval if gate.interval in ("bootstrap", "bootstrap-bca") else None
     memory = run.memory if run else None
@@ -113,7 +116,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     if looks and not reached:
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
-    size = max(len(subjects), 1)
+    size = max(len(subjects) + interactions, 1)
     sessions = sessions_of(evidence)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
     return Design(

@@ -26,7 +26,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
-from gate.stats.select import of_rounds, of_shared_sessions
+from gate.stats.select import Shared, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -129,8 +129,13 @@ def estimates(
     return Estimates([_held(found, design) for found in moderated], factors)
 
 
+def measured(subject: Subject, rounds: int | None) -> Shared:
+    """Return both sides in the first rounds (None: in all there are), of the sessions that have both."""
+    return of_shared_sessions(*(of_rounds(side, rounds) for side in (subject.case.base, subject.case.head)))
+
+
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
-    shared = of_shared_sessions(*(of_rounds(side, rounds) for side in (subject.case.base, subject.case.head)))
+    shared = measured(subject, rounds)
     base, head = shared.base, shared.head
     reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method

@@ -6,7 +6,8 @@ import math
 
 from gate.decide.design import Design
 from gate.decide.estimates import FEWEST_DEGREES, Estimated
-from gate.decide.walk import Judged, tails
+from gate.decide.family import tails
+from gate.decide.walk import Judged
 from gate.stats.ratio import t_quantile
 
 MOST = 100

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gate.decide.design import Design
+from gate.decide.settings import pairs
 from gate.decide.walk import Judged
 from gate.model import Overall, RatioInterval
 from gate.stats.levels import Tops, Unit
@@ -40,7 +41,7 @@ def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) 
 
 
 def _name(judged: Judged) -> str:
-    factors = ", ".join(f"{k}={v}" for k, v in judged.subject.case.factors.items())
+    factors = pairs(judged.subject.case.factors)
     return f"{judged.subject.case.benchmark}{f' ({factors})' if factors else ''}"
 
 

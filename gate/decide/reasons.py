@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, inf, log
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
+from gate.decide.settings import pairs
 from gate.decide.walk import ONLY_REPORTS, Position
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
 from gate.stats.family import Tested
@@ -214,13 +215,47 @@ def _size(finding: Finding) -> float:
     return abs(log(ratio)) if ratio else inf
 
 
-def _name(finding: Finding, *, alone: bool) -> str:
-    """Name a finding as short as it stays one of a kind. alone: whether it is the only one of its benchmark."""
-    if alone:
-        return finding.benchmark
-    statistic = [finding.statistic] if finding.statistic != "mean" else []
-    settings = [f"{key}={value}" for key, value in finding.factors.items()]
-    return " ".join([finding.benchmark, finding.metric, *statistic, *settings])
+def _names(regressed: Sequence[Finding], findings: Sequence[Finding], only: Mapping[int, tuple[str, ...]]) -> list[str]:
+    """Name what regressed, the largest first: once for what one benchmark, metric and statistic is confined to.
+
+    findings: all there are. only: id of a finding -> the factors by whose settings alone it is found.
+    """
+    several = Counter(f.benchmark for f in findings)
+    every: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        every.setdefault(_subject(finding), []).append(finding)
+    groups: dict[Hashable, list[Finding]] = {}
+    for finding in sorted(regressed, key=_size, reverse=True):
+        place = _where(finding, only.get(id(finding), ()))
+        groups.setdefault((_subject(finding), place), []).append(finding)
+    names = []
+    for own in groups.values():
+        first = own[0]
+        statistic = [first.statistic] if first.statistic != "mean" else []
+        where = _where(first, only.get(id(first), ())) or _spread(own, every[_subject(first)])
+        alone = several[first.benchmark] == 1
+        names.append(first.benchmark if alone else " ".join([first.benchmark, first.metric, *statistic, *where]))
+    return names
+
+
+def _subject(finding: Finding) -> Hashable:
+    return finding.benchmark, finding.metric, finding.statistic
+
+
+def _where(finding: Finding, factors: Sequence[str]) -> tuple[str, ...]:
+    return (f"only under {pairs({name: finding.factors[name] for name in factors}, ' ')}",) if factors else ()
+
+
+def _spread(own: Sequence[Finding], every: Sequence[Finding]) -> list[str]:
+    """Say at which of its settings a case regressed; the largest first."""
+    largest = pairs(own[0].factors, " ")
+    if len(own) == 1:
+        return [largest] if largest else []
+    if len(own) == len(every):
+        return ["at every setting"]
+    varied = [name for name in own[0].factors if len({repr(f.factors.get(name)) for f in every}) > 1]
+    what = "settings" if len(varied) == 1 else "combinations of settings"
+    return [f"at {len(own):,} of {len(every):,} {what} (most at {largest})"]
 
 
 def _apart(findings: Sequence[Finding]) -> str:
@@ -231,14 +266,21 @@ def _apart(findings: Sequence[Finding]) -> str:
     return " but not worse" if all(found) else f", {sum(found):,} of them not worse"
 
 
-def summary(verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence) -> str:
-    """Say the report's verdict in one sentence."""
+def summary(
+    verdict: ReportVerdict,
+    findings: Sequence[Finding],
+    evidence: Evidence,
+    only: Mapping[int, tuple[str, ...]] | None = None,
+) -> str:
+    """Say the report's verdict in one sentence.
+
+    only: id of a finding -> the factors at whose settings alone a benchmark regressed.
+    """
     counts = Counter(f.verdict for f in findings)
     total = f"{len(findings):,} finding{'s' if len(findings) != 1 else ''}"
     if verdict == "regression":
         regressed = [f for f in findings if f.verdict == "regression"]
-        several = Counter(f.benchmark for f in findings)
-        worst = [_name(f, alone=several[f.benchmark] == 1) for f in sorted(regressed, key=_size, reverse=True)]
+        worst = _names(regressed, findings, only or {})
         names = ", ".join(worst[:3]) + (f" and {len(worst) - 3:,} more" if len(worst) > 3 else "")
         return f"{counts['regression']:,} of {total} regressed: {names}"
     if verdict == "error":

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
+from gate.decide.contrasts import contrasts_of
 from gate.decide.curves import curves_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import finding_of
+from gate.decide.interactions import explained
 from gate.decide.overall import overall_of
 from gate.decide.summaries import ratio_interval, side_summary
 from gate.decide.walk import Walk, walk
@@ -41,16 +43,18 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     evidence: samples in base units, and the looks there were. policy: the rules, with today's date for accepts.
     """
     subjects = subjects_of(evidence, policy)
-    design = design_of(evidence, policy, subjects)
-    walked = walk(subjects, design)
-    findings = [finding_of(judged, design) for judged in walked.judged]
+    contrasts = contrasts_of(subjects, evidence.run)
+    design = design_of(evidence, policy, subjects, len(contrasts.found))
+    walked = walk(subjects, design, contrasts.found)
+    told = explained(walked, [finding_of(judged, design) for judged in walked.judged])
+    findings = told.findings
     verdict = _report_verdict(findings, evidence, policy)
     gate = policy.config.gate
     return Report(
         schema=SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=reasons.summary(verdict, findings, evidence),
+        summary=reasons.summary(verdict, findings, evidence, told.only),
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
@@ -58,14 +62,15 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
-        family=Family(method=gate.family, size=sum(not j.estimated.exact for j in walked.judged)),
+        family=Family(method=gate.family, size=_family_size(walked)),
         findings=findings,
+        interactions=told.interactions,
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
         failures=evidence.failures,
         overall=overall_of(walked.judged, _without_case(evidence), design),
         curves=curves_of(subjects, findings),
         new=evidence.new,
-        warnings=[*evidence.warnings, *_expired(policy), *_memory_warnings(design, walked)],
+        warnings=[*evidence.warnings, *contrasts.warnings, *_expired(policy), *_memory_warnings(design, walked)],
     )
 
 
@@ -81,8 +86,14 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
+    contrasts = contrasts_of(subjects, evidence.run).found
+    # they share the error, and nothing is measured for their sake
+    judged = walk(subjects, design_of(evidence, policy, subjects, len(contrasts)), contrasts).judged
     return frozenset(names - {j.subject.case.benchmark for j in judged if not j.settled})
+
+
+def _family_size(walked: Walk) -> int:
+    return sum(not j.estimated.exact for j in walked.judged) + sum(not c.exact for c in walked.crossed)
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

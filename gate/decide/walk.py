@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
+from gate.decide.contrasts import Contrast
+from gate.decide.crossing import Crossed, crossings
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, Estimated, Estimates, estimates
+from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
 from gate.model import Accepted
-from gate.stats.family import Tested, share
-from gate.stats.ratio import WITHHELD, Limits, Tail
+from gate.stats.family import Tested
+from gate.stats.ratio import WITHHELD, Limits
 
 ONLY_REPORTS = ("memory", "bootstrap")
 """Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
@@ -66,23 +69,37 @@ class Walk:
     """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
 
     judged: list[Judged]
+    crossed: list[Crossed]
     factor: float
 
 
-def walk(subjects: Sequence[Subject], design: Design) -> Walk:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
+def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contrast] = ()) -> Walk:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
+
+    contrasts: interactions, tested at the same looks on what was measured until then, in the same families.
+    """
     judged: list[Judged | None] = [None] * len(subjects)
+    crossed: list[Crossed | None] = [None] * len(contrasts)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
         still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
-        if not still_open:
+        asked = [
+            i
+            for i, c in enumerate(crossed)
+            if c is None or (not c.settled and all(_goes_on(p.subject, rounds) for p in contrasts[i].parts))
+        ]
+        if not still_open and not asked:
             break
-        now = estimates([subjects[i] for i in still_open], design, rounds, factors)
-        factors = now.factors
-        for i, found in zip(still_open, _tests(now, design, look), strict=True):
-            judged[i] = found
-        judged = list(_families([j for j in judged if j is not None], design))
-    return Walk([j for j in judged if j is not None], factors.rounds)
+        if still_open:
+            now = estimates([subjects[i] for i in still_open], design, rounds, factors)
+            factors = now.factors
+            for i, found in zip(still_open, _tests(now, design, look), strict=True):
+                judged[i] = found
+        for i, tested in zip(asked, crossings([contrasts[i] for i in asked], design, look, rounds), strict=True):
+            crossed[i] = tested
+        after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
+        judged, crossed = list(after.judged), list(after.crossed)
+    return Walk([j for j in judged if j is not None], [c for c in crossed if c is not None], factors.rounds)
 
 
 def _goes_on(subject: Subject, rounds: int | None) -> bool:
@@ -94,9 +111,6 @@ def _goes_on(subject: Subject, rounds: int | None) -> bool:
 
 def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
     return [_tested(found, design, look) for found in now.found]
-
-
-_NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:
@@ -122,24 +136,13 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         look=look,
         p=p,
         p_improvement=p_improvement,
-        regression=_NOT_TESTED,
-        improvement=_NOT_TESTED,
+        regression=NOT_TESTED,
+        improvement=NOT_TESTED,
         nominal_alpha=nominal_alpha,
         nominal=nominal,
         position=_position(found, p, p_improvement, nominal, nominal_alpha),
         settled=False,
     )
-
-
-def tails(subject: Subject) -> tuple[Tail, Tail]:
-    """Give the direction of the ratio that is worse, and the one that is better."""
-    return ("above", "below") if subject.lower else ("below", "above")
-
-
-def beyond(value: float, limit: float, tail: Tail) -> bool:
-    """Tell whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
-    hair = 1e-12 * limit
-    return value > limit + hair if tail == "above" else value < limit - hair
 
 
 def limits_of(found: Estimated, alpha: float) -> Limits:
@@ -173,52 +176,47 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     return p
 
 
-def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
-    """Share the error over all findings after a look.
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What all findings and interactions have become after a look."""
+
+    judged: list[Judged]
+    crossed: list[Crossed]
+
+
+def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Design) -> _After:
+    """Share the error over all findings and interactions after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share.
     """
-    regressions = _shared(judged, design, improvement=False)
-    improvements = _shared(judged, design, improvement=True)
+    shares = shared([*map(_member, judged), *(c.member for c in crossed)], design)
     found = []
-    for j, regression, improvement in zip(judged, regressions, improvements, strict=True):
+    for j, each in zip(judged, shares, strict=False):
         if j.settled:
             # its improvement may still come, when others of that family are found
-            found.append(replace(j, improvement=improvement))
+            found.append(replace(j, improvement=each.improvement))
             continue
         # a promising one waits for its verdict: it costs time only where head is faster
         settled = j.estimated.hold not in ONLY_REPORTS and (
-            regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
+            each.regression.rejected or each.improvement.rejected or (j.position.not_worse and not j.position.promising)
         )
-        found.append(replace(j, regression=regression, improvement=improvement, settled=settled or j.estimated.exact))
-    return found
+        settled = settled or j.estimated.exact
+        found.append(replace(j, regression=each.regression, improvement=each.improvement, settled=settled))
+    return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
 
 
-def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
-    family = design.policy.config.gate.family
-    members = [i for i, j in enumerate(judged) if not j.estimated.exact]
-    spent = [_spent(judged[i], design, improvement=improvement) for i in members]
-    tested = [_exactly(j, design, improvement=improvement) for j in judged]
-    for i, result in zip(members, share(family, spent, design.alpha), strict=True):
-        before = judged[i].improvement if improvement else judged[i].regression
-        tested[i] = before if before.rejected else result
-    return tested
-
-
-def _spent(judged: Judged, design: Design, *, improvement: bool) -> float:
-    before = judged.improvement if improvement else judged.regression
-    if before.rejected:
-        return 0.0
-    if judged.settled and not improvement:
-        return 1.0
-    p = _effective(judged, improvement=improvement)
-    return design.spending.spent(judged.look, p, paired=judged.estimated.paired)
-
-
-def _exactly(judged: Judged, design: Design, *, improvement: bool) -> Tested:
-    p = _effective(judged, improvement=improvement)
-    return Tested(p, design.alpha, p < design.alpha)
+def _member(judged: Judged) -> Member:
+    found = judged.estimated
+    return Member(
+        p=_effective(judged, improvement=False),
+        p_improvement=_effective(judged, improvement=True),
+        look=judged.look,
+        paired=found.paired,
+        exact=found.exact,
+        settled=judged.settled,
+        before=Share(judged.regression, judged.improvement),
+    )
 
 
 def _position(

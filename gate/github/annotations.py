@@ -36,7 +36,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _failure(group: FailureGroup) -> str:
-    title = failures.title(group.first)
+    title = failures.heading(group)
     places = failures.places(group, 3)
     said = failures.last_words(group.first)
     hint = f"; {visible(group.first.hint)}" if group.first.hint else ""

@@ -14,6 +14,7 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import SUITES, Builds, Config
+from gate.factors import canonical
 from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
 from gate.records import Located
 from gate.report.plain import clip, visible
@@ -193,7 +194,7 @@ class _Sieve:
         self._single = {b.name for b in known.config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
         self._better: dict[tuple[str, str], Better | None] = {}
-        self._builds: set[tuple[str, int, int]] = set()
+        self._builds: set[tuple[str, int, int, str]] = set()
         self._failures = self._states = 0
         self.new: dict[str, None] = {}
 
@@ -276,10 +277,11 @@ class _Sieve:
             status=clip(visible(record.status), _STATUS),
             stderr=record.stderr[-_OUTPUT:],
             seconds=record.seconds,
+            factors=record.factors,
         )
 
     def _build(self, record: Build) -> Build | None:
-        place = (record.side, record.session, record.build)
+        place = (record.side, record.session, record.build, canonical(record.factors))
         if place in self._builds:
             return None
         self._builds.add(place)

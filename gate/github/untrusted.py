@@ -187,9 +187,11 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     elif isinstance(record, Build):
         line.place(record.session, record.build)
         line.seconds(record.seconds)
+        _checked_factors(line, record.factors)
     elif isinstance(record, Failure):
         line.place(record.session, record.build, record.execution)
         line.seconds(record.seconds)
+        _checked_factors(line, record.factors)
         _count_benchmark(line, record.benchmark, seen)
     elif isinstance(record, Look):
         line.index("look", record.look, limits.builds + 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.records import Build, Commit, Failure, HostState
+
+InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +132,34 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """None where nothing is remembered of this finding."""
 
 
+class Interaction(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the change of one case, statistic and factor depends on the factor: one setting against others.
+
+    ratio: head/base at the setting, divided by head/base at the settings against it (their geometric mean), each the
+    geometric mean over the settings of all other factors. p: of 1, two-sided; p_adjusted: in the report's family.
+    verdict: worse or better where head's change at the setting is shown to be so, compared with the others; same where
+    any difference is below the threshold. only: the case regressed (or improved) at the setting, or at the others,
+    alone. sentence: in words, without a full stop.
+    """
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    statistic: str
+    factor: str
+    setting: Any
+    against: list[Any]
+    ratio: RatioInterval
+    threshold: float
+    """Of the findings: a smaller difference may be real and is not worth failing for."""
+    p: float | None
+    p_adjusted: float | None
+    verdict: InteractionVerdict
+    only: bool
+    sentence: str
+
+
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """A metric that was measured and is shown, but not decided."""
 
@@ -145,7 +175,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """How the error is shared over the report, and over how many findings."""
+    """How the error is shared over the report, and over how many findings and interactions."""
 
     method: str
     size: int
@@ -250,6 +280,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     policy: PolicyFacts
     family: Family
     findings: list[Finding]
+    interactions: list[Interaction] = []
+    """Of findings whose lines have factors; a report of an earlier version has none."""
     recorded: list[Recorded]
     failures: list[Failure]
     overall: list[Overall]

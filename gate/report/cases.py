@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from gate.decide.settings import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, RatioInterval, Recorded, SideSummary, Verdict
 from gate.report.plain import clip, visible
 from gate.report.view import known
@@ -38,7 +39,7 @@ def effect(ratio: float | None) -> str:
 
 def factors(case: Finding | Recorded | QuantileCurve) -> str:
     """Write the settings of the factors: "size=10, kind=a"."""
-    return ", ".join(f"{visible(name)}={visible(str(value))}" for name, value in case.factors.items())
+    return visible(pairs(case.factors))
 
 
 def larger(case: Finding | Recorded) -> float:

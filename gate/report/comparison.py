@@ -315,7 +315,7 @@ def _failures(comparison: Comparison) -> Iterator[str]:
     groups = grouped(comparison.report.failures, by_output=False)
     for group in groups[:_FAILURES]:
         where = failures.places(group, 3)
-        yield failures.title(group.first) + (f" ({where})" if where else "")
+        yield failures.heading(group) + (f" ({where})" if where else "")
     if len(groups) > _FAILURES:
         yield f"{len(groups) - _FAILURES} more failures"
 

@@ -8,6 +8,7 @@ from gate.report import comparison as words
 from gate.report.comparison import Block, Comparison, Measured, Names, Row
 from gate.report.footnotes import Footnotes
 from gate.report.md import brief, code, prose, short
+from gate.report.plain import more_are
 
 _NAME = 80
 _NOTES = 40
@@ -26,7 +27,7 @@ def render(comparison: Comparison) -> str:
         _text(words.nothing(comparison)),
         *("\n".join(_block(block, names, notes)) for block in blocks),
         "\n".join(f"{number}. {_text(text)}" for text, number in notes.texts.items()),
-        f"{notes.left_out} more notes are in the JSON." if notes.left_out else "",
+        f"{more_are(notes.left_out, 'note')} in the JSON." if notes.left_out else "",
         _text(words.legend(comparison)),
         "\n".join(f"- {_text(text)}" for text in words.rest(comparison)),
         "\n".join(_warnings(comparison)),
@@ -72,4 +73,4 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
         yield ""
     yield from (f"- {_text(text)}" for text in texts[:_WARNINGS])
     if len(texts) > _WARNINGS:
-        yield f"- {len(texts) - _WARNINGS} more are in the JSON."
+        yield f"- {more_are(len(texts) - _WARNINGS)} in the JSON."

@@ -8,7 +8,7 @@ from gate.report import comparison as words
 from gate.report.comparison import Block, Comparison, Measured, Row
 from gate.report.footnotes import Footnotes, superscript
 from gate.report.grid import Cell, Column, lay_out, paint
-from gate.report.plain import columns, pad, visible, wrap
+from gate.report.plain import columns, more_are, pad, visible, wrap
 
 _STYLES = {"regression": "31", "improvement": "36"}
 _NOTES = 40
@@ -99,7 +99,7 @@ class _Text:
             mark = superscript(number)
             lines += self.wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
         if self.notes.left_out:
-            lines += self.wrap(f"{self.notes.left_out} more notes are in --format json.")
+            lines += self.wrap(f"{more_are(self.notes.left_out, 'note')} in --format json.")
         legend = words.legend(self.comparison)
         return lines + (self.wrap(legend) if legend else [])
 
@@ -111,7 +111,7 @@ class _Text:
         lines = [paint("warnings", self.bold)] if texts else []
         lines += [line for text in texts[:_WARNINGS] for line in self.wrap(text, first="  - ", rest="    ")]
         more = len(texts) - _WARNINGS
-        return lines + (self.wrap(f"{more} more are in --format json.", first="  ", rest="  ") if more > 0 else [])
+        return lines + (self.wrap(f"{more_are(more)} in --format json.", first="  ", rest="  ") if more > 0 else [])
 
 
 def _beside(head: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from gate.model import Failure
 from gate.report.plain import clip, listed, visible
@@ -16,9 +18,22 @@ _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def title(failure: Failure) -> str:
-    """Name what failed: "build of head failed: exit 1", "parse on head failed: exit 1", "parse is missing on head"."""
+    """Name what failed, with its settings.
+
+    "build of head failed: exit 1", "parse (load=busy) failed on head: exit 1", "parse is missing on head".
+    """
+    return _title(failure, failure.factors)
+
+
+def heading(group: FailureGroup) -> str:
+    """Name what failed in all failures of a group: as title, with the settings that all of them have."""
+    return _title(group.first, _shared(group))
+
+
+def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
     side = f" on {failure.side}" if failure.side else ""
-    name = clip(visible(failure.benchmark), 100) if failure.benchmark else None
+    settings = f" ({clip(_settings(factors), 200)})" if factors else ""
+    name = f"{clip(visible(failure.benchmark), 100)}{settings}" if failure.benchmark else None
     status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
     if failure.kind == "missing" and failure.benchmark is None and failure.status:
         # a part of several, which its status names
@@ -26,24 +41,43 @@ def title(failure: Failure) -> str:
     if failure.kind == "missing":
         return f"{name or 'something expected'} is missing{side}{status}"
     if failure.kind == "build":
-        return f"{'build of ' + failure.side if failure.side else 'a build'} failed{status}"
-    return f"{name or 'a benchmark'} failed{side}{status}"
+        return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
+    return f"{name or f'a benchmark{settings}'} failed{side}{status}"
 
 
-def place(failure: Failure) -> str:
-    """Say in which unit it happened, numbered as in measurements.jsonl: "session 1, build 0, execution 3"."""
+def _settings(factors: Mapping[str, Any]) -> str:
+    return ", ".join(clip(visible(f"{name}={value}"), 60) for name, value in factors.items())
+
+
+def _shared(group: FailureGroup) -> dict[str, Any]:
+    found = group.first.factors
+    return {
+        k: v for k, v in found.items() if all(k in other.factors and other.factors[k] == v for other in group.others)
+    }
+
+
+def place(failure: Failure, *, without: Collection[str] = ()) -> str:
+    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, execution 3, load=busy".
+
+    without: factors that are named elsewhere.
+    """
     if failure.kind == "missing" and failure.benchmark is None:
         return ""
     words = [f"session {failure.session}"] if failure.session else []
     for level, number in (("build", failure.build), ("execution", failure.execution)):
         if number is not None:
             words.append(f"{level} {number}")
-    return ", ".join(words)
+    factors = {name: value for name, value in failure.factors.items() if name not in without}
+    return ", ".join([*words, *([_settings(factors)] if factors else [])])
 
 
 def places(group: FailureGroup, limit: int) -> str:
-    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more"."""
-    found = [text for text in map(place, (group.first, *group.others)) if text]
+    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more".
+
+    Settings that all of them have are left to the heading.
+    """
+    shared = _shared(group)
+    found = [text for failure in (group.first, *group.others) if (text := place(failure, without=shared))]
     more = len(found) - limit
     return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
 

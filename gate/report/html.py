@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.model import Failure, Report
-from gate.report import cases, failures, wording
+from gate.report import cases, failures, interactions, wording
 from gate.report.material import Material
 from gate.report.plain import clip, last_lines, visible
 from gate.report.templating import render_template
@@ -38,6 +38,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "words": wording,
         "cases": cases,
         "failures": failures,
+        "interactions": interactions,
         "visible": visible,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from gate.model import SCHEMA, Report, ReportVerdict
+from gate.model.study import StudyReport
 
 _EXIT_CODES: dict[ReportVerdict, tuple[int, ...]] = {
     "pass": (0,), "regression": (1,), "inconclusive": (0, 3), "error": (4,),
@@ -21,9 +23,21 @@ class ReportError(ValueError):
 def render(report: Report) -> str:
     """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
     tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
-    for line in (*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]):
+    return _encoded(tables, [*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]])
+
+
+def render_study(report: StudyReport) -> str:
+    """Write study.json: keys in the order of gate.model.study, otherwise as report.json."""
+    tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
+    return _encoded(tables, [*tables["failures"], *tables["states"]])
+
+
+def _encoded(tables: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
+    for line in lines:
         # the tag belongs to the lines of measurements.jsonl
         line.pop("type", None)
+        if not line.get("factors", True):
+            del line["factors"]
     return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
 
 

@@ -126,7 +126,7 @@ def _failure(group: FailureGroup, report: Report) -> _Case:
         classname=clip(visible(first.benchmark), _NAME) if first.benchmark else _SUITE,
         name=f"{first.kind}{side}",
         outcome="error" if counts else "skipped",
-        message=failures.title(first),
+        message=failures.heading(group),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),
         kind=first.kind,
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.model import Finding, Report
-from gate.report import wording
+from gate.report import interactions, wording
 from gate.report.links import Links
-from gate.report.markdown_parts import bullets, failed, findings_table
+from gate.report.markdown_parts import bullets, by_factor, failed, findings_table
 from gate.report.markdown_warnings import weigh
 from gate.report.md import Md, brief, code, escape, link, prose
 from gate.report.templating import render_template
@@ -44,6 +44,7 @@ def opening(
     """
     table = findings_table("", found[: shown_of(found, room.rows)], wording.confidence(report))
     warned = weigh(report.warnings, room.warnings)
+    shown = interactions.proven(report)
     values = {
         "gate": brief(links.gate, 80) if links is not None and links.gate else None,
         "headline": brief(wording.headline(report), room.text),
@@ -51,6 +52,8 @@ def opening(
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
+        "by_factor": by_factor(shown[: room.warnings], room.text),
+        "by_factor_left_out": max(0, len(shown) - room.warnings),
         "compared": compared(report, threshold=not table.items),
         "step": next_step(report, room.text, label=_label(report, links)),
         "linked": linked(links, report),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
-from gate.report import cases, failures, wording
+from gate.model.report import Interaction
+from gate.report import cases, failures, interactions, wording
 from gate.report.md import Md, block, brief, code, escape, short, size
 from gate.report.plain import last_lines, visible
 from gate.report.view import FailureGroup
@@ -141,6 +142,29 @@ def _recorded_row(case: Recorded, *, at: bool) -> Md:
     return _row(named(case), _quantity(case, "mean"), _change(case.ratio, at=at), _values(case))
 
 
+def interactions_table(report: Report, share: float = 1.0) -> Part:
+    """Write what every factor does to the change of every case as a table."""
+    found = interactions.ordered(report)
+    title = f"By factor: {wording.plural(len(found), 'interaction')}"
+    opening = "| verdict | case | setting | difference | says |\n|:--|:--|:--|:--|:--|\n"
+    return Part(title, "interaction", Written(found, _interaction_row), share, opening)
+
+
+def _interaction_row(of: Interaction) -> Md:
+    return _row(
+        of.verdict,
+        code(interactions.name(of)),
+        code(interactions.setting(of)),
+        escape(interactions.change(of)),
+        brief(interactions.sentence(of), _TEXT),
+    )
+
+
+def by_factor(found: Sequence[Interaction], width: int) -> list[Md]:
+    """Write interactions that are shown as items of a list; width: the characters a sentence may take."""
+    return [Md(f"- {code(interactions.name(of))}: {brief(interactions.sentence(of), width)}") for of in found]
+
+
 def _row(*cells: str) -> Md:
     return Md(f"| {' | '.join(cells)} |")
 
@@ -210,7 +234,7 @@ def concluded(finding: Finding) -> Md:
 def failed(group: FailureGroup, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3)
-    title = f"- {brief(failures.title(group.first), width)}{f' ({escape(places)})' if places else ''}"
+    title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.last_words(group.first)
     told = [*([Md(f"- it said: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
     return Md("\n".join([title, *(f"  {item}" for item in told)]))

@@ -11,7 +11,8 @@ from markupsafe import Markup, escape
 
 from gate.importance import MOST, ordered
 from gate.model import Commit, Finding, QuantileCurve, Report
-from gate.report import cases, failures, wording
+from gate.model.report import Interaction
+from gate.report import cases, failures, interactions, wording
 from gate.report.material import Material
 from gate.report.page_builds import Builds, builds_of
 from gate.report.page_data import Data, data_of, embedded_report
@@ -64,6 +65,7 @@ class Page:
     groups: tuple[FailureGroup, ...]
     forest: Figure | None
     rows: tuple[Row, ...]
+    crossed: tuple[Interaction, ...]
     without_values: bool
     loose_curves: tuple[QuantileCurve, ...]
     overall: tuple[Fact, ...]
@@ -107,6 +109,7 @@ def page_of(report: Report, material: Material) -> Page:
         groups=groups,
         forest=forest_of(found, names),
         rows=rows,
+        crossed=tuple(interactions.ordered(report)),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
         loose_curves=tuple(curve for curve in report.curves if case_key(curve) not in keys),
         overall=tuple(_overall(report)),
@@ -166,7 +169,7 @@ def _commit(name: str, side: Commit | None) -> Fact:
 
 def _said(rows: Sequence[Row], groups: Sequence[FailureGroup]) -> list[Said]:
     failed = [
-        Said(f"failure-{number}", "regression", "!", "failure", "", "", failures.title(group.first))
+        Said(f"failure-{number}", "regression", "!", "failure", "", "", failures.heading(group))
         for number, group in enumerate(groups, 1)
     ]
     decided = [

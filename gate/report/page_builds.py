@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gate.decide.settings import pairs
 from gate.model import SIDES, Build
 from gate.report.plain import clip, visible
 from gate.report.view import known
@@ -49,14 +50,14 @@ class Builds:
 def builds_of(builds: Sequence[Build]) -> Builds:
     """Bring the builds into a table, by session and number, base before head."""
     several = len({build.session for build in builds}) > 1
-    inorder = sorted(builds, key=lambda build: (build.session, build.build, SIDES.index(build.side)))
+    inorder = sorted(builds, key=lambda build: (build.session, build.build, _settings(build), SIDES.index(build.side)))
     return Builds(tuple(_row(build, several=several) for build in inorder), tuple(_said(builds)))
 
 
 def _row(build: Build, *, several: bool) -> BuildRow:
     listed = sorted(build.artifacts.items())[:_ARTIFACTS]
     return BuildRow(
-        name=f"session {build.session}, build {build.build}" if several else str(build.build),
+        name=_name(build, several=several),
         side=build.side,
         seed="none" if build.seed is None else str(build.seed),
         seconds=format_duration(build.seconds) if known(build.seconds) else "unknown",
@@ -67,16 +68,28 @@ def _row(build: Build, *, several: bool) -> BuildRow:
     )
 
 
+def _name(build: Build, *, several: bool) -> str:
+    name = f"session {build.session}, build {build.build}" if several else str(build.build)
+    return f"{name}, {_settings(build)}" if build.factors else name
+
+
+def _settings(build: Build) -> str:
+    return clip(visible(pairs(build.factors)), _PATH)
+
+
 def _short(digest: str) -> str:
     return clip(visible(digest.removeprefix("sha256:")), _PATH)[:_HASH]
 
 
 def _said(builds: Sequence[Build]) -> list[str]:
-    hashes: dict[str, dict[str, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    hashes: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for build in builds:
         for path, digest in build.artifacts.items():
-            hashes[path][build.side].append(digest)
-    texts = [f"{clip(visible(path), _PATH)}: {_told(sides)}" for path, sides in sorted(hashes.items())]
+            hashes[path, _settings(build)][build.side].append(digest)
+    texts = [
+        f"{clip(visible(path), _PATH)}{f' at {at}' if at else ''}: {_told(sides)}"
+        for (path, at), sides in sorted(hashes.items())
+    ]
     more = len(texts) - _ARTIFACTS
     return [*texts[:_ARTIFACTS], *([f"and {plural(more, 'more file')}"] if more > 0 else [])]
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from markupsafe import Markup
 from msgspec import structs
 
+from gate.decide.settings import shown
 from gate.importance import MOST
 from gate.model import Case, Finding, QuantileCurve
 from gate.report.page_keys import CaseKey, case_key
@@ -93,7 +94,7 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
 
 def _legible(found: _Named) -> _Named:
     """Make every name visible that a picture writes."""
-    factors = {visible(name): visible(str(value)) for name, value in found.factors.items()}
+    factors = {visible(name): visible(shown(value)) for name, value in found.factors.items()}
     names = {"benchmark": visible(found.benchmark), "metric": visible(found.metric), "factors": factors}
     if not isinstance(found, QuantileCurve):
         names["unit"] = visible(found.unit)

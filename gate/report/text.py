@@ -7,9 +7,9 @@ from typing import Any
 
 from gate.importance import ordered
 from gate.model import Recorded, Report
-from gate.report import cases, failures, wording
+from gate.report import cases, failures, interactions, wording
 from gate.report.grid import Cell, Column, lay_out, paint
-from gate.report.plain import clip, last_lines, visible, wrap
+from gate.report.plain import clip, last_lines, more_are, visible, wrap
 from gate.report.text_findings import FindingsTable, label, verdict_style
 from gate.report.view import FailureGroup, grouped
 from gate.units import format_confidence
@@ -18,6 +18,7 @@ _TOLD = 5
 _TOLD_OF_ALL = 20
 _UNCHANGED = 20
 _CHANGED = 50
+_FACTORS = 10
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
@@ -50,8 +51,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.more(),
-            self.warnings(), self.rules(),
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.factors(),
+            self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -68,7 +69,8 @@ class _Text:
         return [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
 
     def left_out(self, count: int) -> list[str]:
-        return self.wrap(f"{count} more are in report.json and report.html.", first="  ", rest="  ") if count else []
+        text = f"{more_are(count)} in report.json and report.html."
+        return self.wrap(text, first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
         headline = self.wrap(wording.headline(self.report))
@@ -113,11 +115,24 @@ class _Text:
         lines = table.lines(shown) if shown else []
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
-            lines += self.wrap(f"{left} more that are not unchanged are in report.json and report.html.")
+            be = "is" if left == 1 else "are"
+            lines += self.wrap(f"{left} more that {be} not unchanged {be} in report.json and report.html.")
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} unchanged and not listed here; report.json and report.html list them.")
         return [*lines, *table.footnotes()]
+
+    def factors(self) -> list[str]:
+        """What the settings of factors do to the change: what is shown, else a count."""
+        found = self.report.interactions
+        if not found:
+            return []
+        told = interactions.ordered(self.report) if self.every else interactions.proven(self.report)[:_FACTORS]
+        texts = [f"{interactions.name(i)}: {interactions.sentence(i)}; {interactions.both(i)}" for i in told]
+        lines = [self.title("by factor"), *(line for t in texts for line in self.wrap(t, first="  ", rest="    "))]
+        if not told:
+            lines += self.wrap("no change is shown to depend on a setting", first="  ", rest="  ")
+        return lines + self.left_out(len(found) - len(told))
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +147,7 @@ class _Text:
     def failure(self, group: FailureGroup) -> list[str]:
         first = group.first
         where = failures.places(group, 3)
-        lines = self.wrap(failures.title(first) + (f" ({where})" if where else ""), first="  ", rest="    ")
+        lines = self.wrap(failures.heading(group) + (f" ({where})" if where else ""), first="  ", rest="    ")
         if first.hint:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
@@ -207,5 +222,5 @@ class _Text:
 
     def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
         shown = tables if self.every else tables[:_ENTRIES]
-        more = [(name, f"{len(tables) - len(shown)} more are in report.json")] if len(shown) < len(tables) else []
+        more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
         return [*((name, wording.settings(table)) for table in shown), *more]

@@ -9,7 +9,7 @@ from gate.model import Finding
 from gate.report import cases, wording
 from gate.report.footnotes import Footnotes, superscript
 from gate.report.grid import Cell, Column, lay_out, paint
-from gate.report.plain import clip, visible, wrap
+from gate.report.plain import clip, more_are, visible, wrap
 from gate.units import format_confidence
 
 _STYLES = {
@@ -136,7 +136,7 @@ class FindingsTable:
             mark = superscript(number)
             lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
         if self._notes.left_out:
-            lines += self._wrap(f"{self._notes.left_out} more notes are in report.json and report.html.")
+            lines += self._wrap(f"{more_are(self._notes.left_out, 'note')} in report.json and report.html.")
         return lines
 
     def _wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:

@@ -141,7 +141,8 @@ def memory(report: Report) -> str:
     if found is None:
         return ""
     days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
-    used = f"used for {found.findings} of {plural(report.family.size, 'finding')}"
+    of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
+    used = f"used for {found.findings} of {plural(of, 'finding')}"
     text = f"{plural(found.sessions, 'session')}, {days}, {used}"
     return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
 
@@ -171,7 +172,7 @@ def error_level(report: Report) -> str:
     family = report.family
     confidence = report.policy.gate.get("confidence")
     levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
-    over = plural(family.size, "finding")
+    over = f"{plural(family.size, 'finding')}{' and interactions' if report.interactions else ''}"
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
     both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -319,3 +321,89 @@ def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:
             "metrics; there is hits, B/op"
         )
     ]
+
+
+def at(load: str, *, session: int = 0, rounds: int = 2, executions: int = 1, **more: Any) -> list[dict[str, Any]]:
+    return [
+        execution(side, [1.0], build=b, execution=e, session=session, factors={"load": load}, **more)
+        for side in ("base", "head")
+        for b in range(rounds)
+        for e in range(executions)
+    ]
+
+
+def planned(**study: Any) -> dict[str, object]:
+    plan = {"builds": 2, "executions": 3}
+    return run_line(sessions=2, config={"plan": plan, **({"study": study} if study else {})})
+
+
+def test_executions_are_counted_at_each_setting() -> None:
+    lines = [run_line(config={"plan": {"builds": 2, "executions": 3}}), *at("idle", executions=3), *at("busy")]
+    evidence = gather(located(*lines), Config())
+    assert evidence.rounds.planned == 2
+    assert [w for w in evidence.warnings if "executions" in w] == [
+        "bench at load=busy: base has 2 executions and head 2, of 6"
+    ]
+
+
+def test_an_experiment_has_replicates_in_place_of_the_plan() -> None:
+    config: dict[str, Any] = {"plan": {"builds": 12, "executions": 3}, "study": {"factor": {"load": ["idle", "busy"]}}}
+    evidence = gather(located(run_line(config=config), *at("idle"), *at("busy", executions=2)), Config())
+    assert (evidence.rounds.done, evidence.rounds.planned) == (2, None)
+    assert [w for w in evidence.warnings if "executions" in w or "rounds" in w] == []
+    gate = {**config, "study": {**config["study"], "gate": True}}
+    assert gather(located(run_line(config=gate), *at("idle"), *at("busy")), Config()).rounds.planned == 12
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_setting_that_belongs_to_some_sessions_is_missing_in_no_other(bound: bool) -> None:
+    settings = {"idle": {"session": 0}, "busy": {"session": 1}} if bound else {"idle": {}, "busy": {}}
+    lines = [planned(factor={"load": settings}), *at("idle", session=0), *at("busy", session=1)]
+    evidence = gather(located(*lines), Config())
+    assert len(evidence.cases) == (2 if bound else 0)
+    assert bool(evidence.failures) is not bound
+
+
+def test_a_suite_that_leaves_a_benchmark_out_at_one_setting_names_it() -> None:
+    lines = [
+        {**line, "factors": {"load": load}}
+        for load, names in (("idle", "xy"), ("busy", "x"))
+        for side in ("base", "head")
+        for line in suite(side, names)
+    ]
+    run = run_line(config={"study": {"factor": {"load": ["idle", "busy"]}}})
+    failures = gather(located(run, *lines), Config()).failures
+    assert [(f.benchmark, f.side, f.factors, f.status) for f in failures] == [
+        ("s/y", "base", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
+        ("s/y", "head", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
+    ]
+
+
+def test_a_suite_may_give_its_benchmarks_settings_of_their_own() -> None:
+    lines = [{**line, "factors": {"n": name}} for s in ("base", "head") for name in "xy" for line in suite(s, name)]
+    assert gather(located(*lines), Config()).failures == []
+
+
+def built(side: str, number: int, opt: str, digest: str) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "factors": {"opt": opt}, "artifacts": {"app": digest}}
+
+
+def test_builds_with_other_settings_are_other_builds() -> None:
+    fresh = [built(s, b, opt, f"{s}{b}{opt}") for s in ("base", "head") for b in (0, 1) for opt in ("O2", "O3")]
+    assert gather(located(*fresh), Config()).warnings == []
+    alike = [built(s, b, opt, f"{s}{b}" if opt == "O2" else s) for s in ("base", "head") for b in (0, 1)
+             for opt in ("O2", "O3")]  # fmt: skip
+    (warning,) = gather(located(*alike), Config()).warnings
+    assert warning.startswith(
+        "build variance not sampled: all 2 builds of base at opt=O3 and all 2 builds of head at opt=O3 are "
+    )
+    same = [built(s, 0, opt, opt) for s in ("base", "head") for opt in ("O2", "O3")]
+    assert gather(located(*same), Config()).warnings == [
+        "base and head are byte-identical: what differs between them is noise"
+    ]
+
+
+def test_an_execution_without_values_names_its_setting() -> None:
+    lines = [execution(s, [] if s == "head" else [1.0], factors={"load": "busy"}) for s in ("base", "head")]
+    (failure,) = gather(located(*lines), Config()).failures
+    assert failure.factors == {"load": "busy"}

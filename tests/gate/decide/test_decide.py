@@ -246,11 +246,17 @@ def test_a_label_changes_nothing_but_regressions(label: str | None) -> None:
     assert (found.verdict, found.accepted) == ("unchanged", None)
 
 
-def test_the_headline_names_findings_so_that_its_numbers_add_up() -> None:
-    lines = [line for size in range(5) for line in pair(1.2 + size / 100, factors={"size": size})]
-    assert report(lines).summary == (
-        "5 of 5 findings regressed: bench time size=4, bench time size=3, bench time size=2 and 2 more"
-    )
+def test_the_headline_names_a_benchmark_once_and_says_at_which_settings() -> None:
+    def summary(*ratios: float) -> str:
+        return report(
+            [line for size, ratio in enumerate(ratios) for line in pair(ratio, factors={"size": size})]
+        ).summary
+
+    assert summary(1.2, 1.21, 1.22, 1.23, 1.24) == "5 of 5 findings regressed: bench time at every setting"
+    assert summary(1.2, 1.21, 0.8) == "2 of 3 findings regressed: bench time at 2 of 3 settings (most at size=1)"
+    assert summary(0.8, 0.8, 1.2).endswith("findings regressed: bench time only under size=2")
+    lines = [line for i in range(5) for line in pair(1.2 + i / 100, benchmark=f"b{i}")]
+    assert report(lines).summary == "5 of 5 findings regressed: b4, b3, b2 and 2 more"
     assert report(pair(1.2)).summary == "1 of 1 finding regressed: bench"
 
 

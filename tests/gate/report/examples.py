@@ -38,6 +38,7 @@ from gate.model import (
     Variances,
     Verdict,
 )  # fmt: skip
+from gate.model.report import Interaction
 
 COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
 ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
@@ -557,6 +558,65 @@ def quantiles() -> Report:
     return report("regression", "1 of 5 findings regressed: GET /items latency", findings)
 
 
+def interaction(benchmark: str = "request", **changes: Any) -> Interaction:
+    """One interaction; estimate and half set its ratio, every other keyword replaces a field."""
+    fields: dict[str, Any] = {
+        "metric": "time",
+        "unit": "s",
+        "better": "lower",
+        "statistic": "mean",
+        "factor": "load",
+        "setting": "busy",
+        "against": ["idle"],
+        "ratio": interval(changes.pop("estimate", 1.118), changes.pop("half", 0.031), method="fieller-paired"),
+        "threshold": 0.03,
+        "p": 0.00002,
+        "p_adjusted": 0.0009,
+        "verdict": "worse",
+        "only": True,
+        "sentence": "head is 12.0% slower only under load=busy",
+    }
+    return Interaction(benchmark=benchmark, **(fields | changes))
+
+
+def factors() -> Report:
+    """Findings at settings of factors, what depends on them, and a build and a failure that have settings."""
+    busy, idle = {"load": "busy"}, {"load": "idle"}
+    findings = [
+        regressed("request", estimate=1.12, factors=busy, reason=f"{regressed().reason}; only under load=busy"),
+        finding("request", factors=idle),
+        finding("parse", factors=busy),
+        finding("parse", factors=idle),
+    ]
+    hostile: dict[str, Any] = {
+        "benchmark": HOSTILE[0],
+        "setting": HOSTILE[1],
+        "against": [HOSTILE[2], HOSTILE[3], 1, 2.5, "e", "f"],
+    }
+    same = "the change does not depend on load: between load=idle and load=busy any difference is below the threshold"
+    interactions = [
+        interaction("parse", estimate=1.001, half=0.008, p=0.8, p_adjusted=1.0, verdict="same", only=False,
+                    sentence=f"{same} of 3%"),
+        interaction(),
+        interaction(
+            **hostile, factor=HOSTILE[4], metric="latency", statistic="p99", estimate=0.9, verdict="better", only=False,
+            sentence=f"{HOSTILE[0]} is better under {HOSTILE[1]}",
+        ),
+        interaction("tiny", estimate=None, half=None, p=None, p_adjusted=None, verdict="inconclusive", only=False,
+                    sentence="whether the change depends on load is not known: at load=idle there is no spread: timer "
+                    "too coarse?"),
+    ]  # fmt: skip
+    failure = Failure(
+        kind="execution", benchmark="encode", side="head", build=2, execution=1, factors=busy, status="exit 1"
+    )
+    builds = [Build(side=side, build=0, factors={"opt": opt}) for opt in ("O2", "O3") for side in SIDES]
+    return report(
+        "regression", "1 of 4 findings regressed: request time only under load=busy", findings,
+        interactions=interactions, family=Family(method="holm", size=8), failures=[failure],
+        run=msgspec.structs.replace(run_facts(), builds=builds),
+    )  # fmt: skip
+
+
 ALL = {
     "regression": regression,
     "pass": passing,
@@ -570,4 +630,5 @@ ALL = {
     "only_inconclusive": only_inconclusive,
     "one_build": one_build,
     "quantiles": quantiles,
+    "factors": factors,
 }

@@ -20,12 +20,18 @@ def test_keys_are_those_of_the_contract() -> None:
     text = json.render(examples.regression())
     tables = plain.loads(text)
     assert list(tables) == [
-        "schema", "verdict", "exit_code", "summary", "run", "policy", "family", "findings", "recorded", "failures",
-        "overall", "curves", "new", "warnings",
+        "schema", "verdict", "exit_code", "summary", "run", "policy", "family", "findings", "interactions", "recorded",
+        "failures", "overall", "curves", "new", "warnings",
     ]  # fmt: skip
     assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
     assert text.endswith("}\n")
     assert "type" not in plain.loads(json.render(examples.only_failures()))["failures"][0]
+
+
+def test_a_report_of_an_earlier_version_has_no_interactions() -> None:
+    tables = plain.loads(json.render(examples.regression()))
+    del tables["interactions"]
+    assert json.read(plain.dumps(tables)) == examples.regression()
 
 
 def refuse(token: str) -> Any:

@@ -5,6 +5,7 @@ import pytest
 from gate import importance
 from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
 from gate.report import cases, failures, wording
+from gate.report.plain import more_are
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
@@ -266,3 +267,12 @@ def test_what_matters_comes_first() -> None:
     assert [f.benchmark for f in found] == [
         "parse-large", "startup", "scan", "walk", "encode", "render", "tokenize", "lex",
     ]  # fmt: skip
+
+
+def test_what_is_left_out_is_counted_in_good_grammar() -> None:
+    assert (more_are(1), more_are(2, "note"), more_are(1, "note")) == (
+        "1 more is",
+        "2 more notes are",
+        "1 more note is",
+    )
+    assert more_are(1234) == "1,234 more are"

@@ -1,0 +1,191 @@
+"""Tested interactions -> what the report says of them, and what they add to the reasons of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from gate.decide import settings
+from gate.decide.confined import confined
+from gate.decide.crossing import Crossed
+from gate.decide.crossing_words import REGRESSED, Confined, Sides, averaged, matters, sentence, times
+from gate.decide.walk import Walk
+from gate.model import Finding, RatioInterval
+from gate.model.report import Interaction, InteractionVerdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explained:
+    """The findings with what interactions say of them. only: id of a finding -> the factors by whose settings alone."""
+
+    findings: list[Finding]
+    interactions: list[Interaction]
+    only: dict[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """An interaction that was tested, and the combination that it is a part of."""
+
+    crossed: Crossed
+    own: Sides
+    confined: Confined | None
+
+
+def explained(walked: Walk, findings: Sequence[Finding]) -> Explained:
+    """Describe the interactions, and name in a regression's reason the settings that it is confined to, or worse at.
+
+    findings: one for each that was judged, in the same order.
+    """
+    notes: dict[int, list[str]] = {}
+    only: dict[int, tuple[str, ...]] = {}
+    asked = _asked(walked, findings)
+    for note in (_note(each) for each in asked):
+        for finding in note.findings:
+            if finding.verdict in REGRESSED:
+                notes.setdefault(id(finding), []).append(note.text)
+                only |= {id(finding): note.only} if note.only else {}
+    told = [_with_notes(f, notes.get(id(f), ())) for f in findings]
+    return Explained(
+        findings=told,
+        interactions=[_interaction(each) for each in asked],
+        only={id(new): only[id(old)] for old, new in zip(findings, told, strict=True) if id(old) in only},
+    )
+
+
+def _with_notes(finding: Finding, notes: Sequence[str]) -> Finding:
+    # both interactions of a combination say the same
+    return msgspec.structs.replace(finding, reason="; ".join([finding.reason, *dict.fromkeys(notes)]))
+
+
+def _asked(walked: Walk, findings: Sequence[Finding]) -> list[_Asked]:
+    of = {id(j.subject): f for j, f in zip(walked.judged, findings, strict=True)}
+    groups: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(_group(finding), []).append(finding)
+    sides: dict[Hashable, list[Sides]] = {}
+    pairs = []
+    for crossed in walked.crossed:
+        group = _group(of[id(crossed.contrast.subject)])
+        own = _sides(crossed, of, groups[group])
+        sides.setdefault(group, []).append(own)
+        pairs.append((crossed, own, group))
+    combinations = {group: confined(groups[group], each) for group, each in sides.items()}
+    return [_Asked(crossed, own, _combination(own, combinations[group])) for crossed, own, group in pairs]
+
+
+def _group(finding: Finding) -> Hashable:
+    """Tell one case and statistic, at any settings of the same factors, from others."""
+    return finding.benchmark, finding.metric, finding.statistic, frozenset(finding.factors)
+
+
+def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:
+    """Return the combination that an interaction names a setting of."""
+    for each in found:
+        named, setting = (own.worse_named, own.worse_setting) if each.worse else (own.better_named, own.better_setting)
+        if named and own.factor in each.settings and each.settings[own.factor] == setting:
+            return each
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Note:
+    """What is added to the reasons of those of some findings that regressed; only: the factors that confine them."""
+
+    text: str
+    findings: Sequence[Finding]
+    only: tuple[str, ...] = ()
+
+
+_NOTHING = _Note("", ())
+
+
+def _note(each: _Asked) -> _Note:
+    own, combination = each.own, each.confined
+    if combination is not None and combination.worse:
+        at = combination.settings
+        return _Note(f"only under {settings.pairs(at)}", combination.findings, tuple(at))
+    if not own.worse_named:
+        # another of the same factor's interactions names its setting
+        return _NOTHING
+    if own.only_worse:
+        return _Note(f"only under {own.worse_name}", own.every_worse, (own.factor,))
+    if own.matters and own.both_regress:
+        return _Note(f"more under {own.worse_name} ({times(own.worse_ratio)} of the others{averaged(own)})", own.worse)
+    return _NOTHING
+
+
+def _sides(crossed: Crossed, of: dict[int, Finding], group: Sequence[Finding]) -> Sides:
+    contrast, subject = crossed.contrast, crossed.contrast.subject
+    at, there = ([of[id(p.subject)] for p in contrast.parts if (p.weight > 0) == each] for each in (True, False))
+    setting = contrast.setting
+    return Sides(
+        subject=subject,
+        factor=contrast.factor,
+        setting=setting,
+        against=contrast.against,
+        over=_over(contrast.factor, at),
+        at=at,
+        there=there,
+        every_at=[f for f in group if f.factors[contrast.factor] == setting],
+        every_there=[f for f in group if f.factors[contrast.factor] != setting],
+        ratio=_estimate(crossed),
+        verdict=_verdict(crossed),
+        matters=matters(_estimate(crossed), subject),
+    )
+
+
+def _over(factor: str, at: Sequence[Finding]) -> tuple[str, ...]:
+    """Name the other factors that have several settings among findings."""
+    first = at[0].factors
+    return tuple(name for name in first if name != factor and any(f.factors[name] != first[name] for f in at))
+
+
+def _estimate(crossed: Crossed) -> float | None:
+    return crossed.ratio.y / crossed.ratio.x if crossed.ratio is not None else None
+
+
+def _verdict(crossed: Crossed) -> InteractionVerdict:
+    if crossed.regression.rejected:
+        return "worse"
+    if crossed.improvement.rejected:
+        return "better"
+    if crossed.exact:
+        return "same"
+    low, high, edge = crossed.nominal.low, crossed.nominal.high, 1 + crossed.contrast.subject.threshold
+    return "same" if low is not None and high is not None and low > 1 / edge and high < edge else "inconclusive"
+
+
+def _interaction(each: _Asked) -> Interaction:
+    crossed, own = each.crossed, each.own
+    contrast, subject, case = crossed.contrast, crossed.contrast.subject, crossed.contrast.subject.case
+    # two-sided and of 1, so that the smaller of both directions is the p
+    worse = crossed.p is not None and crossed.p <= (1.0 if crossed.p_improvement is None else crossed.p_improvement)
+    p, tested = (crossed.p, crossed.regression) if worse else (crossed.p_improvement, crossed.improvement)
+    return Interaction(
+        benchmark=case.benchmark,
+        metric=case.metric,
+        unit=case.unit,
+        better=case.better,
+        statistic=subject.statistic,
+        factor=contrast.factor,
+        setting=contrast.setting,
+        against=list(contrast.against),
+        ratio=RatioInterval(
+            estimate=own.ratio,
+            low=crossed.nominal.low,
+            high=crossed.nominal.high,
+            confidence=1 - crossed.nominal_alpha,
+            method=crossed.method,
+            df=crossed.ratio.df if crossed.ratio is not None else None,
+            kind=crossed.nominal.kind,
+        ),
+        threshold=subject.threshold,
+        p=p,
+        p_adjusted=tested.p_adjusted if p is not None and not crossed.held else None,
+        verdict=own.verdict,
+        only=own.only_worse or own.only_better,
+        sentence=sentence(own, crossed, each.confined),
+    )
