@@ -89,8 +89,11 @@ def add_history(group: argparse._ActionsContainer) -> None:
     group.add_argument("--history", type=Path, metavar="FILE", help=text)
 
 
-def add_rules(parser: Parser, *, measured: bool = False) -> None:
-    """Add whose rules count; measured: of a run that has its own."""
+_WHOSE = "whose rules decide; default head, base where CI is set"
+
+
+def add_rules(parser: Parser, *, measured: bool = False, whose: str = _WHOSE) -> None:
+    """Add whose rules count; measured: of a run that has its own; whose: the help of --rules."""
     group = parser.add_argument_group("rules")
     if measured:
         both = "decide by this file instead of the rules that the run was measured under"
@@ -98,7 +101,6 @@ def add_rules(parser: Parser, *, measured: bool = False) -> None:
         group.add_argument("--rules", metavar="FILE", help="the same")
     else:
         group.add_argument("--config", type=Path, metavar="FILE", help="use this config for both sides and the rules")
-        whose = "whose rules decide; default head, base where CI is set"
         group.add_argument("--rules", metavar="base|head|FILE", help=whose)
     group.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="gate.threshold=5%%; repeatable"

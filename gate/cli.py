@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from gate import __version__, arguments, calibrating, running
+from gate import __version__, arguments, calibrating, running, studying
 from gate.arguments import (
     EXIT_USAGE,
     Parser,
@@ -136,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_plan(commands)
     _add_calibrate(commands)
+    _add_study(commands)
     _add_doctor(commands)
     _add_publish(commands)
     _add_action(commands)
@@ -286,6 +287,17 @@ def _add_calibrate(commands: _Commands[Parser]) -> None:
         calibrating.run,
     )
     calibrating.add_options(parser)
+
+
+def _add_study(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "study",
+        "measure the treatments of an experiment, and say which factors matter and by how much",
+        studying.EXAMPLE,
+        studying.run,
+    )
+    studying.add_options(parser)
 
 
 def _add_doctor(commands: _Commands[Parser]) -> None:

@@ -22,13 +22,13 @@ TIERS = (
     ("__init__",),
     ("model", "resources"),
     ("units", "records", "config", "adapters", "history"),
-    ("stats", "runs", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
+    ("stats", "runs", "factors", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
     ("decide", "study"),
     ("plots", "report"),
     ("github",),
     ("harness",),
     ("commands",),
-    ("arguments", "calibrating", "running", "cli"),
+    ("arguments", "calibrating", "studying", "running", "cli"),
     ("__main__",),
 )
 RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}
@@ -39,7 +39,18 @@ IMPORTED_AS = {"pygithub": "github"}
 # Parts that may import these and no others.
 ONLY = {
     "stats": {"model"},
-    "evidence": {"model", "units", "records", "config", "runs", "completeness", "looks", "hosts", "steadiness"},
+    "evidence": {
+        "model",
+        "units",
+        "records",
+        "config",
+        "runs",
+        "factors",
+        "completeness",
+        "looks",
+        "hosts",
+        "steadiness",
+    },
     "harness": {"model", "units", "records", "config", "adapters"},
 }
 # Parts that nobody but these may import.

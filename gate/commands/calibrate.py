@@ -15,7 +15,7 @@ import msgspec
 from gate.commands import calibration_report, calibration_text
 from gate.commands.calibration_project import open_itself
 from gate.commands.calibration_report import Calibration, Session, news, session_of, with_worth
-from gate.commands.guarded import EXIT_ERROR, guarded
+from gate.commands.guarded import EXIT_ERROR, folder_of, guarded
 from gate.commands.inputs import DEFAULT_FOLDER
 from gate.commands.learning import setups_of
 from gate.commands.measuring import Job, execute, prepare
@@ -40,6 +40,7 @@ BUILDS = 20
 MOST_BUILDS = 1000
 BUDGETS = 4
 """Times plan.budget that a calibration may take, unless --budget says."""
+_FOLDER = Path(DEFAULT_FOLDER) / "calibration"
 INJECT = (0.01, 0.02, 0.05, 0.10)
 
 
@@ -91,7 +92,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         nonlocal folder
         own = [*written, *([options.history] if options.history else []), *(outputs_in(folder) if folder else [])]
         project = open_itself(options.head, rules, own)
-        place = folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER / "calibration"))
+        place = folder = folder or Path(os.path.relpath(project.repository.project / _FOLDER))
         job = prepare(_planned(project, options), _measuring(options), place, remembers=False)
         if options.dry_run:
             write_schedule(job, out)
@@ -116,7 +117,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
             then=lambda: _conclude(place, job, project.settings.rules, path, options, out, err),
         )
 
-    return guarded(measure, lambda: folder, err)
+    return guarded(measure, lambda: folder_of(folder, _FOLDER, resume=options.resume), err)
 
 
 def _planned(project: Project, options: CalibrateOptions) -> Project:

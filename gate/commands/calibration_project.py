@@ -9,6 +9,7 @@ from pathlib import Path
 from gate.commands.options import RulesOptions
 from gate.commands.own import remember_outputs
 from gate.commands.project import Project, open_project
+from gate.config.errors import ConfigError
 from harness import source
 from harness.repository import find_repository
 
@@ -25,7 +26,12 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
     own = remember_outputs(repository, outputs)
     # a base that is given asks for no default branch and no history
     chosen = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own).head
-    project = open_project(chosen.revision, head, options, outputs)
+    try:
+        project = open_project(chosen.revision, head, options, outputs)
+    except ConfigError as error:
+        # both sides are head: what base's file is told of is wrong in head's
+        told, _, _ = str(error).partition("; for the change that mends it: ")
+        raise ConfigError("", f"head: {told.removeprefix('base: ')}" if told.startswith("base: ") else told) from None
     before = project.sources
     sources = source.Sources(before.head, before.head, "head on both sides", _of_head(before.warnings))
     kept = [w for w in project.settings.warnings if w not in before.warnings or w in sources.warnings]

@@ -13,6 +13,7 @@ from gate.commands.measure import measure_here
 from gate.commands.measuring import Job
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.outputs import fill, require_writable, show, targets, write_asked
+from gate.commands.overwriting import refuse_inputs
 from gate.commands.remembering import append_check
 from gate.commands.runs import records_of
 from gate.model import UserError
@@ -38,6 +39,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
             unprinted = error
         try:
             fill(folder, decided)
+            refuse_inputs([folder], targets(outputs))
             write_asked(decided, outputs)
         except UserError as error:
             err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")

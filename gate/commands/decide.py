@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 from gate.commands.deciding import decide_inputs
 from gate.commands.inputs import read_inputs
 from gate.commands.options import OutputOptions, RulesOptions
-from gate.commands.outputs import require_writable, show, write_asked
+from gate.commands.outputs import require_writable, show, targets, write_asked
+from gate.commands.overwriting import refuse_inputs
 
 
 def run(files: Sequence[str], rules: RulesOptions, outputs: OutputOptions, out: TextIO) -> int:
-    """Decide over measurement files, print the report and return its exit code."""
+    """Decide over measurement files, print the report and return its exit code.
+
+    Raises:
+        UserError: files that cannot be read or written, or an output that is one of them.
+    """
     require_writable(outputs)
+    refuse_inputs([Path(file) for file in files], targets(outputs))
     decided = decide_inputs(read_inputs(files), rules)
     write_asked(decided, outputs)
     show(decided, outputs, out)

@@ -39,7 +39,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     records: list[Located] = []
     warnings: list[str] = []
     files: list[Path] = []
-    for path in (part for given in paths for part in _parts(given)):
+    for path in (part for given in paths for part in parts(given)):
         name, data = _bytes(path)
         if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
             raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
@@ -52,8 +52,8 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     return Inputs(records, warnings, files)
 
 
-def _parts(path: str) -> list[str]:
-    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts."""
+def parts(path: str) -> list[str]:
+    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts; else itself."""
     folder = Path(path)
     if path == "-" or not folder.is_dir() or _holds(folder):
         return [path]

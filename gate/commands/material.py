@@ -18,7 +18,7 @@ def material_of(inputs: Inputs, evidence: Evidence, policy: Policy, options: Rul
     """Bring together the values, the files they came from, the plan that they advise, and how to decide them again."""
     return Material(
         cases=evidence.cases,
-        attachments=_attachments(inputs.files),
+        attachments=attachments(inputs.files),
         advice=_advice(inputs, policy, options),
         executions=[
             e
@@ -37,7 +37,8 @@ def _options(options: RulesOptions) -> list[str]:
     return words + [word for value in options.benchmarks for word in ("--benchmark", value)]
 
 
-def _attachments(files: list[Path]) -> list[Attachment]:
+def attachments(files: list[Path]) -> list[Attachment]:
+    """Read the measurement files that a page may carry."""
     try:
         return [Attachment(file.name, file.read_bytes()) for file in files if file.stat().st_size <= _LARGEST_FILE]
     except OSError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TextIO
 
-from gate.commands.guarded import EXIT_ERROR, guarded
+from gate.commands.guarded import EXIT_ERROR, folder_of, guarded
 from gate.commands.inputs import DEFAULT_FOLDER
 from gate.commands.measuring import Job, execute, prepare
 from gate.commands.options import MeasureOptions, RulesOptions
@@ -16,6 +16,7 @@ from gate.commands.plan_text import announce, forecast, write_schedule
 from gate.commands.project import open_project
 from gate.commands.refusing import refuse_unsafe
 from gate.commands.runs import MEASUREMENTS, outputs_in, records_of
+from gate.commands.treated import named
 from gate.model import AfterRound, Execution, Failure, Run
 
 
@@ -27,7 +28,8 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
         failures = [r for r in records if isinstance(r, Failure)]
         executions = sum(isinstance(r, Execution) for r in records)
         err.writelines(
-            f"perfgate: {failure.benchmark or 'the build'} failed on {failure.side}: {failure.status}\n"
+            f"perfgate: {named(failure.benchmark or 'the build', failure.factors)} failed on {failure.side}: "
+            f"{failure.status}\n"
             for failure in failures
         )
         more = f", with the other parts: this is {job.part}" if job.part else ""
@@ -73,7 +75,7 @@ def measure_here(
         written = [*outputs, *(outputs_in(folder) if folder else [])]
         project = open_project(options.base, options.head, rules, written)
         place = folder = folder or Path(os.path.relpath(project.repository.project / DEFAULT_FOLDER))
-        job = prepare(project, options, place)
+        job = prepare(project, options, place, gates=True)
         if options.dry_run:
             out.write(f"{job.part}\n" if job.part else "")
             write_schedule(job, out)
@@ -83,7 +85,7 @@ def measure_here(
             _introduce(job, err)
         return execute(job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=looks(job.run))
 
-    return guarded(measure, lambda: folder, err)
+    return guarded(measure, lambda: folder_of(folder, Path(DEFAULT_FOLDER), resume=options.resume), err)
 
 
 def _introduce(job: Job, err: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""Measuring a project, as check and measure do it: schedule, run folder, lock, trees, the loop."""
+"""Measuring a project, as check, measure and study do it: schedule, run folder, lock, trees, the loop."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from gate.commands.progress import Progress
 from gate.commands.project import Project, of_shard
 from gate.commands.remembering import Recalled, recall_memory
 from gate.commands.sharding import Part, part_of, part_warnings, refuse_other_part, session_seed
+from gate.commands.treated import NONE, Treated, gated
 from gate.commands.unfit import refuse_unfit, unfit_warnings
 from gate.config.resolve import WITHOUT_BASE
 from gate.config.rules import is_single
@@ -37,7 +38,7 @@ from harness.hints import Hint, checkout_hint
 from harness.host import facts
 from harness.instruments.choose import Instruments, choose
 from harness.lock import host_lock, lock_file
-from harness.measure import Tools, Work, measure
+from harness.measure import Measured, Tools, Work, measure
 from harness.perturb import make_shims
 from harness.schedule import Round, schedule
 from harness.snapshot import overlaid
@@ -51,7 +52,8 @@ from harness.worktrees import open_trees
 class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
-    part: which part of the gate, where several jobs measure; None: all of it.
+    part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
+    measured.
     """
 
     project: Project
@@ -60,6 +62,7 @@ class Job:
     rounds: tuple[Round, ...]
     instruments: Instruments
     part: Part | None
+    treated: Treated = NONE
 
     @property
     def session(self) -> int:
@@ -67,10 +70,13 @@ class Job:
         return self.part.session if self.part else 0
 
 
-def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True) -> Job:
+def prepare(
+    project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, gates: bool = False
+) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted.
 
-    out: the folder of the run. remembers: whether what is remembered of this host counts.
+    out: the folder of the run. remembers: whether what is remembered of this host counts. gates: whether both sides are
+    measured at the treatments of [study], where study.gate wants it; else all factors keep their first setting.
 
     Raises:
         UserError: nothing to measure, or a run that cannot be resumed.
@@ -82,15 +88,17 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
     if part is not None:
         project = of_shard(project, part.shard)
+    treated = gated(project.settings, part.session if part else None) if gates else NONE
+    project = replace(project, settings=treated.settled(project.settings))
     past = runs.interrupted(out) if options.resume else None
-    instruments = choose({b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}, os.environ)
+    instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
     # what one machine remembers is of no use to the others, and no plan of theirs
     remembers = remembers and part is None
     recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
     planned = Planned(project, ()) if part else with_plan(project, recalled.memory, past, options.history, host)
     rules = planned.project.settings.rules
-    run = _run_line(planned.project, part, _seed(options, part, past), host)
+    run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
     run = msgspec.structs.replace(
         run,
         warnings=[
@@ -109,17 +117,27 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         run = past
     single = {b.name for b in rules.benchmark if is_single(rules, b.name)}
     benchmarks = planned.project.settings.benchmarks
-    rounds = schedule(benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single)
-    return Job(planned.project, run, out, rounds, instruments, part)
+    rounds = schedule(
+        benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
+    )
+    return Job(planned.project, run, out, rounds, instruments, part, treated)
 
 
-def _seed(options: MeasureOptions, part: Part | None, past: Run | None) -> int | None:
-    if options.seed is None:
+def instruments_of(project: Project) -> Instruments:
+    """Choose what measures the benchmarks of a project."""
+    used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
+    return choose(used, os.environ)
+
+
+def seed_of(given: int | None, part: Part | None, past: Run | None) -> int | None:
+    """Return the seed of a run: the one given, of the run that is resumed, or a new one."""
+    if given is None:
         return past.seed if past else secrets.randbits(32)
-    return session_seed(options.seed, part.session) if part else options.seed
+    return session_seed(given, part.session) if part else given
 
 
-def _run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any]) -> Run:
+def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any]) -> Run:
+    """Make the first line of a run."""
     settings = project.settings
     plan = settings.rules.plan
     return Run(
@@ -164,10 +182,12 @@ def execute(
     quiet: bool,
     then: Callable[[], int],
     after_round: AfterRound | None = None,
+    ended: Callable[[Measured], None] = lambda _: None,
 ) -> int:
     """Measure what is not yet recorded; every record is on disk before the next step begins.
 
-    after_round: asked between rounds which benchmarks need no more; None: the design is fixed.
+    after_round: asked between rounds which benchmarks need no more; None: the design is fixed. ended: is told how far
+    measuring came.
     then: what follows on the measurements, and gives the exit code. It is called while this run still holds the
     machine, so that no other gate in this checkout can move its files away.
 
@@ -194,13 +214,13 @@ def execute(
         job = replace(job, run=_with_warnings(job.run, unfit))
         if not quiet:
             err.writelines(f"perfgate: warning: {warning}\n" for warning in unfit)
-        _measure(job, options, sources, err, quiet=quiet, after_round=after_round)
+        ended(_measure(job, options, sources, err, quiet=quiet, after_round=after_round))
         return then()
 
 
 def _measure(
     job: Job, options: MeasureOptions, sources: Sources, err: TextIO, *, quiet: bool, after_round: AfterRound | None
-) -> None:
+) -> Measured:
     project, settings = job.project, job.project.settings
     # only now, since another gate may have used the folder while this one waited
     records = runs.resumed(job.out, job.run) if options.resume else ()
@@ -232,12 +252,13 @@ def _measure(
             caller=os.environ,
             session=job.session,
             shims=place.shims,
+            study=job.treated.study,
         )
         if not records:
             append(_with_warnings(job.run, trees.warnings))
         append(HostState(when="begin", session=job.session, time=_now(), state=state()))
         try:
-            measure(
+            measured = measure(
                 Work(
                     rounds=job.rounds,
                     benchmarks={side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
@@ -249,6 +270,8 @@ def _measure(
                     caller=os.environ,
                     place=place,
                     session=job.session,
+                    planned=job.treated.planned,
+                    study=job.treated.study,
                 ),
                 Tools(executor, builder, job.instruments.by_name, _hint(project)),
                 append,
@@ -262,6 +285,7 @@ def _measure(
             progress.close()
         if options.keep and not quiet:
             err.write(f"perfgate: the worktrees stay in {trees.directory}\n")
+        return measured
 
 
 def _build_table(config: Config) -> BuildTable:

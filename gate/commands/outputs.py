@@ -157,6 +157,11 @@ def is_terminal(stream: TextIO) -> bool:
     return False
 
 
+def filled(folder: Path) -> list[Path]:
+    """Name what fill writes."""
+    return [folder / name for name in (REPORT, "comment.md", "report.html")]
+
+
 def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 

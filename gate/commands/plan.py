@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.commands.options import RulesOptions
+from gate.commands.overwriting import refuse_inputs
 from gate.commands.planning import Wanted, planned
 from gate.commands.planning_known import Gathered, from_memory, from_runs
 from gate.commands.planning_text import as_json, render
@@ -38,8 +39,11 @@ def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> 
     """Print a plan and return 0, also when no plan within the budget reaches what is wanted.
 
     Raises:
-        UserError: nothing to plan from, or not even two rounds fit the budget.
+        UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
+    if options.json is not None:
+        history = [options.history] if options.history is not None and not options.runs else []
+        refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])
     gathered = from_runs(options.runs, rules) if options.runs else _remembered(options, rules)
     found = planned(gathered, Wanted(options.budget, options.target, options.detect))
     if options.json is not None and options.json != "-":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TextIO
@@ -10,12 +10,15 @@ from typing import TextIO
 from gate.commands.measuring import Job
 from gate.commands.plan_warnings import most_builds, quantile_warnings
 from gate.commands.runs import MEASUREMENTS
+from gate.commands.treated import named
 from gate.config.types import Builds
-from gate.model import SIDES, Build, Execution, Record, UserError
+from gate.model import Build, Execution, Record, UserError
+from gate.model.study import Setting
 from gate.records import read
 from gate.report.wording import commit, plural
 from gate.units import format_duration
 from harness.schedule import Round
+from harness.steps import canonical
 
 
 def announce(job: Job) -> str:
@@ -29,6 +32,7 @@ def announce(job: Job) -> str:
         builds = f"{plan.builds.min} to {builds}"
     counts = (
         plural(both, "benchmark"),
+        *([plural(job.treated.settings, "treatment")] if job.treated.planned else []),
         builds,
         plural(plan.executions, "execution"),
         plural(plan.iterations, "iteration"),
@@ -54,12 +58,17 @@ def forecast(job: Job) -> list[str]:
 def expected(job: Job) -> str:
     """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
     budget = format_duration(float(job.project.settings.rules.plan.budget))
-    seconds = _seconds(job.rounds, _last(job.out))
+    seconds = expected_seconds(job)
     if seconds is None:
         return f"at most about {budget} (the budget; no earlier run to tell better)"
     if seconds > float(job.project.settings.rules.plan.budget):
         return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
     return f"about {format_duration(seconds)} as in the last run, at most {budget}"
+
+
+def expected_seconds(job: Job) -> float | None:
+    """Return how long the schedule takes in seconds, by the last run in its folder; None where that does not tell."""
+    return _seconds(job.rounds, _last(job.out))
 
 
 def _last(folder: Path) -> list[Record]:
@@ -71,20 +80,36 @@ def _last(folder: Path) -> list[Record]:
 
 
 def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None:
-    builds: dict[str, list[float]] = {side: [] for side in SIDES}
-    executions: dict[str, list[float]] = {}
+    builds, executions = _Times(), _Times()
     for record in records:
         if isinstance(record, Build) and record.seconds is not None:
-            builds[record.side].append(record.seconds)
+            builds.add(record.side, record.factors, record.seconds)
         elif isinstance(record, Execution) and record.seconds is not None:
             # the lines of a suite's execution share its time
             own = record.seconds * (record.lines or 1)
-            executions.setdefault(record.suite or record.benchmark, []).append(own)
-    needed = {step.benchmark for each in rounds for step in each.executions}
-    if not all(builds.values()) or not needed <= executions.keys():
-        return None
-    total = sum(fmean(builds[step.side]) for each in rounds for step in each.builds)
-    return total + sum(fmean(executions[step.benchmark]) for each in rounds for step in each.executions)
+            executions.add(record.suite or record.benchmark, record.factors, own)
+    taken = [
+        *(builds.of(step.side, step.factors) for each in rounds for step in each.builds),
+        *(executions.of(step.benchmark, step.factors) for each in rounds for step in each.executions),
+    ]
+    known = [seconds for seconds in taken if seconds is not None]
+    return sum(known) if len(known) == len(taken) else None
+
+
+class _Times:
+    """What steps took, by name and settings; where these were not measured, by name."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, list[float]] = {}
+        self._treated: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, name: str, factors: Mapping[str, Setting], seconds: float) -> None:
+        self._named.setdefault(name, []).append(seconds)
+        self._treated.setdefault((name, canonical(factors)), []).append(seconds)
+
+    def of(self, name: str, factors: Mapping[str, Setting]) -> float | None:
+        seconds = self._treated.get((name, canonical(factors))) or self._named.get(name)
+        return fmean(seconds) if seconds else None
 
 
 def write_schedule(job: Job, out: TextIO) -> None:
@@ -93,5 +118,7 @@ def write_schedule(job: Job, out: TextIO) -> None:
     out.writelines(f"warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
-        out.writelines(f"  build    {build.side}  seed {build.seed}\n" for build in each.builds)
-        out.writelines(f"  execute  {step.side}  {step.benchmark}\n" for step in each.executions)
+        out.writelines(
+            f"  build    {build.side}  {named(f'seed {build.seed}', build.factors)}\n" for build in each.builds
+        )
+        out.writelines(f"  execute  {step.side}  {named(step.benchmark, step.factors)}\n" for step in each.executions)

@@ -7,6 +7,7 @@ import time
 from typing import TextIO
 
 from gate.commands.outputs import is_terminal
+from gate.commands.treated import named
 from gate.units import format_duration
 from harness.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
 
@@ -32,12 +33,11 @@ class Progress:
         if isinstance(event, RoundStarted):
             # of what is still wanted: settled benchmarks take no more time
             rounds = event.rounds - event.number
-            self._left = {"build": 2 * rounds, "execution": event.executions * rounds}
+            self._left = {"build": event.builds * rounds, "execution": event.executions * rounds}
             self._round = f"round {event.number + 1} of {event.rounds}"
             self._line(f"{self._round}: {event.executions} executions{self._remaining()}")
         elif isinstance(event, StepStarted):
-            what = f"building {event.side}" if event.benchmark is None else f"{event.benchmark} on {event.side}"
-            self._now(f"{self._round}{self._remaining()}: {what}")
+            self._now(f"{self._round}{self._remaining()}: {_what(event)}")
         elif isinstance(event, LookTaken):
             self._looked(event)
         else:
@@ -55,8 +55,7 @@ class Progress:
         self._left[kind] = max(0, self._left[kind] - 1)
         self._seconds[kind].append(event.seconds)
         if event.failure is not None:
-            what = f"building {event.side}" if event.benchmark is None else f"{event.benchmark} on {event.side}"
-            self._line(f"{self._round}: {what} failed: {event.failure.status}")
+            self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
 
     def _remaining(self) -> str:
         parts = [(len(done), sum(done), self._left[kind]) for kind, done in self._seconds.items()]
@@ -93,6 +92,12 @@ class Progress:
         if not self._quiet:
             self._erase()
             self._stream.flush()
+
+
+def _what(event: StepStarted | StepFinished) -> str:
+    if event.benchmark is None:
+        return named(f"building {event.side}", event.factors)
+    return f"{named(event.benchmark, event.factors)} on {event.side}"
 
 
 def _columns() -> int:

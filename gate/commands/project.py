@@ -62,11 +62,26 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     except ConfigError as error:
         raise _way_out(error) if str(error).startswith("base: ") else error from None
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
-    selected = _select(settings, options.benchmarks)
-    narrowed = frozenset(
-        b.name for b in selected.rules.benchmark if not any(matches(glob, b.name) for glob in options.benchmarks or "*")
-    )
-    return Project(repository, sources, selected, _whose(rules, config, options), narrowed)
+    whole = Project(repository, sources, settings, _whose(rules, config, options))
+    return selected(whole, options.benchmarks, f"--benchmark {' '.join(options.benchmarks)}")
+
+
+def selected(project: Project, globs: Collection[str], where: str) -> Project:
+    """Leave a project the benchmarks that globs name; none: all of them. where: the globs stand, for the error.
+
+    Raises:
+        ConfigError: they match none.
+    """
+    if not globs:
+        return project
+    settings = project.settings
+    names = [b.name for b in settings.rules.benchmark]
+    sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
+    rules = _cut(settings.rules, globs)
+    if not rules.benchmark:
+        raise ConfigError(where, f"matches none of {', '.join(names) or 'no benchmarks'}")
+    narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
+    return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 
 
 def of_shard(project: Project, shard: Shard) -> Project:
@@ -119,23 +134,12 @@ def _whose(rules: Literal["base", "head"] | Source, config: Source | None, optio
     return f"{name} with {', '.join(options.sets)}" if options.sets else name
 
 
-def _select(settings: Settings, globs: tuple[str, ...]) -> Settings:
-    if not globs:
-        return settings
-    names = [b.name for b in settings.rules.benchmark]
-    cut = {side: _cut(config, globs) for side, config in settings.sides.items()}
-    rules = _cut(settings.rules, globs)
-    if not rules.benchmark:
-        raise ConfigError(f"--benchmark {' '.join(globs)}", f"matches none of {', '.join(names) or 'no benchmarks'}")
-    return replace(settings, sides=cut, rules=rules)
-
-
-def _cut(config: Config, globs: tuple[str, ...]) -> Config:
-    kept = [cut for b in config.benchmark if (cut := _selected(b, globs)) is not None]
+def _cut(config: Config, globs: Collection[str]) -> Config:
+    kept = [cut for b in config.benchmark if (cut := _part(b, globs)) is not None]
     return msgspec.structs.replace(config, benchmark=kept)
 
 
-def _selected(benchmark: Benchmark, globs: tuple[str, ...]) -> Benchmark | None:
+def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
     """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
     if any(matches(glob, benchmark.name) for glob in globs):
         return benchmark

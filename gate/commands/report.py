@@ -11,7 +11,8 @@ from typing import TextIO
 from gate.commands.deciding import Decided, decide_inputs
 from gate.commands.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.commands.options import OutputOptions, RulesOptions
-from gate.commands.outputs import Format, fill, links_of, require_writable, show, write_asked
+from gate.commands.outputs import Format, fill, filled, links_of, require_writable, show, targets, write_asked
+from gate.commands.overwriting import refuse_inputs
 from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.material import Material
@@ -42,15 +43,25 @@ def run(options: ReportOptions, rules: RulesOptions, outputs: OutputOptions, out
     """
     require_writable(outputs)
     runs = options.runs or (str(_nearest_folder()),)
-    decided = _decided(runs, rules)
     folder = options.out or _own_folder(runs, rules)
-    if folder is not None and not _is_taken(folder, runs, options):
+    taken = folder is not None and _is_taken(folder, runs, options)
+    _refuse_inputs(runs, targets(outputs), None if taken else folder)
+    decided = _decided(runs, rules)
+    if folder is not None and not taken:
         fill(folder, decided, options.links)
     elif folder is not None:
         err.write(f"perfgate: {folder} holds another run, whose report stays; --out DIR writes this one's\n")
     write_asked(decided, outputs)
     show(decided, outputs, out, form=options.form, every=options.every, links=options.links)
     return decided.report.exit_code
+
+
+def _refuse_inputs(runs: Sequence[str], asked: Sequence[Path], folder: Path | None) -> None:
+    """Refuse to write over what is read; but a folder's report.json is written again from itself."""
+    refuse_inputs([Path(run) for run in runs], asked)
+    if folder is not None:
+        others = [run for run in runs if Path(run).name != REPORT]
+        refuse_inputs([Path(run) for run in others], filled(folder))
 
 
 def _nearest_folder() -> Path:

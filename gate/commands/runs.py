@@ -15,11 +15,12 @@ __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of",
 
 _KEPT = 10
 OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
+_OF_A_STUDY = ("study.json", "study.html", "tables")
 
 
 def outputs_in(folder: Path) -> list[Path]:
     """Name what perfgate writes in the folder of a run."""
-    return [folder / name for name in (*OF_A_RUN, "runs")]
+    return [folder / name for name in (*OF_A_RUN, *_OF_A_STUDY, "runs")]
 
 
 def make_room(folder: Path) -> None:
@@ -28,12 +29,16 @@ def make_room(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    present = [folder / name for name in OF_A_RUN if (folder / name).exists()]
+    names = [*OF_A_RUN, *(_OF_A_STUDY if (folder / _OF_A_STUDY[0]).is_file() else ())]
+    present = [folder / name for name in names if (folder / name).exists()]
     if not present:
         return
     past = folder / "runs" / _id_of(folder / MEASUREMENTS)
     past.mkdir(parents=True, exist_ok=True)
     for file in present:
+        if (past / file.name).is_dir():
+            # of another run without an id: a folder takes no other's place
+            shutil.rmtree(past / file.name)
         file.replace(past / file.name)
     # ids begin with the time of the run
     for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
@@ -108,6 +113,8 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
     before, after = past.host or {}, now.host or {}
+    if before.get("runner") != after.get("runner"):
+        differing.append(f"the runner was {before.get('runner') or 'none'}, is {after.get('runner') or 'none'}")
     if before.get("fingerprint") != after.get("fingerprint"):
         differing.append("the host is another one")
     for tool in ("hyperfine", "perf_stat", "callgrind"):

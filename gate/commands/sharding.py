@@ -54,7 +54,8 @@ class Part:
 
     def __str__(self) -> str:
         """Name it for a reader."""
-        return f"shard {self.shard.number} of {self.shard.of}, session {self.session} of {self.sessions}"
+        shard = f"shard {self.shard.number} of {self.shard.of}, " if self.shard.of > 1 else ""
+        return f"{shard}session {self.session} of {self.sessions}"
 
 
 def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> Part | None:

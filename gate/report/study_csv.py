@@ -1,0 +1,182 @@
+"""The analysis of a study -> tables of CSV, one file a table, all responses below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from gate.model.study import Blocks, Effect, LinearModel, MainEffect, Response, Setting, StudyReport
+from gate.report.csv import cell
+
+Cells = Sequence[object]
+_SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
+_FIRST = ("benchmark", "metric", "unit")
+_ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    name: str
+    columns: tuple[str, ...]
+    rows: Callable[[Response], Iterable[Cells]]
+
+
+def render(report: StudyReport) -> dict[str, str]:
+    """Return the name of each file and its text, as RFC 4180 has it, with a header line; tables without rows too.
+
+    Numbers are in the base unit of the response, with as many digits as it takes to read the same double back.
+    Settings are JSON objects. What does not exist is an empty cell. "data" of models, means and blocks is "all", "means
+    of builds" (or sessions) for factors that vary by those, or the name of an abridged data set.
+    """
+    return {f"{table.name}.csv": _text(table, report.responses) for table in _TABLES}
+
+
+def _text(table: _Table, responses: Sequence[Response]) -> str:
+    lines = [",".join((*_FIRST, *table.columns))]
+    for response in responses:
+        name = [response.benchmark, response.metric, response.unit]
+        lines += [",".join(_cell(value) for value in (*name, *row)) for row in table.rows(response)]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return cell(_json(value) if isinstance(value, (Mapping, list)) else value)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    name: str
+    linear: LinearModel | None
+    mains: list[MainEffect]
+    blocks: list[Blocks]
+
+
+def _data(response: Response) -> Iterator[_Data]:
+    yield _Data(_ALL, response.linear, [*response.mains, *response.interactions], response.blocks)
+    for stratum in response.strata:
+        yield _Data(f"means of {stratum.level}s", stratum.linear, [], [])
+    for each in response.abridged:
+        yield _Data(each.name, each.linear, [*each.mains, *each.interactions], each.blocks)
+
+
+def _treatments(response: Response) -> Iterator[Cells]:
+    for t in response.treatments:
+        yield t.settings, t.sessions, t.builds, t.executions, t.values, t.mean, t.sd, t.quantiles
+
+
+def _terms(response: Response) -> Iterator[Cells]:
+    for data in _data(response):
+        model = data.linear
+        for t in model.terms if model else []:
+            yield data.name, t.term, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted
+        if model:
+            yield data.name, "residuals", model.residual_df, model.residual_ss, model.unexplained, None, None, None
+
+
+def _effect(e: Effect) -> Cells:
+    return e.term, e.settings, e.estimate, e.low, e.high, e.p
+
+
+def _effects(response: Response) -> Iterator[Cells]:
+    for data in _data(response):
+        if data.linear is not None:
+            yield data.name, *_effect(data.linear.intercept)
+            for term in data.linear.terms:
+                yield from ((data.name, *_effect(e)) for e in term.effects)
+
+
+def _quantile_effects(response: Response) -> Iterator[Cells]:
+    for model in response.quantiles.models if response.quantiles else []:
+        yield from (("clustered", model.tau, model.enough, *_effect(e)) for e in model.effects)
+        yield from (("iid", model.tau, model.enough, *_effect(e)) for e in model.iid or [])
+
+
+def _one_way(response: Response) -> Iterator[Cells]:
+    for each in response.one_ways:
+        for row in each.rows:
+            numbers = [row.quantiles.get(name) for name in _SCHED]
+            yield each.factor, each.at, row.setting, row.count, row.mean, row.sd, *numbers, row.letters
+
+
+def _pairs(response: Response) -> Iterator[Cells]:
+    for each in response.one_ways:
+        yield from ((each.factor, each.at, p.a, p.b, p.difference, p.low, p.high, p.p) for p in each.pairs)
+
+
+def _percents(response: Response) -> Iterator[Cells]:
+    for r in response.percents:
+        yield (
+            r.factor, r.at, r.first, r.second, r.first_mean, r.second_mean, r.difference, r.percent, r.low, r.high,
+            r.words,
+        )  # fmt: skip
+
+
+def _means(response: Response) -> Iterator[Cells]:
+    for data in _data(response):
+        for main in data.mains:
+            name = ":".join(main.factors)
+            yield from ((data.name, name, p.settings, p.mean, p.treatments) for p in main.points)
+
+
+def _blocks(response: Response) -> Iterator[Cells]:
+    for data in _data(response):
+        for b in data.blocks:
+            order: list[Setting] | None = b.order
+            yield data.name, b.factor, len(b.boxes), b.complete, order, b.same, b.chance, b.tail
+
+
+def _spreads(response: Response) -> Iterator[Cells]:
+    yield from ((s.factor, s.at, s.ratio, s.f_p, s.levene_p) for s in response.spreads)
+
+
+def _sizes(response: Response) -> Iterator[Cells]:
+    found = response.sample_sizes
+    if found is not None:
+        yield from (
+            (found.settings, row.method, row.size, *row.widths, row.coverage, row.subsamples) for row in found.rows
+        )
+
+
+def _checks(response: Response) -> Iterator[Cells]:
+    found = list(response.diagnostics.checks) if response.diagnostics else []
+    found += [response.kruskal] if response.kruskal else []
+    found += [each.check for each in response.dependences]
+    yield from ((c.name, c.statistic, c.df, c.p, c.holds, c.words) for c in found)
+
+
+_EFFECT = ("term", "settings", "estimate", "low", "high", "p")
+_TABLES = (
+    _Table(
+        "treatments",
+        ("settings", "sessions", "builds", "executions", "values", "mean", "sd", "quantiles"),
+        _treatments,
+    ),
+    _Table("terms", ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted"), _terms),
+    _Table("effects", ("data", *_EFFECT), _effects),
+    _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
+    _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),
+    _Table("differences", ("factor", "at", "a", "b", "difference", "low", "high", "p"), _pairs),
+    _Table(
+        "percents",
+        ("factor", "at", "first", "second", "first_mean", "second_mean", "difference", "percent", "low", "high",
+         "words"),
+        _percents,
+    ),
+    _Table("means", ("data", "factors", "settings", "mean", "treatments"), _means),
+    _Table("blocks", ("data", "factor", "boxes", "complete", "order", "same", "chance", "tail"), _blocks),
+    _Table("spreads", ("factor", "at", "ratio", "f_p", "levene_p"), _spreads),
+    _Table(
+        "sample-sizes",
+        ("settings", "method", "size", "lower_quartile", "median", "upper_quartile", "coverage", "subsamples"),
+        _sizes,
+    ),
+    _Table("checks", ("name", "statistic", "df", "p", "holds", "words"), _checks),
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""The page of a study: opens silently without scripts, fits its screens, shows nothing foreign, and is accessible."""
+
+import io
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from gate.cli import main
+from tests.browser.test_report_opens import LOST
+from tests.browser.test_report_pictures import OVERLAPPING, WRONG
+from tests.gate.study import designs
+from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
+from tests.support.lines import execution, text
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+HOSTILE = '<img src=x onerror="window.hacked=1">\u202e\'"&{{7*7}}' + "long" * 22
+Page = Callable[[str], Path]
+
+
+def tail() -> list[dict[str, object]]:
+    return designs.lines(designs.LOAD, designs.tail, 5, metric="latency")
+
+
+def many() -> list[dict[str, object]]:
+    """Four factors, three settings among them, two sessions, treatments left out, a second response."""
+    factors: dict[str, list[Any]] = {
+        "load": ["idle", "mixed", "cpu"],
+        "clients": [1, 8],
+        "opt": ["O2", "O3"],
+        "vm": ["off", "on"],
+    }
+
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        level = {"idle": 1.0, "mixed": 2.0, "cpu": 4.0}[at["load"]] * (1.5 if at["clients"] == 8 else 1)
+        return list(level * 1e-4 * rng.lognormal(0, 0.2, 30))
+
+    found = []
+    for session in range(2):
+        found += designs.lines(
+            factors, values, 2, seed=session, session=session,
+            leave_out=lambda at: at["load"] == "idle" and at["vm"] == "on",
+        )  # fmt: skip
+    rate = {"rate": {"unit": "req/s", "better": "higher", "values": [5.0, 6.0]}}
+    return [{**line, "metrics": {**line["metrics"], **rate}} for line in found]
+
+
+def hostile() -> list[dict[str, object]]:
+    factors = {HOSTILE: [HOSTILE, "</script><script>window.hacked=1</script>"], "b": ["x" * 200, "y"]}
+    return designs.lines(factors, lambda _, rng: list(rng.random(20)), 3, benchmark=HOSTILE, metric=HOSTILE)
+
+
+def single() -> list[dict[str, object]]:
+    return [execution("head", [1.0 + a], build=b, factors={"a": a}) for a in (1, 2) for b in range(2)]
+
+
+EXAMPLES = {"tail": tail, "many": many, "hostile": hostile, "single": single}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    folder = tmp_path_factory.mktemp("studies")
+
+    @cache
+    def write(name: str) -> Path:
+        measurements = folder / f"{name}.jsonl"
+        measurements.write_text(text(EXAMPLES[name]()), encoding="utf-8")
+        page = folder / f"{name}.html"
+        arguments = ["study", "analyse", str(measurements), "--iid", "--html", str(page)]
+        assert main(arguments, io.StringIO(), io.StringIO()) == 0
+        return page
+
+    return write
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_opens_silently_and_everything_leads_somewhere(name: str, browser: Browser, written: Page) -> None:
+    with context(browser) as inside:
+        page = opened(inside, written(name))
+        assert page.heard == []
+        assert page.evaluate(LOST) == []
+        assert page.evaluate("() => window.hacked") is None
+        assert page.evaluate("() => document.querySelectorAll('script, img').length") == 0
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_it_fits_and_texts_of_pictures_do_not_meet(
+    name: str, size: tuple[int, int], browser: Browser, written: Page
+) -> None:
+    with context(browser, size) as inside:
+        page = opened(inside, written(name))
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= size[0]
+        assert page.evaluate(WRONG) == []
+        assert page.evaluate(OVERLAPPING) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.tools)])
+def test_axe_finds_nothing_serious(scheme: Scheme, browser: Browser, written: Page) -> None:
+    with context(browser) as inside:
+        page = opened(inside, written("many"))
+        page.paint(scheme)
+        assert page.violations() == []

@@ -1,0 +1,234 @@
+"""perfgate study as a user runs it: real git, real builds and processes, whose values say what they were given."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.model import Build, Execution, Failure, Record
+from gate.records import read
+from tests.support.project import Project, environment, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+BENCH = """\
+import json, os, pathlib, sys, time
+busy = pathlib.Path("busy")
+end = time.monotonic() + 20
+while os.environ.get("PERFGATE_FACTOR_LOAD") == "busy" and not busy.exists() and time.monotonic() < end:
+    time.sleep(0.002)
+if os.environ.get("FAILS"):
+    sys.exit("this treatment fails")
+told = {
+    "clients": int(sys.argv[2]),
+    "args": sys.argv.count("--rt"),
+    "env": int(os.environ.get("MODE") == "fast"),
+    "prefix": int(os.environ.get("WRAPPED") == "yes"),
+    "load": int(busy.exists()),
+    "opt": int(pathlib.Path("flags").read_text()),
+}
+busy.unlink(missing_ok=True)
+with open(sys.argv[1], "w") as out:
+    for _ in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        for name, value in told.items():
+            out.write(json.dumps({"metric": name, "value": value, "unit": "count"}) + "\\n")
+"""
+CONFIG = """\
+[plan]
+builds = 2
+executions = 1
+iterations = 2
+[build]
+command = "echo $LEVEL > flags"
+[[benchmark]]
+name = "bench"
+command = ["python3", "-S", "bench.py", "{output}", "{clients}"]
+instrument = "values"
+"""
+FACTORS = """\
+[study.factor]
+clients = [1, 8]
+args = { none = {}, some = { args = ["--rt"] } }
+env = { slow = { env = { MODE = "slow" } }, fast = { env = { MODE = "fast" } } }
+prefix = { bare = {}, wrapped = { prefix = ["env", "WRAPPED=yes"] } }
+load = { idle = {}, busy = { load = { command = "touch busy; exec sleep 60" } } }
+opt = { O0 = { build_env = { LEVEL = "0" } }, O2 = { build_env = { LEVEL = "2" } } }
+"""
+LOW = {"clients": 1, "args": "none", "env": "slow", "prefix": "bare", "load": "idle", "opt": "O0"}
+HIGH = {"clients": 8, "args": "some", "env": "fast", "prefix": "wrapped", "load": "busy", "opt": "O2"}
+VALUES = {1: 1, 8: 8, "none": 0, "some": 1, "slow": 0, "fast": 1, "bare": 0, "wrapped": 1, "idle": 0, "busy": 1, "O0": 0,
+          "O2": 2}  # fmt: skip
+
+
+def toml(settings: dict[str, Any]) -> str:
+    return "{ " + ", ".join(f"{name} = {json.dumps(setting)}" for name, setting in settings.items()) + " }"
+
+
+def study(treatments: list[dict[str, Any]], replicates: int = 2, builds: int = 2) -> str:
+    listed = ", ".join(map(toml, treatments))
+    return f"[study]\nreplicates = {replicates}\nbuilds = {builds}\ntreatments = [{listed}]\n{FACTORS}"
+
+
+def made(tmp_path: Path, config: str) -> Project:
+    project = Project(tmp_path / "repo")
+    project.write("bench.py", BENCH)
+    project.write("perfgate.toml", config)
+    project.commit()
+    return project
+
+
+def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
+    file = project.top / folder / "measurements.jsonl"
+    return [located.record for located in read(str(file), file.read_bytes()).records]
+
+
+def of(kind: type[Any], found: list[Record]) -> list[Any]:
+    return [record for record in found if isinstance(record, kind)]
+
+
+def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None:
+    treatments = [LOW, *({**LOW, name: HIGH[name]} for name in LOW), HIGH]
+    # a single commit: where side is no factor there is no base
+    project = made(tmp_path, CONFIG + study(treatments))
+    done = project.perfgate("study", "measure")
+    assert (done.returncode, done.stdout) == (
+        0, "16 executions in .perfgate/study/measurements.jsonl; `perfgate study analyse .perfgate/study` analyses\n",
+    ), done.stderr  # fmt: skip
+    found = records(project)
+    executions: list[Execution] = of(Execution, found)
+    for execution in executions:
+        told = {name: metric.values for name, metric in execution.metrics.items()}
+        assert told == {name: [VALUES[setting]] * 2 for name, setting in execution.factors.items()}
+    key = [json.dumps(execution.factors) for execution in executions]
+    assert Counter(key) == dict.fromkeys(map(json.dumps, treatments), 2)
+    assert {*key[:8]} == {*key[8:]}
+    assert [execution.order for execution in executions] == list(range(16))
+    assert [(b.side, b.build, b.factors) for b in sorted(of(Build, found), key=lambda b: (b.build, b.factors["opt"]))] == [
+        ("head", build, {"opt": opt}) for build in (0, 1) for opt in ("O0", "O2")
+    ]  # fmt: skip
+    assert {e.side for e in executions} == {"head"}
+    run = found[0]
+    assert (run.base, run.looks, run.benchmarks) == (None, None, {"head": ["bench"]})  # type: ignore[union-attr]
+    assert run.config["study"]["replicates"] == 2  # type: ignore[union-attr,index]
+    # what perfgate wrote is no part of the project, and the next run knows how long it takes
+    assert project.git("status", "--porcelain") == ""
+    plan = project.perfgate("study", "plan").stdout
+    assert re.search(r"expected time: about \d.* as in the last run", plan)
+
+
+def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path) -> None:
+    fails = FACTORS.replace("wrapped = { ", 'broken = { env = { FAILS = "1" } }, wrapped = { ')
+    treatments = [LOW, {**LOW, "prefix": "broken"}, {**LOW, "clients": 8}]
+    project = made(tmp_path, CONFIG + study(treatments).replace(FACTORS, fails))
+    done = project.perfgate("study", "measure")
+    settings = "clients=1, args=none, env=slow, prefix=broken, load=idle, opt=O0"
+    assert done.returncode == 4
+    assert f"perfgate: bench ({settings}) failed on head: exit 1\n" in done.stderr
+    assert re.search(rf"round 1 of 2: bench \({settings}\) on head failed: exit 1\n", done.stderr)
+    found = records(project)
+    (failure,) = of(Failure, found)
+    assert (failure.factors, failure.stderr) == (treatments[1], "this treatment fails\n")
+    assert Counter(json.dumps(e.factors) for e in of(Execution, found)) == {
+        json.dumps(treatments[0]): 2, json.dumps(treatments[2]): 2,
+    }  # fmt: skip
+    fewer = ("--set", "study.replicates=1", "--set", "study.builds=1", "--quiet")
+    again = project.perfgate("study", "measure", *fewer)
+    assert (again.returncode, again.stderr) == (4, f"perfgate: bench ({settings}) failed on head: exit 1\n")
+    assert len([*(project.top / ".perfgate/study/runs").iterdir()]) == 1
+
+
+def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
+    treatments = [LOW, {**LOW, "clients": 8}, {**LOW, "opt": "O2"}]
+    project = made(tmp_path, CONFIG + study(treatments, replicates=4))
+    own = environment(**project.own())
+    process = subprocess.Popen(
+        perfgate("study", "measure", "--seed", "5"), cwd=project.top, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )  # fmt: skip
+    file = project.top / ".perfgate/study/measurements.jsonl"
+    deadline = time.monotonic() + 60
+    while not file.exists() or len(file.read_bytes().splitlines()) < 7:
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = len(of(Execution, records(project)))
+    refused = project.perfgate("study", "measure", "--resume", "--set", "study.replicates=3")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert (
+        "--resume: cannot go on with the run in .perfgate/study: the rules, benchmarks or plan have changed"
+        in refused.stderr
+    )
+    done = project.perfgate("study", "measure", "--resume")
+    assert done.returncode == 0, done.stderr
+    found = records(project)
+    executions = of(Execution, found)
+    assert 0 < before < 12
+    assert [e.order for e in executions] == list(range(12))
+    plan = json.loads(project.perfgate("study", "plan", "--seed", "5", "--json", "-").stdout)
+    planned = [e["treatment"] for each in plan["order"] for e in each["executions"]]
+    settings = {each["number"]: each["settings"] for each in plan["treatments"]}
+    assert [e.factors for e in executions] == [settings[number] for number in planned]
+    assert len(of(Build, found)) == 4
+    assert done.stdout.startswith("12 executions in ")
+
+
+def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) -> None:
+    config = CONFIG.replace('"{clients}"', '"1"') + (
+        "[study]\nreplicates = 1\nbenchmarks = ['bench']\n[study.factor]\n"
+        'machine = { one = { runner = "core1" }, two = { runner = "core2" } }\nother = [1, 2]\n'
+    )
+    project = made(tmp_path, config.replace("$LEVEL", "0"))
+    jobs = json.loads(project.perfgate("study", "plan", "--matrix").stdout)["include"]
+    sessions = []
+    for job in jobs:
+        where = ("--session", str(job["session"]), "--sessions", str(job["sessions"]), "--runner", job["label"])
+        out = f"out-{job['session']}"
+        done = project.perfgate("study", "measure", *where, "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert f"with the other jobs: this is session {job['session']} of 2" in done.stdout
+        sessions += [
+            (e.session, e.factors["machine"], e.factors["other"]) for e in of(Execution, records(project, out))
+        ]
+        other = project.perfgate("study", "measure", *where[:4], "--out", out, "--resume", "--runner", "core1")
+        same = job["label"] == "core1"
+        assert (other.returncode == 0) == same, other.stderr
+    assert sorted(sessions) == [(0, "one", 1), (0, "one", 2), (1, "two", 1), (1, "two", 2)]
+
+
+def test_a_gate_over_treatments_and_one_without(tmp_path: Path) -> None:
+    factors = '[study.factor]\nside = ["base", "head"]\nclients = [8, 1]\nopt = { O2 = { build_env = { LEVEL = "2" } }, O0 = { build_env = { LEVEL = "0" } } }\n'
+    project = made(
+        tmp_path, f"{CONFIG.replace('builds = 2', 'builds = 1')}[env]\nset = {{ LEVEL = '5' }}\n[study]\n{factors}"
+    )
+    project.commit("nothing")
+    plain = project.perfgate("measure", "--base", "HEAD~1", "--head", "HEAD")
+    assert plain.returncode == 0, plain.stderr
+    found: list[Execution] = of(Execution, records(project, ".perfgate"))
+    # in commands the first setting, and nothing else of it
+    assert [(e.factors, e.metrics["clients"].values, e.metrics["opt"].values) for e in found] == [
+        ({}, [8] * 2, [5] * 2)
+    ] * 2
+    text = (project.top / "perfgate.toml").read_text()
+    project.write("perfgate.toml", text.replace("[study]\n", "[study]\ngate = true\n"))
+    project.commit("gate")
+    gated = project.perfgate("measure", "--base", "HEAD~1", "--head", "HEAD")
+    assert gated.returncode == 0, gated.stderr
+    assert "1 benchmark x 4 treatments x 1 build x 1 execution x 2 iterations a side" in gated.stderr
+    found = of(Execution, records(project, ".perfgate"))
+    assert Counter((e.side, e.factors["clients"], e.factors["opt"]) for e in found) == {
+        (side, clients, opt): 1 for side in ("base", "head") for clients in (1, 8) for opt in ("O0", "O2")
+    }
+    for e in found:
+        assert e.metrics["clients"].values == [e.factors["clients"]] * 2
+        assert e.metrics["opt"].values == [VALUES[e.factors["opt"]]] * 2
+    assert (
+        "execute  head  bench (clients=8, opt=O0)\n"
+        in project.perfgate("check", "--base", "HEAD~1", "--dry-run").stdout
+    )
