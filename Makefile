@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint promise evidence bench tools docs lock venv help
+.PHONY: demo test lint promise study evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -16,6 +16,9 @@ lint: venv ## Linters and types
 promise: venv ## The statistical promises, by simulation (slow)
 	@$(PYTHON_ENV) -m pytest -n 2 -m promise
 
+study: venv ## Measure and analyse the scheduler-latency example into docs/scheduler-latency (two minutes)
+	@$(PYTHON_ENV) examples/study.py
+
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
 	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
@@ -23,6 +26,7 @@ bench: venv ## How fast perfgate itself is, against its peers, as ratios in one 
 	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
 	@$(PYTHON_ENV) -m benchmarks.report
+	@$(PYTHON_ENV) -m benchmarks.study_quantiles
 
 tools: venv ## Tests against the real external tools on this host
 	@scripts/tools

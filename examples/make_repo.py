@@ -1,8 +1,8 @@
 """Turns an example into a git repository: `python examples/make_repo.py tokenizer DEST`.
 
 The branch main (and the tag base) is the example as it lies here. The branches regression, improvement and no-change
-each add one commit to it, from the patch of the same name in the example's changes/. The same example always gives the
-same commits.
+each add one commit to it, from the patch of the same name in the example's changes/, where there is one. The same
+example always gives the same commits.
 """
 
 import argparse
@@ -44,6 +44,9 @@ def make_repository(example: str, destination: Path) -> None:
     git(destination, "tag", "base")
     for change in CHANGES:
         patch = source / "changes" / f"{change}.patch"
+        if not patch.exists():
+            # a study needs no change: it compares settings, not commits
+            continue
         message, _, _ = patch.read_text(encoding="utf-8").partition("diff --git ")
         git(destination, "switch", "--quiet", "--create", change, "main")
         git(destination, "apply", "--index", str(patch))
