@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, NoReturn, TextIO, TypeVar
+from typing import IO, Any, NoReturn, TextIO, TypeVar
 
 from gate.commands.options import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.sharding import MOST_SESSIONS, Shard
@@ -40,6 +40,14 @@ class Parser(argparse.ArgumentParser):
         if message:
             self.err.write(message)
         raise UsageError(status)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        # after an option that there is not, argparse takes the option's value for a sub-command
+        if isinstance(action, argparse._SubParsersAction) and not action.required and value not in action.choices:
+            raise argparse.ArgumentError(
+                None, f"invalid choice: {value!r:.80} (no option here takes it, and it is none of {action.metavar})"
+            )
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one line."""

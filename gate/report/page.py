@@ -22,21 +22,12 @@ from gate.report.page_keys import case_key
 from gate.report.page_pictures import Figure, forest_of, pictures_of
 from gate.report.page_reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.plain import clip, listed, visible
-from gate.report.view import FailureGroup, grouped
+from gate.report.view import Fact, FailureGroup, grouped
 from gate.units import format_value
 
 _SAID = 5
 _LISTED = 20
 _HOST = {"boot_id": "boot", "cores": "processors", "affinity": "processors allowed", "cpu": "processor"}
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A name and what there is to say of it; code: a part that is written as code."""
-
-    name: str
-    text: str
-    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

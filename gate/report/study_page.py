@@ -16,6 +16,7 @@ from gate.report.page_pictures import Figure
 from gate.report.plain import last_lines
 from gate.report.study_figures import Drawer
 from gate.report.study_views import View
+from gate.report.view import Fact
 from gate.report.wording import capitalized, commit, plural
 from gate.study.observations import Observed
 from gate.units import format_confidence, format_share
@@ -56,15 +57,6 @@ class Shown:
     words: tuple[str, ...]
     cautions: tuple[str, ...]
     parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A name and what there is to say of it; code: a part that is written as code."""
-
-    name: str
-    text: str
-    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from gate.report.failures import title
 from gate.report.grid import Cell, Column, lay_out, paint
 from gate.report.plain import clip, visible, wrap
 from gate.report.wording import capitalized, format_p
+from gate.study.say import percentile, settings_text
 from gate.units import format_confidence, format_share
 
 _BOLD, _DIM, _YELLOW, _RED = "1", "2", "33", "31"
@@ -106,13 +107,13 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
 def _linear(writer: _Writer, response: Response, model: LinearModel | None, confidence: float, name: str = "") -> None:
     if model is None:
         return
-    level = format_confidence(confidence)
+    percent = format_confidence(confidence)
     unit = f", {say.squared(response)}" if say.squared(response) else ""
     head = [
         Column("effect on the mean"),
         *(
             Column(name, right=True)
-            for name in (f"low {level}", "estimate", f"high {level}", f"sum sq{unit}", "share", "p", "p, Holm")
+            for name in (f"low {percent}", "estimate", f"high {percent}", f"sum sq{unit}", "share", "p", "p, Holm")
         ),
     ]
     rows = []
@@ -145,14 +146,14 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
     model = found.models[-1] if found and found.models else None
     if found is None or model is None:
         return
-    level = format_confidence(confidence)
+    percent = format_confidence(confidence)
     head = [
-        Column(f"effect on {say.percentile(model.tau)}"),
-        *(Column(name, right=True) for name in (f"low {level}", "estimate", f"high {level}", "p")),
+        Column(f"effect on {percentile(model.tau)}"),
+        *(Column(name, right=True) for name in (f"low {percent}", "estimate", f"high {percent}", "p")),
     ]
     rows = [[say.effect_name(e, response), *_ends(e, response), format_p(e.p)] for e in model.effects]
     note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
-    writer.table(f"Quantile regression at {say.percentile(model.tau)}", head, rows, note)
+    writer.table(f"Quantile regression at {percentile(model.tau)}", head, rows, note)
 
 
 def _percents(writer: _Writer, response: Response) -> None:
@@ -162,7 +163,7 @@ def _percents(writer: _Writer, response: Response) -> None:
     ]
     rows = [
         [
-            say.settings(row.at) or "everywhere",
+            settings_text(row.at) or "everywhere",
             f"{row.factor}={row.first}",
             say.number(row.first_mean, response),
             str(row.second),

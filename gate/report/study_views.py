@@ -17,6 +17,7 @@ from gate.model.study import (
 )
 from gate.report import study_words as say
 from gate.report.wording import format_p
+from gate.study.say import percentile, settings_text
 from gate.units import format_confidence, format_number, format_share
 
 _SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
@@ -56,10 +57,10 @@ def design(response: Response) -> View:
 def treatments(response: Response) -> View:
     """Lay out what was measured of each treatment."""
     taus = list(dict.fromkeys(tau for t in response.treatments for tau in t.quantiles))
-    names = [say.percentile(float(tau)) for tau in taus]
+    names = [percentile(float(tau)) for tau in taus]
     rows = [
         (
-            say.settings(t.settings) or "all",
+            settings_text(t.settings) or "all",
             str(t.builds),
             str(t.executions),
             str(t.values),
@@ -76,7 +77,7 @@ def treatments(response: Response) -> View:
 
 def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> View:
     """Lay out a linear model in the form of QR Table 3."""
-    level = format_confidence(confidence)
+    percent = format_confidence(confidence)
     rows: list[tuple[str, ...]] = []
     for term in model.terms:
         for i, effect in enumerate(term.effects):
@@ -99,7 +100,9 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     fitted = f"{model.formula}; {model.observations} observations, R² {_share(model.r2) or 'unknown'}"
     return View(
         f"{f'{name}: ' if name else ''}Effects on the mean{f' in {unit}' if unit else ''}: {fitted}",
-        _head("effect", f"low {level}", "estimate", f"high {level}", "df", f"sum sq{squared}", "share", "p", "p, Holm"),
+        _head(
+            "effect", f"low {percent}", "estimate", f"high {percent}", "df", f"sum sq{squared}", "share", "p", "p, Holm"
+        ),
         tuple(rows),
         "; ".join([say.coding(response), *(f"not told apart: {text}" for text in model.inestimable)]),
     )
@@ -107,9 +110,9 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
 
 def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
     """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
-    level = format_confidence(confidence)
+    percent = format_confidence(confidence)
     alone = [*(model.iid or [])]
-    extra = (f"iid low {level}", f"iid high {level}", "iid p") if alone else ()
+    extra = (f"iid low {percent}", f"iid high {percent}", "iid p") if alone else ()
     rows = []
     for i, effect in enumerate(model.effects):
         beside = (
@@ -119,8 +122,8 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
     unit = say.unit_name(response)
     few = "" if model.enough else "; too few values beyond it in some treatment to be sure"
     return View(
-        f"Effects on {say.percentile(model.tau)}{f' in {unit}' if unit else ''}{few}",
-        _head("effect", f"low {level}", "estimate", f"high {level}", "p", *extra),
+        f"Effects on {percentile(model.tau)}{f' in {unit}' if unit else ''}{few}",
+        _head("effect", f"low {percent}", "estimate", f"high {percent}", "p", *extra),
         tuple(rows),
     )
 
@@ -133,7 +136,7 @@ def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
     ]
     unit = say.unit_name(response)
     caption = f"Effects on each quantile{f' in {unit}' if unit else ''}"
-    return View(caption, _head("effect", *(say.percentile(model.tau) for model in models)), tuple(rows))
+    return View(caption, _head("effect", *(percentile(model.tau) for model in models)), tuple(rows))
 
 
 def percents(response: Response, factor: str) -> View | None:
@@ -145,7 +148,7 @@ def percents(response: Response, factor: str) -> View | None:
     several = len({(row.first, row.second) for row in found}) > 1
     rows = [
         (
-            say.settings(row.at) or "everywhere",
+            settings_text(row.at) or "everywhere",
             *((f"{row.first} to {row.second}",) if several else ()),
             say.number(row.first_mean, response),
             say.number(row.second_mean, response),
@@ -175,7 +178,7 @@ def one_way(response: Response, found: OneWay) -> View:
         )
         for row in found.rows
     ]
-    at = f" at {say.settings(found.at)}" if found.at else ""
+    at = f" at {settings_text(found.at)}" if found.at else ""
     names = ("count", "mean", "sd", *_SCHED, "group")
     note = "Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else ""
     return View(f"{found.factor}{at}", _head(found.factor, *names, text=("group",)), tuple(rows), note)
@@ -183,7 +186,7 @@ def one_way(response: Response, found: OneWay) -> View:
 
 def differences(response: Response, found: OneWay, confidence: float) -> View:
     """Lay out the comparisons of all pairs of settings."""
-    level = format_confidence(confidence)
+    percent = format_confidence(confidence)
     rows = [
         (
             f"{pair.b} - {pair.a}",
@@ -194,8 +197,8 @@ def differences(response: Response, found: OneWay, confidence: float) -> View:
         )
         for pair in found.pairs
     ]
-    at = f" at {say.settings(found.at)}" if found.at else ""
-    head = _head("difference", f"low {level}", "estimate", f"high {level}", "p")
+    at = f" at {settings_text(found.at)}" if found.at else ""
+    head = _head("difference", f"low {percent}", "estimate", f"high {percent}", "p")
     return View(f"{found.factor}{at}: all pairs by Tukey and Kramer", head, tuple(rows))
 
 
@@ -206,7 +209,7 @@ def spreads(response: Response) -> View | None:
     rows = [
         (
             found.factor,
-            say.settings(found.at) or "all treatments",
+            settings_text(found.at) or "all treatments",
             "" if found.ratio is None else format_number(found.ratio),
             format_p(found.f_p),
             format_p(found.levene_p),
@@ -231,7 +234,7 @@ def sample_sizes(response: Response, found: SampleSizes) -> View:
     ]
     unit = say.unit_name(response)
     caption = (
-        f"Intervals of the mean from subsamples of {say.settings(found.settings) or 'all'} ({found.units} units)"
+        f"Intervals of the mean from subsamples of {settings_text(found.settings) or 'all'} ({found.units} units)"
         f"{f', widths in {unit}' if unit else ''}; nominal {format_confidence(found.confidence)}"
     )
     names = ("width, lower quartile", "median width", "upper quartile", "attained coverage")
@@ -290,7 +293,7 @@ def _own(model: LinearModel, effect: Effect, response: Response) -> str:
 
 
 def _key(settings: dict[str, Setting]) -> str:
-    return say.settings(settings)
+    return settings_text(settings)
 
 
 def _ends(effect: Effect, response: Response) -> tuple[str, str, str]:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-from gate.model.study import Abridged, Blocks, Effect, Response, Setting, Stratum
+from gate.model.study import Abridged, Blocks, Effect, Response, Stratum
 from gate.report.wording import plural
+from gate.study.say import settings_text
 from gate.units import format_number, format_share, shown_unit
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
-
-
-def percentile(tau: float) -> str:
-    """Name a quantile: 0.99 -> "p99"."""
-    return f"p{100 * tau:.10g}"
-
-
-def settings(at: Mapping[str, Setting]) -> str:
-    """Write settings: "load=busy, clients=8"; nothing for none."""
-    return ", ".join(f"{name}={setting}" for name, setting in at.items())
 
 
 def scale_of(response: Response) -> tuple[float, str]:
@@ -80,7 +70,7 @@ def effect_name(effect: Effect, response: Response) -> str:
     sizes = {f.name: len(f.settings) for f in response.factors}
     if all(sizes.get(name, 2) == 2 for name in effect.settings):
         return effect.term
-    return settings(effect.settings)
+    return settings_text(effect.settings)
 
 
 def blocks(response: Response, found: Blocks) -> str:
@@ -124,6 +114,6 @@ def lacking(response: Response) -> list[str]:
     """Say which combinations were not measured."""
     if not response.lacking:
         return []
-    some = "; ".join(settings(at) for at in response.lacking[:3])
+    some = "; ".join(settings_text(at) for at in response.lacking[:3])
     more = f" and {len(response.lacking) - 3} more" if len(response.lacking) > 3 else ""
     return [f"{plural(len(response.lacking), 'combination')} of settings not measured: {some}{more}"]

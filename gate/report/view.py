@@ -17,6 +17,15 @@ def known(value: float | None) -> TypeGuard[float]:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and what there is to say of it; code: a part that is written as code."""
+
+    name: str
+    text: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
 

@@ -27,13 +27,13 @@ def change_of(effect: Effect, factor: Factor) -> Change:
     return Change(2 * effect.estimate, low, high, factor.settings[0], factor.settings[-1])
 
 
-def say_change(change: Change, response: Response, level: float | None) -> str:
+def say_change(change: Change, response: Response, confidence: float | None) -> str:
     """Write a change: "+3.1 ms (95%: +2.8 to +3.4 ms)"; without a confidence the estimate alone."""
     text = signed(change.estimate, response.unit, response.scale)
-    if level is None or change.low is None or change.high is None:
+    if confidence is None or change.low is None or change.high is None:
         return text
     low, high = (signed(end, response.unit, response.scale, like=change.estimate) for end in (change.low, change.high))
-    return f"{text} ({format_confidence(level)}: {low} to {high})"
+    return f"{text} ({format_confidence(confidence)}: {low} to {high})"
 
 
 def signed(value: float, unit: str, scale: Scale, *, like: float | None = None) -> str:
@@ -49,6 +49,11 @@ def size(value: float, response: Response) -> str:
     if response.scale == "log":
         return format_share(math.expm1(min(abs(value), 700.0)))
     return format_value(abs(value), response.unit, digits=3)
+
+
+def percentile(tau: float) -> str:
+    """Name a quantile: 0.99 -> "p99"."""
+    return f"p{100 * tau:.10g}"
 
 
 def settings_text(settings: Mapping[str, Setting]) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term, Varies
 from gate.stats.family import holm
-from gate.study.say import Change, and_list, change_of, say_change, settings_text, signed, size
+from gate.study.say import Change, and_list, change_of, percentile, say_change, settings_text, signed, size
 from gate.units import format_share
 
 _RANK: dict[Varies, int] = {"execution": 0, "build": 1, "session": 2}
@@ -132,11 +132,6 @@ def _told(model: QuantileModel, response: Response, cluster: Varies) -> Quantile
         msgspec.structs.replace(e, p=None) if e.settings and set(e.settings) <= beyond else e for e in model.effects
     ]
     return msgspec.structs.replace(model, effects=effects)
-
-
-def percentile(tau: float) -> str:
-    """Name a quantile: 0.99 -> "p99"."""
-    return f"p{100 * tau:.10g}"
 
 
 def clear_effects(model: QuantileModel, alpha: float) -> list[Effect]:

@@ -19,6 +19,13 @@ WARPBREAKS = (
     27, 14, 29, 19, 29, 31, 41, 20, 44, 42, 26, 19, 16, 39, 28, 21, 39, 29, 20, 21, 24, 17, 13, 15, 15, 16, 28,
 )  # fmt: skip
 """R's data set warpbreaks: wool A then B, in each tension L, M, H, nine values each."""
+NPK_YIELD = (
+    49.5, 62.8, 46.8, 57, 59.8, 58.5, 55.5, 56, 62.8, 55.8, 69.5, 55,
+    62, 48.8, 45.5, 44.2, 52, 51.5, 49.8, 48.8, 57.2, 59, 53.2, 56,
+)  # fmt: skip
+"""R's data set npk, its column yield: six blocks of four plots."""
+NPK = ("010111000110110010101100", "110001011100010110010110", "100101100101011000111010")
+"""Its factors N, P and K, plot by plot."""
 WOOL = Factor(name="wool", settings=["A", "B"])
 TENSION = Factor(name="tension", settings=["L", "M", "H"])
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from gate.model.study import Dependence, Factor
 from gate.stats.factorial.dependence import dependence
+from tests.support.units_frame import NPK, NPK_YIELD
 
 Array = npt.NDArray[np.float64]
 
@@ -146,34 +147,7 @@ def about(value: object) -> object:
 def test_blocks_after_treatments_as_r_has_them() -> None:
     # npk's blocks hold half of the treatments each: anova(lm(yield ~ N*P*K, npk), lm(yield ~ N*P*K + block, npk)):
     # F 4.95923 on 4 and 12, p 0.013587
-    y = [
-        49.5,
-        62.8,
-        46.8,
-        57,
-        59.8,
-        58.5,
-        55.5,
-        56,
-        62.8,
-        55.8,
-        69.5,
-        55,
-        62,
-        48.8,
-        45.5,
-        44.2,
-        52,
-        51.5,
-        49.8,
-        48.8,
-        57.2,
-        59,
-        53.2,
-        56,
-    ]
-    settings = ["010111000110110010101100", "110001011100010110010110", "100101100101011000111010"]
-    frame = pd.DataFrame({"y": y} | {f"f{i}": [int(c) for c in own] for i, own in enumerate(settings)})
+    frame = pd.DataFrame({"y": NPK_YIELD} | {f"f{i}": [int(c) for c in own] for i, own in enumerate(NPK)})
     frame = frame.assign(session=np.arange(24) // 4, build=np.arange(24) // 4, execution=np.arange(24))
     result = found(frame, [Factor(name=n, settings=[0, 1]) for n in "NPK"], "session")
     assert (result.check.statistic, result.check.p, result.check.df) == (about(4.95923), about(0.013587), [4, 12])

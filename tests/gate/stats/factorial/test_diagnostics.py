@@ -12,65 +12,10 @@ from scipy import stats
 from gate.model.study import Check, Diagnostics, Factor
 from gate.stats.factorial.coding import coded
 from gate.stats.factorial.diagnostics import diagnostics
+from tests.support.units_frame import WARPBREAKS
 
 Array = npt.NDArray[np.float64]
 
-BREAKS = [
-    26,
-    30,
-    54,
-    25,
-    70,
-    52,
-    51,
-    26,
-    67,
-    18,
-    21,
-    29,
-    17,
-    12,
-    18,
-    35,
-    30,
-    36,
-    36,
-    21,
-    24,
-    18,
-    10,
-    43,
-    28,
-    15,
-    26,
-    27,
-    14,
-    29,
-    19,
-    29,
-    31,
-    41,
-    20,
-    44,
-    42,
-    26,
-    19,
-    16,
-    39,
-    28,
-    21,
-    39,
-    29,
-    20,
-    21,
-    24,
-    17,
-    13,
-    15,
-    15,
-    16,
-    28,
-]
 WARP_FACTORS = [Factor(name="wool", settings=["A", "B"]), Factor(name="tension", settings=["L", "M", "H"])]
 FACTORS = [Factor(name=name, settings=["low", "high"]) for name in ("load", "sched", "machine", "vmstat")]
 
@@ -84,7 +29,7 @@ def frame(y: npt.ArrayLike, codes: npt.ArrayLike, order: npt.ArrayLike | None = 
     )
 
 
-WARP = frame(BREAKS, np.column_stack((np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))))
+WARP = frame(WARPBREAKS, np.column_stack((np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))))
 
 
 def factorial(k: int, replicates: int) -> npt.NDArray[np.int64]:
@@ -119,7 +64,7 @@ def test_warpbreaks_is_better_on_the_scale_of_logarithms() -> None:
     # as every textbook that has it says
     found = diagnostics(WARP, WARP_FACTORS, 2, "execution", 0.95)
     assert any("variance grows with the mean (rank correlation 0.42): try --log" in text for text in found.warnings)
-    logs = diagnostics(WARP.assign(y=np.log(BREAKS)), WARP_FACTORS, 2, "execution", 0.95, "log")
+    logs = diagnostics(WARP.assign(y=np.log(WARPBREAKS)), WARP_FACTORS, 2, "execution", 0.95, "log")
     assert not any("--log" in text or "grows" in text for text in logs.warnings)
 
 

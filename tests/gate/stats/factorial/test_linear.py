@@ -11,93 +11,11 @@ import pytest
 from gate.model.study import Effect, Factor, LinearModel, Setting, Term
 from gate.stats.factorial.coding import coded, contrasts
 from gate.stats.factorial.linear import linear_model
+from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
-BREAKS = [
-    26,
-    30,
-    54,
-    25,
-    70,
-    52,
-    51,
-    26,
-    67,
-    18,
-    21,
-    29,
-    17,
-    12,
-    18,
-    35,
-    30,
-    36,
-    36,
-    21,
-    24,
-    18,
-    10,
-    43,
-    28,
-    15,
-    26,
-    27,
-    14,
-    29,
-    19,
-    29,
-    31,
-    41,
-    20,
-    44,
-    42,
-    26,
-    19,
-    16,
-    39,
-    28,
-    21,
-    39,
-    29,
-    20,
-    21,
-    24,
-    17,
-    13,
-    15,
-    15,
-    16,
-    28,
-]
-YIELD = [
-    49.5,
-    62.8,
-    46.8,
-    57,
-    59.8,
-    58.5,
-    55.5,
-    56,
-    62.8,
-    55.8,
-    69.5,
-    55,
-    62,
-    48.8,
-    45.5,
-    44.2,
-    52,
-    51.5,
-    49.8,
-    48.8,
-    57.2,
-    59,
-    53.2,
-    56,
-]
-NPK = ["010111000110110010101100", "110001011100010110010110", "100101100101011000111010"]
 LENGTH = [
     4.2,
     11.5,
@@ -182,7 +100,7 @@ def effect(model: LinearModel, name: str, **settings: Setting) -> Effect:
 
 
 WOOL, TENSION = factor("wool", "A", "B"), factor("tension", "L", "M", "H")
-WARP = frame(BREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))
+WARP = frame(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))
 
 # R 4.2.2. contr.sum has its last level at -1, so levels are reversed: `first` is at -1 as here.
 #   options(contrasts = c("contr.sum", "contr.poly")); flip <- function(x) factor(x, levels = rev(levels(factor(x))))
@@ -240,7 +158,7 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
 def test_npk_as_r_has_it() -> None:
     # k <- transform(npk, N = flip(N), P = flip(P), K = flip(K)); m <- lm(yield ~ (N + P + K)^2, k)
     model = linear_model(
-        frame(YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
+        frame(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
     )
     assert model.formula == "yield ~ (N + P + K)^2"
     ss = {"N": 189.28166667, "P": 8.40166667, "K": 95.20166667, "N:P": 21.28166667, "N:K": 33.135, "P:K": 0.48166667}
@@ -350,7 +268,7 @@ def test_the_structure_of_table_3_comes_back() -> None:
     ("unit", "shift"), [(1e-9, 0.0), (1e12, 0.0), (1.0, 1e9), (1e-12, 1.0), (1e150, 0.0), (1e-150, 0.0), (1e-9, 1e-3)]
 )
 def test_no_scale_loses_precision(unit: float, shift: float) -> None:
-    whole = np.array(BREAKS, dtype=np.float64) * 2.0**-3
+    whole = np.array(WARPBREAKS, dtype=np.float64) * 2.0**-3
     y = shift + unit * whole
     kept = (y - shift) / unit  # what the floats still hold
     model = linear_model(WARP.assign(y=y), [WOOL, TENSION], 2, 0.95)
