@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.report import study_words as say
@@ -137,8 +137,8 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
 
 
 def _ends(effect: Effect, response: Response) -> list[str]:
-    write: Callable[[float | None], str] = lambda value: "" if value is None else say.number(value, response)  # noqa: E731
-    return [write(effect.low), write(effect.estimate), write(effect.high)]
+    ends = (effect.low, effect.estimate, effect.high)
+    return ["" if end is None else say.number(end, response) for end in ends]
 
 
 def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
