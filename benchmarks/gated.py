@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.cli import main as perfgate
+from gate.cli.main import main as perfgate
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,14 @@ from statistics import median
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark, Instrument
+from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
-from gate.records import Appender
-from harness.execute import ProcessExecutor
-from harness.execution import Conditions, Place
+from harness.build.perturb import make_shims
 from harness.instruments.choose import choose
-from harness.measure import Tools, Work, measure
-from harness.perturb import make_shims
-from harness.schedule import schedule
+from harness.loop.execution import Conditions, Place
+from harness.loop.measure import Tools, Work, measure
+from harness.loop.schedule import schedule
+from harness.process.execute import ProcessExecutor
 
 SHARE = 0.02
 BARE = "bare"

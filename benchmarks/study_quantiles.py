@@ -25,8 +25,8 @@ import pandas as pd
 from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
 
 from gate.model.study import Effect, Factor
-from gate.stats.factorial.coding import coded
-from gate.stats.factorial.quantiles import DEFAULT_TAUS, quantile_effects
+from gate.stats.design.coding import coded
+from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
 
 Floats = npt.NDArray[np.float64]
 MOST_SECONDS = 5.0

@@ -3,7 +3,7 @@
 import sys
 
 try:
-    from gate.cli import run
+    from gate.cli.main import run
 except KeyboardInterrupt:
     # while it loads; a traceback would end with 1, which means regression
     sys.exit(130)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate.cli import main
+from gate.cli.main import main
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.types import Builds, Config, Table

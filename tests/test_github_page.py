@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init_workflow import KINDS
-from gate.resources import templates
+from gate.commands.init.workflow import KINDS
+from gate.report.templates import templates
 from tests.support.pages import ROOT
 
 PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from gate.adapters.common import Suite, add, printable, read_json
 from gate.adapters.errors import OutputError
-from gate.adapters.reading import add, printable, read_json
-from gate.adapters.suite import Suite
 from gate.adapters.values import Series
 
 _SECONDS = 1e-9

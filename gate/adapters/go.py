@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from gate.adapters.common import Suite, add
 from gate.adapters.errors import OutputError
-from gate.adapters.reading import add
-from gate.adapters.suite import Suite
 from gate.adapters.values import Series, shown
 from gate.model import Better
 from gate.units import to_base

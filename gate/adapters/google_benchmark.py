@@ -7,9 +7,8 @@ from typing import Any, TypeGuard
 
 import msgspec
 
+from gate.adapters.common import Suite, add, printable, read_json
 from gate.adapters.errors import OutputError
-from gate.adapters.reading import add, printable, read_json
-from gate.adapters.suite import Suite
 from gate.adapters.values import Series
 from gate.model import Better
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
+from gate.adapters.common import Suite, add, printable, read_json
 from gate.adapters.errors import OutputError
-from gate.adapters.reading import add, printable, read_json
-from gate.adapters.suite import Suite
 from gate.adapters.values import Series
 
 # by the unit in pyperf's metadata: the metric and its unit

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gate.adapters.reading import add, read_json
-from gate.adapters.suite import Suite
+from gate.adapters.common import Suite, add, read_json
 from gate.adapters.values import Series
 
 

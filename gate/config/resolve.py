@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.errors import ConfigError
 from gate.config.parse import parse, parse_types
 from gate.config.rules import matches
 from gate.config.schema import to_tables
-from gate.config.source import Path, Source, dotted, from_tables, has
+from gate.config.source import ConfigError, Path, Source, dotted, from_tables, has
 from gate.config.types import SUITES, Benchmark, Config
 from gate.model import SIDES, Side
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gate.config.errors import ConfigError
+from gate.model import UserError
+
+
+class ConfigError(UserError):
+    """A config file or option that cannot be used."""
+
+    def __init__(self, where: str, why: str) -> None:
+        """Say where ("perfgate.toml:12: gate.threshold") and why."""
+        super().__init__(f"{where}: {why}" if where else why)
+
 
 Path = tuple[str | int, ...]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gate.config.invocation import extended, mentions, replaced, with_factors
+from gate.config.commands import extended, mentions, replaced, with_factors
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
 from gate.config.types import SUITES, Benchmark, BuildTable, Config

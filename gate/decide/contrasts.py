@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.decide.design import Subject
-from gate.decide.settings import pair, shown
+from gate.evidence.factors import pair, shown
 from gate.model import Run
 
 _NAMED = 3

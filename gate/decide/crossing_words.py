@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gate.decide.crossing import Crossed
 from gate.decide.design import Subject
 from gate.decide.family import beyond
-from gate.decide.settings import pair, pairs
+from gate.decide.interaction_tests import Crossed
+from gate.evidence.factors import pair, pairs
 from gate.model import Finding
 from gate.model.report import InteractionVerdict
 from gate.units import Share, format_share

@@ -2,14 +2,210 @@
 
 from __future__ import annotations
 
+import math
+
 from gate.decide import reasons
 from gate.decide.design import Design
-from gate.decide.lacking import more_builds
-from gate.decide.summaries import memory_use, ratio_interval, side_summary, variances
-from gate.decide.walk import Acceptance, Judged, acceptance, decided_alpha, limits_of
-from gate.model import DecidedAt, Finding, Verdict
+from gate.decide.estimates import FEWEST_DEGREES, Estimated, Moderation
+from gate.decide.family import tails
+from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
+from gate.model import (
+    Counts,
+    DecidedAt,
+    Finding,
+    MemoryUse,
+    RatioInterval,
+    Sample,
+    SideSummary,
+    Variance,
+    Variances,
+    Verdict,
+)
 from gate.stats import diagnostics
+from gate.stats.estimate import level_variances
 from gate.stats.family import Tested
+from gate.stats.levels import LevelVariance, Tops
+from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
+from gate.units import format_number, format_share
+
+_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds")
+
+
+def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
+    """Describe the interval of the ratio at confidence 1 - alpha."""
+    return _interval(found, found.ratio, found.method, alpha)
+
+
+def _interval(found: Estimated, ratio: Ratio, method: str, alpha: float) -> RatioInterval:
+    limits = limits_of(found, alpha) if ratio is found.ratio else ratio.limits(alpha)
+    return RatioInterval(
+        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None,
+        low=limits.low,
+        high=limits.high,
+        confidence=1 - alpha,
+        method=method,
+        df=ratio.df if not found.exact else None,
+        kind=limits.kind,
+    )
+
+
+def side_summary(sample: Sample, tops: Tops, value: float, alpha: float) -> SideSummary:
+    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
+    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
+    limits = side_limits(tops, alpha) if tops.log or math.isclose(tops.mean, value) else WITHHELD
+    return SideSummary(
+        value=value,
+        low=limits.low,
+        high=limits.high,
+        counts=Counts(
+            session=len(sample.counts[2]),
+            build=len(sample.builds),
+            execution=len(sample.counts[0]),
+            iteration=len(sample.values),
+        ),
+    )
+
+
+def variances(found: Estimated) -> Variances:
+    """Describe the variance by level of both sides."""
+    reduced = found.reduced
+    base, head = level_variances(found.base, reduced.base), level_variances(found.head, reduced.head)
+    return Variances(base=_variance(base, reduced.x), head=_variance(head, reduced.y))
+
+
+def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
+    return [
+        Variance(
+            level=item.level,
+            s2=item.s2,
+            t2=None if math.isnan(item.t2) else item.t2,
+            relative=math.sqrt(item.s2) / abs(value) if value else None,
+        )
+        for item in levels
+    ]
+
+
+def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
+    """Describe what remembered variance did for a finding, with the interval as it would be without it."""
+    moderation = found.moderation
+    if moderation is None:
+        return None
+    prior, result = moderation.prior, moderation.result
+    used = result is None or result.used
+    without = moderation.without.limits(alpha)
+    return MemoryUse(
+        used=used,
+        df=prior.df,
+        sessions=prior.sessions,
+        first=prior.first,
+        last=prior.last,
+        remembered=math.sqrt(prior.variance),
+        present=None if moderation.present is None else math.sqrt(moderation.present),
+        without=RatioInterval(
+            estimate=moderation.without.y / moderation.without.x,
+            low=without.low,
+            high=without.high,
+            confidence=1 - alpha,
+            method=design.method,
+            df=moderation.without.df,
+            kind=without.kind,
+        ),
+        note=_note(moderation),
+    )
+
+
+def _note(moderation: Moderation) -> str:
+    prior, result, present = moderation.prior, moderation.result, moderation.present
+    remembered = format_share(math.sqrt(prior.variance))
+    when = prior.last if prior.first == prior.last else f"{prior.first} to {prior.last}"
+    count = f"{prior.sessions} session{'s' if prior.sessions != 1 else ''}, {when}"
+    worth = f"{format_number(prior.df, 3)} degrees"
+    if result is None or present is None:
+        return f"the interval is from remembered variance alone: {remembered} ({worth}, {count})"
+    now = format_share(math.sqrt(present))
+    if result.used:
+        return f"moderated by remembered variance: {remembered} ({worth}, {count}), now {now}"
+    if result.noisier:
+        return f"noisier than calibrated: {now} now, {remembered} remembered ({count}); the memory is not used"
+    return f"remembered variance is not used: {now} now does not go with {remembered} ({count})"
+
+
+MOST = 100
+"""More builds than this are no advice."""
+POWER = 0.8
+
+
+def more_builds(judged: Judged, design: Design) -> int | None:
+    """Return how many builds a side, beyond those measured, would probably settle an inconclusive finding.
+
+    Settled for the gate is a regression or "not worse", whichever the estimate lies on the side of, in a design of so
+    many builds without looks. A test statistic grows with the square root of the builds and its degrees with their
+    number; it is to be beyond its limit with POWER if estimate and noise are true. They are not, and so it is less
+    often, but more often than not (tests/gate/decide/test_lacking.py). None: settled already, nothing is known of the
+    noise, builds are not what it lacks, or it takes more than MOST.
+    """
+    found = judged.estimated
+    df, builds = found.ratio.df, found.builds
+    if judged.settled or judged.position.not_worse or found.exact or found.reduced.trouble or df is None:
+        return None
+    if design.sessions > 1:
+        # the unit is the session: builds of the same sessions tell little more
+        return None
+    beyond = _beyond(found)
+    p = _p(found, beyond=beyond)
+    alpha = judged.regression.alpha if beyond else design.alpha
+    least = _least(found, design, beyond=beyond)
+    if p is None:
+        return None
+    statistic = t_quantile(df, p / 2)
+    for more in range(max(1, least - builds), MOST + 1):
+        grown = builds + more
+        degrees = _degrees(found, df, grown)
+        wanted = t_quantile(degrees, alpha / 2) + t_quantile(degrees, 1 - POWER)
+        if statistic * math.sqrt(grown / builds) > wanted:
+            return more
+    return None
+
+
+def _beyond(found: Estimated) -> bool:
+    """Tell whether the estimate is what a regression would be: beyond threshold and floor."""
+    subject, change = found.subject, found.ratio.y - found.ratio.x
+    edge = _edge(found)
+    if subject.lower:
+        return found.ratio.y > edge * found.ratio.x and (subject.floor is None or change > subject.floor)
+    return found.ratio.y < edge * found.ratio.x and (subject.floor is None or -change > subject.floor)
+
+
+def _p(found: Estimated, *, beyond: bool) -> float | None:
+    """Return the p of what is to be shown: beyond needs threshold and floor, not worse is either of them."""
+    subject, ratio = found.subject, found.ratio
+    worse, better = tails(subject)
+    tail = worse if beyond else better
+    p = ratio.p(_edge(found), tail)
+    if subject.floor is None or p is None:
+        return p
+    p_floor = ratio.p_difference(subject.floor if subject.lower else -subject.floor, tail)
+    return p if p_floor is None else max(p, p_floor) if beyond else min(p, p_floor)
+
+
+def _edge(found: Estimated) -> float:
+    edge = 1 + found.subject.threshold
+    return edge if found.subject.lower else 1 / edge
+
+
+def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
+    """Return the builds a side below which the rules would not call it, however clear it were."""
+    min_builds = design.policy.config.gate.min_builds
+    if found.hold == "memory":
+        remembered = found.moderation is not None and found.moderation.prior.df >= FEWEST_DEGREES
+        return 2 if remembered or not beyond else min_builds
+    return min_builds if found.hold == "builds" and beyond else 0
+
+
+def _degrees(found: Estimated, df: float, builds: int) -> float:
+    # what is remembered does not grow with the run
+    moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
+    return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds - 1)
 
 
 def finding_of(judged: Judged, design: Design) -> Finding:

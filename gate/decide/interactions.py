@@ -2,18 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
-from gate.decide import settings
-from gate.decide.confined import confined
-from gate.decide.crossing import Crossed
-from gate.decide.crossing_words import REGRESSED, Confined, Sides, averaged, matters, sentence, times
-from gate.decide.walk import Walk
+from gate.decide.crossing_words import (
+    REGRESSED,
+    Confined,
+    Sides,
+    averaged,
+    is_clear,
+    is_no_better,
+    matters,
+    mean_ratio,
+    sentence,
+    times,
+)
+from gate.decide.interaction_tests import Crossed
+from gate.decide.looks import Walk
+from gate.evidence import factors
 from gate.model import Finding, RatioInterval
 from gate.model.report import Interaction, InteractionVerdict
+
+
+def confined(group: Sequence[Finding], sides: Sequence[Sides]) -> list[Confined]:
+    """Find where one case and statistic regressed, and where it improved, when that is a combination of settings.
+
+    group: all its findings. sides: its interactions; every factor named must have one that is shown, and be worse (or
+    better) at the setting named.
+    """
+    found = []
+    if not any(own.only_worse for own in sides):
+        named = [(own.factor, own.worse_setting) for own in sides if own.worse_named]
+        found += _confined(group, sides, named, lambda f: f.verdict in REGRESSED, is_clear, worse=True)
+    if not any(own.only_better for own in sides):
+        named = [(own.factor, own.better_setting) for own in sides if own.better_named]
+        found += _confined(group, sides, named, lambda f: f.verdict == "improvement", is_no_better, worse=False)
+    return found
+
+
+def _confined(
+    group: Sequence[Finding],
+    sides: Sequence[Sides],
+    named: Collection[tuple[str, Any]],
+    changed: Callable[[Finding], bool],
+    clear: Callable[[Finding], bool],
+    *,
+    worse: bool,
+) -> list[Confined]:
+    there = [f for f in group if changed(f)]
+    settings = {factor: setting for factor, setting in named if all(f.factors[factor] == setting for f in there)}
+    if not there or len(settings) < 2:
+        return []
+    rest = [f for f in group if not all(f.factors[factor] == setting for factor, setting in settings.items())]
+    if len(there) + len(rest) != len(group) or not all(map(clear, rest)):
+        return []
+    here, elsewhere = mean_ratio(there), mean_ratio(rest)
+    if here is None or elsewhere is None or not matters(here / elsewhere, sides[0].subject):
+        return []
+    return [Confined(dict(sorted(settings.items(), key=lambda item: _place(there[0], item[0]))), there, worse)]
+
+
+def _place(finding: Finding, factor: str) -> int:
+    return list(finding.factors).index(factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +159,7 @@ def _note(each: _Asked) -> _Note:
     own, combination = each.own, each.confined
     if combination is not None and combination.worse:
         at = combination.settings
-        return _Note(f"only under {settings.pairs(at)}", combination.findings, tuple(at))
+        return _Note(f"only under {factors.pairs(at)}", combination.findings, tuple(at))
     if not own.worse_named:
         # another of the same factor's interactions names its setting
         return _NOTHING

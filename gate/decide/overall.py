@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gate.decide.design import Design
-from gate.decide.settings import pairs
-from gate.decide.walk import Judged
+from gate.decide.looks import Judged
+from gate.evidence.factors import pairs
 from gate.model import Overall, RatioInterval
 from gate.stats.levels import Tops, Unit
 from gate.stats.ratio import LogPair, paired, unpaired

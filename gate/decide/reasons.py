@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import comb, inf, log
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
-from gate.decide.settings import pairs
-from gate.decide.walk import ONLY_REPORTS, Position
+from gate.decide.looks import ONLY_REPORTS, Position
+from gate.evidence.factors import pairs
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
 from gate.stats.family import Tested
 from gate.stats.ratio import Limits

@@ -8,14 +8,13 @@ from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
-from gate.decide.curves import curves_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
-from gate.decide.findings import finding_of
+from gate.decide.findings import finding_of, ratio_interval, side_summary
+from gate.decide.importance import curves_of
 from gate.decide.interactions import explained
+from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
-from gate.decide.summaries import ratio_interval, side_summary
-from gate.decide.walk import Walk, walk
 from gate.model import (
     SCHEMA,
     Case,

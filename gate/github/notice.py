@@ -8,9 +8,9 @@ import msgspec
 
 from gate.github.workflow import error_line
 from gate.report.links import Links
-from gate.report.markdown_opening import write
-from gate.report.md import brief, link
-from gate.report.plain import clip, visible
+from gate.report.markdown.escape import brief, link
+from gate.report.markdown.opening import write
+from gate.words.plain import clip, visible
 
 _MOST = 10
 _WIDTH = 1000

@@ -14,11 +14,11 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import SUITES, Builds, Config
-from gate.factors import canonical
+from gate.evidence.factors import canonical
+from gate.evidence.records import Located
+from gate.evidence.runs import files_of
 from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
-from gate.records import Located
-from gate.report.plain import clip, visible
-from gate.runs import files_of
+from gate.words.plain import clip, visible
 
 MOST_FAILURES = 500
 """More of them tell nothing more, and fill a page."""

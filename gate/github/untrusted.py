@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gate.evidence.records import Located, RecordError, read
 from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, UserError
-from gate.records import Located, RecordError, read
-from gate.report.plain import clip, visible
 from gate.units import to_base
+from gate.words.plain import clip, visible
 
 ARTIFACT = "the artifact"
 _SHOWN = 200

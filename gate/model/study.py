@@ -266,7 +266,7 @@ class SampleSize(msgspec.Struct, frozen=True, kw_only=True):
 
     widths: lower quartile, median, upper quartile of the widths of the intervals. coverage: share of the intervals that
     hold the mean of all units, its distance corrected for subsamples drawn without replacement
-    (gate.stats.factorial.sample_size).
+    (gate.stats.design.sample_size).
     """
 
     size: int

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.importance import ORDER
+from gate.decide.importance import ORDER
 from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Tick

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.model import Execution
-from gate.report.plain import visible
+from gate.words.plain import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,13 +19,13 @@ _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def render(executions: Sequence[Execution]) -> str:
-    r"""Write all values as RFC 4180 has it, with a header line, in the columns and rows of gate.frame.long_frame.
+    r"""Write all values as RFC 4180 has it, with a header line, in the columns and rows of gate.evidence.frame.long_frame.
 
     Lines end with "\n". What does not exist is an empty cell, an empty text is a quoted one (""). A value has as many
     digits as it takes to read the same double back. A text is as it is, but for what neither prints nor breaks lines:
     NUL, which readers of CSV do not take, and what drives a terminal are written as "\x00" and "\x1b".
     """
-    from gate.frame import long_frame
+    from gate.evidence.frame import long_frame
 
     frame = long_frame(executions)
     lines = [",".join(map(cell, frame.columns))]

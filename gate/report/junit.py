@@ -10,10 +10,10 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gate.model import Finding, Report
-from gate.report import cases, failures, wording
-from gate.report.plain import clip, last_lines, visible
-from gate.report.view import FailureGroup, grouped, known
 from gate.units import format_confidence
+from gate.words import failures, findings, numbers
+from gate.words.arrangement import FailureGroup, grouped, known
+from gate.words.plain import clip, last_lines, visible
 
 _SUITE = "perfgate"
 _NAME = 500
@@ -79,15 +79,15 @@ def _write(suite: ET.Element, case: _Case) -> None:
 
 
 def _finding(finding: Finding, report: Report) -> _Case:
-    settings = cases.factors(finding)
+    settings = findings.factors(finding)
     name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
-    conclusion = cases.conclusion(finding)
+    conclusion = findings.conclusion(finding)
     return _Case(
         classname=clip(visible(finding.benchmark), _NAME),
         name=clip(name, _NAME),
         outcome=outcome,
-        message=clip(f"inconclusive: {cases.sentence(finding)}" if outcome == "skipped" else conclusion, _TEXT),
+        message=clip(f"inconclusive: {findings.sentence(finding)}" if outcome == "skipped" else conclusion, _TEXT),
         text="\n".join([*([conclusion] if outcome == "skipped" else []), *_facts(finding)]),
         kind=finding.verdict,
     )
@@ -103,13 +103,13 @@ def _outcome(finding: Finding, report: Report) -> Outcome:
 
 
 def _facts(finding: Finding) -> list[str]:
-    like = cases.larger(finding)
-    base, head = (cases.value(side, finding.unit, like) for side in (finding.base, finding.head))
-    interval = f"{format_confidence(finding.ratio.confidence)} interval: {cases.interval(finding.ratio)}"
+    like = findings.larger(finding)
+    base, head = (findings.value(side, finding.unit, like) for side in (finding.base, finding.head))
+    interval = f"{format_confidence(finding.ratio.confidence)} interval: {findings.interval(finding.ratio)}"
     return [
-        f"base {base}, head {head}, change {cases.change(finding.ratio)}",
-        f"{interval}, threshold: {cases.threshold(finding)}",
-        *(clip(text, _TEXT) for text in cases.notes(finding)),
+        f"base {base}, head {head}, change {findings.change(finding.ratio)}",
+        f"{interval}, threshold: {findings.threshold(finding)}",
+        *(clip(text, _TEXT) for text in findings.notes(finding)),
         *(clip(visible(f"warning: {text}"), _TEXT) for text in finding.warnings),
     ]
 
@@ -136,7 +136,7 @@ def _whole(report: Report, found: list[_Case]) -> list[_Case]:
     """Return a test case for the report itself where nothing else would tell that it is not green."""
     if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
         return []
-    return [_Case(_SUITE, "measured", "error", wording.headline(report), kind=report.verdict)]
+    return [_Case(_SUITE, "measured", "error", numbers.headline(report), kind=report.verdict)]
 
 
 def _apart(found: list[_Case]) -> list[_Case]:
@@ -156,20 +156,20 @@ def _apart(found: list[_Case]) -> list[_Case]:
 def _properties(report: Report) -> dict[str, str]:
     confidence = report.policy.gate.get("confidence")
     return {
-        "base": wording.commit(report.run.base),
-        "head": wording.commit(report.run.head),
+        "base": numbers.commit(report.run.base),
+        "head": numbers.commit(report.run.head),
         "verdict": report.verdict,
         "exit_code": str(report.exit_code),
-        "confidence": wording.setting("confidence", confidence),
+        "confidence": numbers.setting("confidence", confidence),
         "rules": report.policy.source,
     }
 
 
 def _said(report: Report) -> list[str]:
     return [
-        wording.headline(report),
-        wording.counts(report),
-        wording.measured(report),
+        numbers.headline(report),
+        numbers.counts(report),
+        numbers.measured(report),
         *(clip(visible(f"warning: {text}"), _TEXT) for text in report.warnings),
         *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
     ]

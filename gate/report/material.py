@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from gate.model import Case, Execution
+from gate.cli.options import RulesOptions
+from gate.config.rules import Policy, matches
+from gate.evidence.inputs import Inputs
+from gate.model import Case, Evidence, Execution, UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +34,50 @@ class Material:
     advice: Sequence[str] = ()
     executions: Sequence[Execution] = ()
     options: Sequence[str] = ()
+
+
+_LARGEST_FILE = 20_000_000
+"""Bytes of measurements that are looked at for embedding; larger ones do not get small enough."""
+
+
+def material_of(inputs: Inputs, evidence: Evidence, policy: Policy, options: RulesOptions) -> Material:
+    """Bring together the values, the files they came from, the plan that they advise, and how to decide them again."""
+    return Material(
+        cases=evidence.cases,
+        attachments=attachments(inputs.files),
+        advice=_advice(inputs, policy, options),
+        executions=[
+            e
+            for located in inputs.records
+            if isinstance(e := located.record, Execution)
+            and (not options.benchmarks or any(matches(glob, e.benchmark) for glob in options.benchmarks))
+        ],
+        options=_options(options),
+    )
+
+
+def _options(options: RulesOptions) -> list[str]:
+    named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
+    words = [word for name, value in named if value for word in (name, value)]
+    words += [word for value in options.sets for word in ("--set", value)]
+    return words + [word for value in options.benchmarks for word in ("--benchmark", value)]
+
+
+def attachments(files: list[Path]) -> list[Attachment]:
+    """Read the measurement files that a page may carry."""
+    try:
+        return [Attachment(file.name, file.read_bytes()) for file in files if file.stat().st_size <= _LARGEST_FILE]
+    except OSError:
+        # they were readable a moment ago, and the report does not depend on them
+        return []
+
+
+def _advice(inputs: Inputs, policy: Policy, options: RulesOptions) -> list[str]:
+    from gate.planning.known import from_readings
+    from gate.planning.plan import advised
+    from gate.planning.text import advice
+
+    try:
+        return advice(advised(from_readings([inputs], ["this run"], policy, options.benchmarks)))
+    except UserError as error:
+        return [f"none: {error}"]

@@ -14,7 +14,6 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome, find_program, start_error
 from harness.instruments.common import (
     Context,
     Unusable,
@@ -24,6 +23,7 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
+from harness.process.execute import Command, Outcome, find_program, start_error
 
 _MAX_PROFILE = 1 << 30
 # in the scratch directory, beside what {output} names

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from gate.adapters import criterion
+from gate.adapters.common import Suite, printable
 from gate.adapters.criterion import Files
 from gate.adapters.errors import OutputError
-from gate.adapters.reading import printable
-from gate.adapters.suite import Suite
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
 

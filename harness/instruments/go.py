@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gate.adapters import go
-from gate.adapters.reading import printable
-from gate.adapters.suite import Suite
+from gate.adapters.common import Suite, printable
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.adapters import google_benchmark
+from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
-from gate.adapters.suite import Suite
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
 

@@ -11,7 +11,6 @@ from gate.adapters import hyperfine
 from gate.adapters.errors import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome, find_program, start_error
 from harness.instruments.common import (
     Context,
     Unusable,
@@ -22,6 +21,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.process.execute import Command, Outcome, find_program, start_error
 
 OLDEST = (1, 14)
 """The first with both -N and --output."""

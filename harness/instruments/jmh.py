@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from gate.adapters import jmh
+from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
-from gate.adapters.suite import Suite
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
 

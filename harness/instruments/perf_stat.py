@@ -19,7 +19,6 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome, exit_status, find_program, start_error
 from harness.instruments.common import (
     Context,
     Unusable,
@@ -30,6 +29,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.process.execute import Command, Outcome, exit_status, find_program, start_error
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
 _MAX_RESULT = 1 << 20

@@ -12,7 +12,6 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome, start_error
 from harness.instruments.common import (
     Context,
     Unusable,
@@ -23,7 +22,8 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.process import exit_status
+from harness.process.execute import Command, Outcome, start_error
+from harness.process.groups import exit_status
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
-from gate.adapters.suite import Suite
 from gate.config.rules import matches
 from gate.config.types import Benchmark
-from harness.execute import Command, Outcome
 from harness.instruments.common import (
     OUTPUT,
     SHELL,
@@ -28,6 +27,7 @@ from harness.instruments.common import (
     wanted_values,
     without_warmup,
 )
+from harness.process.execute import Command, Outcome
 
 STDOUT = "stdout"
 _MAX_CHATTER = 1 << 30

@@ -9,7 +9,6 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.execute import Command, Outcome
 from harness.instruments.common import (
     OUTPUT,
     Context,
@@ -23,6 +22,7 @@ from harness.instruments.common import (
     read_regular,
     tail,
 )
+from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
 _MAX_CHATTER = 1 << 30

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from gate.importance import ordered
+from gate.decide.importance import ordered
 from tests.gate.report import examples
 from tests.support.browser import DESKTOP, Opened, context, opened
 

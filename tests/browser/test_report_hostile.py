@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from gate.cli import main
+from gate.cli.main import main
 from tests.support import runs
 from tests.support.browser import DESKTOP, PHONE, context, opened
 

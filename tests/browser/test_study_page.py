@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from gate.cli import main
+from gate.cli.main import main
 from tests.browser.test_report_opens import LOST
 from tests.browser.test_report_pictures import OVERLAPPING, WRONG
-from tests.gate.study import designs
+from tests.gate.commands.study.analysis import designs
 from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
 from tests.support.lines import execution, text
 

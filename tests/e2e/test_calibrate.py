@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gate.history.store import History
+from gate.memory.store import History
 from tests.support.project import CONFIG, Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.

@@ -11,12 +11,12 @@ import cmarkgfm  # type: ignore[import-untyped]  # it has no types
 import pytest
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 
-from gate.cli import main
-from gate.commands.deciding import decide_inputs
-from gate.commands.inputs import read_inputs
-from gate.commands.options import RulesOptions
-from gate.commands.outputs import Format, rendered
+from gate.cli.main import main
+from gate.cli.options import RulesOptions
+from gate.decide.measurements import decide_inputs
+from gate.evidence.inputs import read_inputs
 from gate.report.links import Links
+from gate.report.outputs import Format, rendered
 from tests.support import runs
 
 FORMATS: tuple[Format, ...] = ("text", "markdown", "summary", "json", "html", "junit", "csv")

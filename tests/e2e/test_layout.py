@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gate.evidence.records import read
 from gate.model import Build
-from gate.records import read
 from tests.support.project import Project
 
 pytestmark = [

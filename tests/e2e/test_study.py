@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, Record
-from gate.records import read
 from tests.support.project import Project, environment, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.

@@ -9,12 +9,12 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
-from harness.execute import Command, FakeExecutor, Outcome, ProcessExecutor
 from harness.instruments.choose import choose
 from harness.instruments.common import Context, Unusable
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
+from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
 
 DATA = Path(__file__).parent.parent / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]

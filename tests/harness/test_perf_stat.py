@@ -9,9 +9,9 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from harness.execute import Outcome, ProcessExecutor
 from harness.instruments.common import Context, Unusable
 from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.process.execute import Outcome, ProcessExecutor
 
 DATA = Path(__file__).parent.parent / "data" / "perf"
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

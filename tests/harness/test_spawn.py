@@ -11,9 +11,9 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
-from harness.execute import Outcome, ProcessExecutor
 from harness.instruments.common import Context, Unusable
 from harness.instruments.spawn import Spawn
+from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 COUNT = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.suite import Suite
+from gate.adapters.common import Suite
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
-from harness.execute import Outcome
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.suite import Call, SuiteInstrument
+from harness.process.execute import Outcome
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ import pytest
 
 from gate.adapters.errors import OutputError
 from gate.config.types import Benchmark
-from harness.execute import ProcessExecutor
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument, Tool
+from harness.process.execute import ProcessExecutor
 
 SCRATCH = Path("/scratch it's")
 

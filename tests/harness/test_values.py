@@ -10,9 +10,9 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
-from harness.execute import FakeExecutor, Outcome, ProcessExecutor
 from harness.instruments.common import Context, Unusable, arguments, by_hand, mentions
 from harness.instruments.values import Values
+from harness.process.execute import FakeExecutor, Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII, timing
+from gate.commands.calibrate.simulation.arrays.components import Components as Simulated
+from gate.commands.calibrate.simulation.arrays.draws import Source
+from gate.commands.calibrate.simulation.arrays.pairs import Interval
+from gate.commands.calibrate.simulation.arrays.studies import Reports
+from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import Components, Costs, Counts, pairing_pays
 from gate.stats.plans import Aim, Limits, PlannedCase, Terms, seconds
-from gate.stats.simulation.components import NORMAL, TABLE_VII, timing
-from gate.stats.simulation.components import Components as Simulated
-from gate.stats.simulation.draws import Source
-from gate.stats.simulation.pairs import Interval
-from gate.stats.simulation.studies import Reports
-from gate.stats.simulation.verdicts import Rules
 
 ALPHA = 0.05
 THRESHOLD = 0.02

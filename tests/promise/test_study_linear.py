@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from gate.model.study import Diagnostics, Factor
-from gate.stats.factorial.dependence import dependence
-from gate.stats.factorial.diagnostics import diagnostics
-from gate.stats.factorial.linear import linear_model
+from gate.stats.design.dependence import dependence
+from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.linear import linear_model
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from gate.stats.factorial.quantiles import quantile_effects
+from gate.stats.design.quantiles import quantile_effects
 from tests.support.study_values import drawn
 
 DRAWS = 4000

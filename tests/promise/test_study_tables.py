@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from gate.stats.factorial import tukey
-from gate.stats.factorial.one_way import one_ways, percents
-from gate.stats.factorial.sample_size import sample_sizes
+from gate.stats.design import tukey
+from gate.stats.design.one_way import one_ways, percents
+from gate.stats.design.sample_size import sample_sizes
 from tests.support.units_frame import crossed, factors, frame
 
 pytestmark = pytest.mark.promise

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gate.records import Located, read
+from gate.evidence.records import Located, read
 
 
 def execution(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.fitness import Tree
-from harness.fitness.window import Window, moment
+from harness.host.fitness import Tree
+from harness.host.fitness.counters import Window, moment
 
 HOSTS = Path(__file__).parent.parent / "data" / "hosts"
 QUIET = {

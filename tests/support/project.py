@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gate.evidence.records import read
 from gate.model import Execution
-from gate.records import read
 
 BENCH = """\
 import os, random, sys

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from gate.commands import action
-from gate.commands.action_options import ActionOptions, Step
+from gate.commands.action import command as action
+from gate.commands.action.options import ActionOptions, Step
 from tests.support import project as ordinary
 from tests.support.project import Project, environment
 from tests.support.runner_log import Command, commands, outputs

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import PERTURBATIONS
-from harness.perturb import build_environment, execution_environment, make_shims
+from harness.build.perturb import build_environment, execution_environment, make_shims
 
 pytestmark = pytest.mark.tools
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from harness.execute import ProcessExecutor
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.criterion import Criterion
 from harness.instruments.suite import SuiteInstrument
+from harness.process.execute import ProcessExecutor
 
 ROOT = Path(__file__).parent.parent.parent
 TARGET = ROOT / ".tools" / "criterion"

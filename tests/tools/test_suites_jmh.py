@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from harness.execute import ProcessExecutor
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.jmh import Jmh
 from harness.instruments.suite import SuiteInstrument
+from harness.process.execute import ProcessExecutor
 
 PROJECT = Path(__file__).parent.parent / "data" / "jmh" / "project"
 SHORT = ["-w", "20ms", "-r", "20ms"]

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from gate.config.types import Benchmark
-from harness.execute import ProcessExecutor
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import SuiteInstrument, Tool
+from harness.process.execute import ProcessExecutor
 
 DATA = Path(__file__).parent.parent / "data"
 PYTHON = os.environ.get("PERFGATE_TEST_PYTHON", sys.executable)

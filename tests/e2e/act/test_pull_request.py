@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from gate.records import read
+from gate.evidence.records import read
 from tests.e2e.act.consumer import Consumer, template, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub

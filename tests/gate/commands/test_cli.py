@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate import __version__
-from gate.cli import main
+from gate.cli.main import main
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
 from tests.support.project import environment, perfgate
@@ -84,7 +84,7 @@ def test_a_fault_of_perfgate_itself_is_one_line_and_never_a_pass(table_v: str, m
     def broken(*_: object) -> None:
         raise RuntimeError("surprise")
 
-    monkeypatch.setattr("gate.commands.decide.decide_inputs", broken)
+    monkeypatch.setattr("gate.commands.decide.command.decide_inputs", broken)
     code, out, err = run("decide", table_v)
     assert (code, out) == (4, "")
     assert err == (
@@ -96,7 +96,7 @@ def test_a_fault_of_perfgate_itself_is_one_line_and_never_a_pass(table_v: str, m
 
 
 def test_windows_is_refused_in_one_line_for_measuring_only(table_v: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.commands.platforms.unsupported_platform", lambda: "not supported here")
+    monkeypatch.setattr("gate.run.refusal.unsupported_platform", lambda: "not supported here")
     assert run("check") == (2, "", "perfgate: not supported here\n")
     assert run("measure")[0] == 2
     assert run("decide", table_v)[0] == 0

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.config.errors import ConfigError
 from gate.config.parse import parse
-from gate.config.source import read_source
+from gate.config.source import ConfigError, read_source
 from gate.config.study import Study
 
 PLAIN = "[study.factor]\na = [0, 1]\nb = [0, 1]\n"

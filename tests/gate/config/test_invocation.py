@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.config.invocation import extended, is_simple
+from gate.config.commands import extended, is_simple
 from harness.instruments.common import arguments
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from gate.config.errors import ConfigError
 from gate.config.parse import parse
-from gate.config.source import line_of, project_source, read_source
+from gate.config.source import ConfigError, line_of, project_source, read_source
 from gate.config.types import Config
 
 METRIC = '[[benchmark]]\nname = "a"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.l]\n'

@@ -4,12 +4,11 @@ import json
 import jsonschema
 import pytest
 
-from gate.config.errors import ConfigError
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.rules import accepts_of, floor_of, is_decided, matches, threshold_of
 from gate.config.schema import json_schema, to_tables
-from gate.config.source import Source, from_tables, read_source
+from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
 from tests.gate.config.test_parse import EXAMPLE
 

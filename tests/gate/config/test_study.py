@@ -5,12 +5,11 @@ import json
 import jsonschema
 import pytest
 
-from gate.config.errors import ConfigError
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.rules import is_response, is_studied
 from gate.config.schema import json_schema, to_tables
-from gate.config.source import Source, from_tables, read_source
+from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.study import Study
 from gate.config.tables import Load
 from gate.config.types import Config

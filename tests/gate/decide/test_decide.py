@@ -11,7 +11,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
-from gate.evidence import gather
+from gate.evidence.gather import gather
 from gate.model import Finding, Report
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, execution, located

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.cli import main
+from gate.cli.main import main
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide import decide, look
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import subjects_of
-from gate.evidence import gather
+from gate.evidence.gather import gather
 from tests.support.lines import execution, located, text
 
 POLICY = Policy(Config(), "test", datetime.date(2026, 11, 20))

@@ -19,7 +19,7 @@ from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, design_of, subjects_of
 from gate.decide.findings import finding_of
 from gate.decide.interactions import explained
-from gate.decide.walk import Walk, walk
+from gate.decide.looks import Walk, walk
 from gate.model import Evidence, Sample
 from gate.units import Quantity, Share
 from tests.promise.test_fieller import standard_error

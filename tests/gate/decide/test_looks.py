@@ -13,8 +13,8 @@ from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.config.types import Builds, Config, Plan
 from gate.decide import decide, look
-from gate.evidence import gather
-from gate.looks import looks_of, planned_looks
+from gate.evidence.gather import gather
+from gate.evidence.looks import looks_of, planned_looks
 from gate.model import Build, Execution, Look, Metric, Report, Run
 from gate.stats.sequential import spending
 from gate.units import Duration

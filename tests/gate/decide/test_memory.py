@@ -11,7 +11,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
-from gate.evidence import gather
+from gate.evidence.gather import gather
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report
 from gate.stats.prior import contrast_variance, moderated_pair
 from tests.support.lines import builds, located
@@ -127,7 +127,7 @@ def test_a_memory_worth_next_to_nothing_does_not_stand_in_for_builds() -> None:
 
 
 def test_looks_between_rounds_know_what_the_report_knows() -> None:
-    from gate.commands.looking import looking
+    from gate.decide.measurements import looking
     from gate.model import Run
 
     plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0"}}

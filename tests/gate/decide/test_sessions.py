@@ -10,7 +10,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
-from gate.evidence import gather
+from gate.evidence.gather import gather
 from gate.model import Report
 from tests.support.lines import builds, located
 

@@ -15,8 +15,8 @@ from unittest import mock
 
 import pytest
 
-from gate.commands import publish
-from gate.commands.publish_options import PublishOptions
+from gate.commands.publish import publish
+from gate.commands.publish.options import PublishOptions
 from gate.github import patience
 from gate.github.client import Forge
 from tests.support.forge import FakeGitHub

@@ -14,11 +14,11 @@ import pytest
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.types import Config
-from gate.evidence import gather
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
 from gate.github.sanitise import Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted import LIMITS, Limits, Seen, read_untrusted
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError
-from gate.records import Located
 from tests.support import runs
 
 BASE, HEAD = "b" * 40, "a" * 40

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from gate.importance import ORDER, ordered
+from gate.decide.importance import ORDER, ordered
 from gate.model import Finding, IntervalKind
 from gate.plots.forest import forest
 from gate.plots.picture import Picture

@@ -11,17 +11,17 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.one_way import one_way
+from gate.commands.study.plots.residuals import residuals
+from gate.commands.study.plots.series import series, sessions
+from gate.commands.study.plots.sizes import sample_sizes
+from gate.commands.study.plots.violins import TreatmentValues, violins
 from gate.model.study import Factor, Response
 from gate.plots.picture import Picture, room
-from gate.plots.study_blocks import blocks
-from gate.plots.study_effects import quantile_effects
-from gate.plots.study_means import interactions, mains
-from gate.plots.study_one_way import one_way
-from gate.plots.study_residuals import residuals
-from gate.plots.study_series import series, sessions
-from gate.plots.study_sizes import sample_sizes
-from gate.plots.study_violins import TreatmentValues, violins
-from tests.gate.plots import study_examples as examples
+from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, assert_sound, texts
 
 replace = msgspec.structs.replace

@@ -13,7 +13,7 @@ from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide, reasons
 from gate.model import Accepted, Better, Counts, DecidedAt, Finding, Verdict
-from gate.report import cases
+from gate.words import findings
 from tests.gate.report import examples
 from tests.support import simulate
 
@@ -177,28 +177,28 @@ EXPECTED = [
 
 @pytest.mark.parametrize(("found", "expected"), EXPECTED)
 def test_each_verdict_has_a_sentence(found: Finding, expected: str) -> None:
-    assert cases.conclusion(found) == expected
+    assert findings.conclusion(found) == expected
 
 
 def test_that_builds_do_not_help_is_said_only_where_it_is_known() -> None:
     no_degrees = inconclusive(1.012, 0.2, ratio=examples.interval(1.012, 0.2, method="bootstrap"))
     sessions = examples.side(1.0, counts=Counts(session=3, build=6, execution=30, iteration=300))
     for found in (no_degrees, inconclusive(1.012, 0.2, base=sessions, head=sessions)):
-        assert cases.conclusion(found).endswith(": inconclusive")
+        assert findings.conclusion(found).endswith(": inconclusive")
 
 
 def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:
     near = [msgspec.structs.replace(examples.interval(1.05, 0.0203), low=low) for low in (1.02996, 1.030004, 1.03)]
-    said = [cases.sentence(examples.finding(ratio=ratio)) for ratio in near]
+    said = [findings.sentence(examples.finding(ratio=ratio)) for ratio in near]
     assert [text.partition("(")[2].partition(" to")[0] for text in said] == ["2.996%", "3.0004%", "3.0%"]
 
 
 def test_no_interval_is_written_below_nothing() -> None:
     ratio = examples.interval(1.4, 1.9)
-    assert cases.interval(ratio) == "-100% to +230%"
-    assert cases.ratio_interval(ratio) == "0.0000 to 3.3000"
+    assert findings.interval(ratio) == "-100% to +230%"
+    assert findings.ratio_interval(ratio) == "0.0000 to 3.3000"
     decided = DecidedAt(confidence=0.99, low=-1.2, high=3.9, look=1, looks=1)
-    assert cases.decided_interval(examples.finding(decided_at=decided)) == "-100% to +290%"
+    assert findings.decided_interval(examples.finding(decided_at=decided)) == "-100% to +290%"
 
 
 def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
@@ -208,7 +208,7 @@ def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
             examples.accepted(accepted=accepted),
             examples.withheld(reason=name, metric=name, unit=name, statistic=name),
         ]
-        assert all(cases.conclusion(f).isprintable() for f in found)
+        assert all(findings.conclusion(f).isprintable() for f in found)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_what_is_decided_is_said_without_contradiction(toml: str, better: Better
     rng = np.random.default_rng(20261120)
     for builds in (1, 2, 5):
         for found in decided(rng, f'threshold = "3%"\n{toml}', builds=builds, better=better):
-            said = cases.conclusion(found)
+            said = findings.conclusion(found)
             assert re.search(rf"\b{found.verdict}\b", said)
             assert not said.endswith(".")
             assert "nan" not in said and "None" not in said
@@ -276,9 +276,9 @@ def test_a_floor_is_not_blamed_for_what_the_number_of_findings_holds_back() -> N
 
 def test_a_reason_that_the_sentence_has_said_is_known_as_such() -> None:
     decided_by_another = examples.regressed()
-    assert not cases.says_why(decided_by_another)
-    assert cases.says_why(examples.regressed(decided_at=NOMINAL))
-    assert cases.says_why(inconclusive(1.041, 0.022))
-    assert not cases.says_why(inconclusive(1.051, 0.018, reason=FAMILY))
-    assert not cases.says_why(withheld("base is 0", verdict="regression"))
-    assert cases.says_why(examples.accepted())
+    assert not findings.says_why(decided_by_another)
+    assert findings.says_why(examples.regressed(decided_at=NOMINAL))
+    assert findings.says_why(inconclusive(1.041, 0.022))
+    assert not findings.says_why(inconclusive(1.051, 0.018, reason=FAMILY))
+    assert not findings.says_why(withheld("base is 0", verdict="regression"))
+    assert findings.says_why(examples.accepted())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gate.frame import long_frame
+from gate.evidence.frame import long_frame
 from gate.model import Execution, Metric, Side
 from gate.report.csv import cell, render
 

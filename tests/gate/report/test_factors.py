@@ -8,18 +8,22 @@ import msgspec
 import pytest
 
 from gate.model import Build, Failure, MemoryFacts
-from gate.report import failures, html, interactions, junit, markdown, summary, text, wording
-from gate.report.page_builds import builds_of
-from gate.report.view import grouped
+from gate.report import junit
+from gate.report.markdown import comment, summary
+from gate.report.page import html
+from gate.report.page.builds import builds_of
+from gate.report.text import terminal
+from gate.words import failures, interactions, numbers
+from gate.words.arrangement import grouped
 from tests.gate.report import examples
 
 
 @pytest.mark.parametrize("name", [name for name in examples.ALL if name != "factors"])
 def test_without_interactions_no_format_speaks_of_them(name: str) -> None:
     report = examples.ALL[name]()
-    for render in (text.render, markdown.render, summary.render, html.render):
+    for render in (terminal.render, comment.render, summary.render, html.render):
         assert "y factor" not in render(report)
-    assert "interaction" not in wording.error_level(report)
+    assert "interaction" not in numbers.error_level(report)
 
 
 def test_what_is_shown_stands_first_and_the_largest_of_it() -> None:
@@ -42,7 +46,7 @@ def test_factors_that_act_together_have_one_line() -> None:
     found = [examples.interaction(**both, estimate=1.1), examples.interaction(**both, factor="n", estimate=1.2)]
     report = msgspec.structs.replace(examples.factors(), interactions=found)
     assert interactions.proven(report) == [found[1]]
-    assert "1 more is in report.json and report.html." in text.render(report)
+    assert "1 more is in report.json and report.html." in terminal.render(report)
     # of another benchmark it is another one
     other = msgspec.structs.replace(found[0], benchmark="parse")
     assert interactions.proven(msgspec.structs.replace(report, interactions=[*found, other])) == [found[1], other]
@@ -52,27 +56,27 @@ def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     alike = [examples.finding("parse", factors={"n": value}) for value in (1, "1", "one")]
     one = examples.interaction("parse", factor="n", setting="1", against=[1, "one"])
     report = msgspec.structs.replace(examples.factors(), findings=alike, interactions=[one])
-    for render in (text.render, markdown.render, summary.render, html.render, junit.render):
+    for render in (terminal.render, comment.render, summary.render, html.render, junit.render):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
     assert interactions.setting(one) == 'n="1" against 1, one'
 
 
 def test_the_text_counts_what_it_does_not_list() -> None:
-    out = text.render(examples.factors())
+    out = terminal.render(examples.factors())
     assert "by factor\n  request: head is 12.0% slower only under load=busy;" in out
     assert "the change does not depend on load" not in out
-    assert "the change does not depend on load" in text.render(examples.factors(), every=True)
+    assert "the change does not depend on load" in terminal.render(examples.factors(), every=True)
 
 
 def test_a_comment_shows_few_and_folds_the_rest() -> None:
     many = [examples.interaction(f"case-{i}", estimate=1.5 - i / 100) for i in range(30)]
-    out = markdown.render(msgspec.structs.replace(examples.factors(), interactions=many))
+    out = comment.render(msgspec.structs.replace(examples.factors(), interactions=many))
     first, folded = out.split("<details>", 1)
     assert first.count("only under load=busy\n- ") == 5
     assert "- and 25 more" in first
     assert "By factor: 30 interactions" in folded
-    assert len(markdown.render(msgspec.structs.replace(examples.factors(), interactions=many * 100)).encode()) <= 60_000
+    assert len(comment.render(msgspec.structs.replace(examples.factors(), interactions=many * 100)).encode()) <= 60_000
 
 
 def test_the_page_has_a_table_of_them() -> None:
@@ -94,13 +98,13 @@ def test_junit_has_findings_only() -> None:
 
 
 def test_the_error_is_shared_over_both() -> None:
-    assert "shared over 8 findings and interactions" in wording.error_level(examples.factors())
+    assert "shared over 8 findings and interactions" in numbers.error_level(examples.factors())
 
 
 def test_memory_counts_findings_only() -> None:
     memory = MemoryFacts(findings=3, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
     facts = msgspec.structs.replace(examples.run_facts(), memory=memory)
-    assert "used for 3 of 4 findings" in wording.memory(msgspec.structs.replace(examples.factors(), run=facts))
+    assert "used for 3 of 4 findings" in numbers.memory(msgspec.structs.replace(examples.factors(), run=facts))
 
 
 def test_a_failure_names_its_settings() -> None:

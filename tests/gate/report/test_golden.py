@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 
 from gate.model import Report
-from gate.report import json, junit, markdown, summary, text
+from gate.report import json, junit
+from gate.report.markdown import comment, summary
+from gate.report.text import terminal
 from tests.gate.report import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
 FORMATS: dict[str, Callable[[Report], str]] = {
-    "txt": lambda report: text.render(report, width=100),
-    "narrow.txt": lambda report: text.render(report, width=60),
-    "color.txt": lambda report: text.render(report, width=100, color=True),
-    "md": markdown.render,
+    "txt": lambda report: terminal.render(report, width=100),
+    "narrow.txt": lambda report: terminal.render(report, width=60),
+    "color.txt": lambda report: terminal.render(report, width=100, color=True),
+    "md": comment.render,
     "summary.md": summary.render,
     "xml": junit.render,
     "json": json.render,

@@ -8,6 +8,10 @@ import numpy.typing as npt
 import pytest
 from scipy.special import fdtrc, stdtrit
 
+from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII
+from gate.commands.calibrate.simulation.arrays.draws import Source
+from gate.commands.calibrate.simulation.arrays.studies import Reports
+from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats.planning import Components, Counts, Interval
 from gate.stats.power import (
     GIVEN_UP_AT_EVERY_LOOK,
@@ -22,10 +26,6 @@ from gate.stats.power import (
 )
 from gate.stats.prior import FALL_BACK_BY_ROUND
 from gate.stats.sequential import spending
-from gate.stats.simulation.components import NORMAL, TABLE_VII
-from gate.stats.simulation.draws import Source
-from gate.stats.simulation.studies import Reports
-from gate.stats.simulation.verdicts import Rules
 
 Array = npt.NDArray[np.float64]
 TRIALS = 40_000

@@ -9,18 +9,26 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
+from gate.commands.calibrate.simulation.arrays import pairs as vectorised
+from gate.commands.calibrate.simulation.arrays import rivals, verdicts
+from gate.commands.calibrate.simulation.arrays.components import (
+    NORMAL,
+    SHAPES,
+    TABLE_VII,
+    Components,
+    Shape,
+    components_of,
+    timing,
+)
+from gate.commands.calibrate.simulation.arrays.draws import Sides, Source, build_means, remembered, values
+from gate.commands.calibrate.simulation.arrays.pairs import Interval, Memory
+from gate.commands.calibrate.simulation.arrays.studies import Comparisons, ReportCounts, Reports
+from gate.commands.calibrate.simulation.arrays.values import RULES, Quantiles, Rivals
+from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats import prior, ratio
 from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.planning import pairing_pays
-from gate.stats.simulation import pairs as vectorised
-from gate.stats.simulation import rivals, verdicts
-from gate.stats.simulation.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, components_of, timing
-from gate.stats.simulation.draws import Sides, Source, build_means, remembered, values
-from gate.stats.simulation.pairs import Interval, Memory
-from gate.stats.simulation.studies import Comparisons, ReportCounts, Reports
-from gate.stats.simulation.values import RULES, Quantiles, Rivals
-from gate.stats.simulation.verdicts import Rules
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 
 Array = npt.NDArray[np.float64]

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gate.commands.calibrate.simulation.arrays import verdicts
+from gate.commands.calibrate.simulation.arrays.draws import Sides
+from gate.commands.calibrate.simulation.arrays.pairs import Interval, Memory
+from gate.commands.calibrate.simulation.arrays.verdicts import Outcome, Rules
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide import decide
 from gate.model import Evidence, Finding, FindingMemory, MeanSquare, Remembered, Round, Run, Sample
 from gate.model import Memory as ModelMemory
 from gate.stats.planning import pairing_pays
-from gate.stats.simulation import verdicts
-from gate.stats.simulation.draws import Sides
-from gate.stats.simulation.pairs import Interval, Memory
-from gate.stats.simulation.verdicts import Outcome, Rules
 from gate.units import Quantity, Share
 from tests.support import simulate
 

@@ -1,0 +1,254 @@
+"""The deciding step of the action: measurements -> report, and the files that are uploaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate.cli.options import OutputOptions
+from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
+from gate.evidence.records import Located
+from gate.github.fence import fenced
+from gate.github.fileguard import is_regular, put, read_regular, remove
+from gate.github.notice import Notice
+from gate.github.publishing.collected import NothingError, broken_off, find_runs, join, require_readable
+from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
+from gate.github.publishing.outcome import (
+    Outcome,
+    Status,
+    Target,
+    could_not_run,
+    read_status,
+    untrusted,
+    write_outcome,
+    write_status,
+)
+from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, as_inputs, request_of
+from gate.github.workflow import warning_line, write_outputs
+from gate.model import Execution, Failure, ReportVerdict, Run, UserError
+from gate.report.outputs import fill, show
+from gate.words import failures
+from gate.words.plain import visible
+
+EXIT_USAGE = 2
+EXIT_ERROR = 4
+_SHOWN = OutputOptions(None, None, None, None, quiet=False)
+
+
+def run(out: TextIO) -> int:
+    """Decide over what the request names, fill the folder, and say in outputs what to upload; always 0.
+
+    Raises:
+        UserError: there is no request, or its folder cannot be written.
+    """
+    request = request_of()
+    folder = Path(request.folder)
+    _clear(request)
+    # names of benchmarks and what programs wrote come from the project
+    with fenced(out) as log:
+        concluded = conclude(request, os.environ)
+        written = _written(request, concluded)
+        if concluded.decided is not None:
+            show(concluded.decided, _SHOWN, log)
+        for notice in concluded.outcome.notices:
+            log.write(f"perfgate: {visible(notice.message)}\n")
+    out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
+    write_outcome(folder, concluded.outcome)
+    write_outputs(Path(os.environ["GITHUB_OUTPUT"]), written)
+    return 0
+
+
+def _clear(request: Request) -> None:
+    """Leave in the folder only what the measuring step writes there, as regular files.
+
+    Measured code may have planted all else: links that lead to this step's token, folders where files are to be
+    written, an outcome that would stand if this step broke off.
+
+    Raises:
+        UserError: the folder is a link, or cannot be cleared.
+    """
+    folder, run = Path(request.folder), request.run_folder
+    try:
+        if folder.is_symlink():
+            raise UserError(f"{folder}: is a link by now: nothing is decided over what lies behind it")
+        folder.chmod(0o700)
+        _keep_only(folder, (STATUS, CALIBRATION), RUN)
+        if run.exists():
+            run.chmod(0o700)
+            _keep_only(run, (MEASUREMENTS,))
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        raise UserError(f"{name}cannot be cleared: {error.strerror}") from None
+
+
+def _keep_only(folder: Path, files: Sequence[str], inner: str | None = None) -> None:
+    """Remove all but these files and one folder, where they are what they are called."""
+    for found in list(folder.iterdir()):
+        kept = is_regular(found) if found.name in files else found.name == inner and _is_folder(found)
+        if not kept:
+            remove(found)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
+    """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
+    target = _target(request)
+    why = untrusted(environment)
+    if why is not None:
+        return Concluded(could_not_run([*request.notices, Notice(EXIT_ERROR, why)], target))
+    if request.notices:
+        return Concluded(could_not_run(request.notices, target))
+    if request.command == "plan":
+        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target))
+    try:
+        if request.foreign:
+            run = ForeignRun(request.run_folder, request.id, request.place, tuple(request.sets))
+            return conclude_foreign(request.event, run, environment)
+        if request.command == "publish":
+            files = find_runs(request.runs)
+            return _decided(request, environment, files, broken_off(files))
+        if request.again is not None:
+            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
+        return _own(request, environment, read_status(Path(request.folder)))
+    except NothingError as error:
+        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], target))
+    except UserError as error:
+        return Concluded(could_not_run([Notice(EXIT_USAGE, str(error))], target))
+
+
+def _target(request: Request) -> Target:
+    """Say what the results are of; a decision over earlier measurements is of the run that made them.
+
+    Else a label would outrank that run's next attempt.
+    """
+    target = target_of(request.event)
+    if request.again is None:
+        return target
+    return msgspec.structs.replace(target, run=request.again.run, attempt=request.again.attempt)
+
+
+def _own(request: Request, environment: Mapping[str, str], status: Status) -> Concluded:
+    """Conclude on what the measuring step of this job left."""
+    target = _target(request)
+    measured = request.run_folder / MEASUREMENTS
+    files = (measured,) if is_regular(measured) else ()
+    if status.code and request.command != "calibrate":
+        lines = [as_inputs(line) for line in status.lines] or [f"measuring ended with exit code {status.code}"]
+        return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
+    if request.command == "check":
+        return _decided(request, environment, files, [])
+    if request.command == "measure":
+        return _measured(files, target)
+    return _calibrated(request, status, target)
+
+
+def _calibrated(request: Request, status: Status, target: Target) -> Concluded:
+    text = str(Path(request.folder, CALIBRATION))
+    lines = status.lines if not is_regular(Path(text)) else ["the calibration failed, as the job summary shows"]
+    notices = [Notice(status.code, line) for line in lines] if status.code else []
+    verdict: ReportVerdict | None = "error" if status.code else None
+    outcome = Outcome(code=status.code, verdict=verdict, notices=notices, report=False, target=target, text=text)
+    return Concluded(outcome)
+
+
+def _decided(
+    request: Request, environment: Mapping[str, str], files: Sequence[Path], broken: list[Notice]
+) -> Concluded:
+    target = _target(request)
+    if broken:
+        return Concluded(could_not_run(broken, target), files=tuple(files))
+    if not files:
+        raise NothingError("nothing was measured: the measuring step left no measurements")
+    require_readable(files)
+    read = read_inputs([str(file) for file in files])
+    records = [_explained(located, request) for located in read.records]
+    inputs = Inputs(records, [*request.warnings, *read.warnings], read.files)
+    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment)
+
+
+def _explained(located: Located, request: Request) -> Located:
+    """Say in a run line what the action chose, and which commits of a pull request these are."""
+    run, pull = located.record, request.event.pull
+    if not isinstance(run, Run):
+        return located
+    base, head, chosen = run.base, run.head, run.chosen
+    if pull is not None and head is not None:
+        merged = "" if head.sha == pull.head_sha else f" {pull.head_sha[:10]} merged as"
+        head = msgspec.structs.replace(head, ref=f"{pull.head_ref}{merged}")
+    if pull is not None and base is not None:
+        base = msgspec.structs.replace(base, ref=pull.base_ref)
+    if chosen is not None:
+        # the run line knows only that commits were given
+        why = request.explanation or ("that of the run that measured" if request.again is not None else "")
+        chosen = _told(chosen, "base", why)
+        chosen = _told(chosen, "head", "the commit that was checked out")
+    made = msgspec.structs.replace(run, base=base, head=head, chosen=chosen)
+    return Located(made, located.path, located.line)
+
+
+def _told(chosen: str, side: str, why: str) -> str:
+    return re.sub(rf"\b{side} is [0-9a-f]{{40,64}} as given", lambda _: f"{side} is {why}", chosen) if why else chosen
+
+
+def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
+    """Conclude on one part of many: the gate's own job decides, but what failed fails here as well."""
+    require_readable(files)
+    records: list[Located] = read_inputs([str(file) for file in files]).records
+    failed = [r.record for r in records if isinstance(r.record, Failure)]
+    notices = [Notice(EXIT_ERROR, failures.title(failure)) for failure in failed[:5]]
+    # a shard may have nothing that both sides have; who decides over all shards sees that
+    parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
+    if not failed and not parts and not any(isinstance(r.record, Execution) for r in records):
+        notices = [Notice(EXIT_ERROR, "nothing was measured")]
+    verdict: ReportVerdict | None = "error" if notices else None
+    code = EXIT_ERROR if notices else 0
+    return Concluded(Outcome(code=code, verdict=verdict, notices=notices, report=False, target=target), files=files)
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+
+def _written(request: Request, concluded: Concluded) -> dict[str, str]:
+    """Write report and data, and return the step's outputs: what is to be uploaded, and under which name."""
+    folder, run = Path(request.folder), request.run_folder
+    data = folder / DATA
+    data.mkdir()
+    outputs = {"report": "", "data": "", "artifact": ""}
+    # what an earlier run measured is there already, and stays the newest of that run
+    if concluded.files and request.command != "calibrate" and request.again is None:
+        join(concluded.files, data / MEASUREMENTS)
+        outputs |= {"data": str(data), "artifact": artifact_name(request)}
+    if is_regular(folder / STATUS):
+        # written anew: no file that measured code may have written is copied
+        write_status(data, read_status(folder))
+    if concluded.decided is not None:
+        fill(run, concluded.decided)
+        for name in (REPORT, "comment.md"):
+            _copy(run / name, data / name)
+        report = folder / f"perfgate-{request.id}-{request.event.run_attempt}.html"
+        _copy(run / "report.html", report)
+        outputs["report"] = str(report)
+    return outputs
+
+
+def _copy(source: Path, target: Path) -> None:
+    data = read_regular(source)
+    if data is None:
+        raise UserError(f"{source}: cannot be read again")
+    put(target, data)
+
+
+def artifact_name(request: Request) -> str:
+    """Name the artifact of the data: each part of a matrix has its own."""
+    if request.command != "measure":
+        return f"perfgate-{request.id}-data"
+    part, _, parts = (request.shard or "1/1").partition("/")
+    return f"perfgate-{request.id}-data-shard{part}of{parts}-session{request.session or 0}"

@@ -1,0 +1,252 @@
+"""Which base and head an event means, and everything that a check of them needs, fetched before project code runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.github.event import Event, Pull, on_default_branch
+from gate.words.plain import visible
+from harness.source import lfs
+from harness.source.credentials import Access, persisted_token, persisted_warning
+from harness.source.fetching import ADVICE, REMOTE, Clone, FetchError, fetch_submodules, open_clone
+from harness.source.repository import Repository, find_repository, refuse_several
+
+_ZEROS = frozenset("0")
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What a check is asked to compare: its --base and --head; None: its own choice.
+
+    explanation: why this base, in words; "" where the check says so itself. warnings: for the reader of the report.
+    """
+
+    base: str | None
+    head: str | None
+    warnings: tuple[str, ...]
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """base: a commit for --base; None: what the check chooses. compared: the commit it will be, None where unknown."""
+
+    base: str | None
+    compared: str | None
+    explanation: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
+    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
+
+    token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
+    their own environment first, since find_repository starts git too. directory: in the checkout. base, head: the
+    inputs; they win over what the event says.
+
+    Raises:
+        SourceError: there is no repository, or an input names no one commit; FetchError where something is missing and
+            cannot be fetched.
+    """
+    repository = find_repository(directory)
+    clone = open_clone(repository, Access(event.server_url, token) if token else None)
+    branch = event.default_branch
+    if event.name == "schedule":
+        branch = event.ref.removeprefix("refs/heads/")
+    if branch and event.pull is None:
+        _name_default(clone, branch)
+    tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
+    if base is not None:
+        choice = _Choice(base, _given(clone, base, "base"), "as given")
+    elif tip is None:
+        choice = _Choice(None, None)
+    else:
+        choice = _by_event(clone, event, tip, branch, given=head is not None)
+    needed = tuple(sha for sha in (tip, choice.compared) if sha)
+    clone.bring_files(*needed)
+    submodules = fetch_submodules(clone, repository.common, needed)
+    stored = _large(repository, clone, choice.compared)
+    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, directory))
+    return Sides(choice.base, head, warnings, choice.explanation)
+
+
+def checkout_warnings(event: Event, directory: Path) -> tuple[str, ...]:
+    """Tell what is wrong with a checkout that nothing is fetched for: pointers of git lfs, a token left in it.
+
+    Raises:
+        SourceError: there is no repository.
+    """
+    repository = find_repository(directory)
+    return (*_large(repository, None, None), *_kept(event, directory))
+
+
+def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[str, ...]:
+    files = lfs.lfs_files(repository)
+    if not files:
+        return ()
+    empty = lfs.pointers(repository, files)
+    if empty:
+        return (lfs.pointers_warning(empty),)
+    problem = lfs.fetch_lfs(clone, base) if clone and base else ""
+    return (f"base's files of git lfs cannot be fetched ({problem})",) if problem else ()
+
+
+def _kept(event: Event, directory: Path) -> tuple[str, ...]:
+    place = persisted_token(directory, event.server_url)
+    return (persisted_warning(place),) if place else ()
+
+
+def _name_default(clone: Clone, branch: str) -> None:
+    """Note which branch is the default, as `git clone` does and actions/checkout does not."""
+    pointer, target = f"refs/remotes/{REMOTE}/HEAD", f"refs/remotes/{REMOTE}/{branch}"
+    if clone.git.maybe("symbolic-ref", "--quiet", pointer) is None and clone.find(target):
+        clone.git.attempt("symbolic-ref", pointer, target)
+
+
+def _given(clone: Clone, ref: str, side: str) -> str | None:
+    """Return the commit of an input; None where the check will say what is wrong with it."""
+    refuse_several(ref, f"input {side}:")
+    found = clone.find(ref) or clone.find(f"{REMOTE}/{ref}")
+    if found is None:
+        found = _fetched(clone, ref)
+    if found is None and clone.shallow:
+        raise FetchError(
+            f"{side} {ref} is not in this shallow clone and cannot be fetched: check the name, or {ADVICE}"
+        )
+    return found
+
+
+def _fetched(clone: Clone, ref: str) -> str | None:
+    if _is_sha(ref):
+        clone.bring(ref)
+        return clone.find(ref)
+    start = min((ref.find(mark) for mark in "~^@" if mark in ref), default=len(ref))
+    name, further = ref[:start], ref[start:]
+    if clone.git.attempt("check-ref-format", "--allow-onelevel", name).status != 0:
+        return None
+    if not (clone.find(name) or clone.find(f"{REMOTE}/{name}")):
+        short = name.removeprefix(f"{REMOTE}/").removeprefix("refs/heads/").removeprefix("refs/tags/")
+        if clone.bring_branch(short):
+            clone.bring_tag(short)
+    for full in (name, f"{REMOTE}/{name}"):
+        tip = clone.find(full)
+        if tip is not None:
+            return clone.find_deeper(full + further, tip) if further else tip
+    return None
+
+
+def _is_sha(text: str) -> bool:
+    return len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
+
+
+# --- by event ---------------------------------------------------------------------------------------------------------
+
+
+def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
+    """Choose by the event; branch: the default one, None where unknown. given: whether the tip was asked for."""
+    if event.pull is not None:
+        return _of_pull(clone, event.pull, tip)
+    if event.merge_base is not None:
+        base = clone.need(event.merge_base, "base of the merge group")
+        return _Choice(base, base, "the commit that the merge queue builds on")
+    if on_default_branch(event):
+        if event.name == "push":
+            return _of_push(clone, event, tip)
+        if not given:
+            return _before(clone, tip)
+    return _of_branch(clone, branch, tip)
+
+
+def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
+    parents = clone.parents(tip)
+    if tip != pull.head_sha and len(parents) == 2 and parents[1] == pull.head_sha:
+        base = clone.need(parents[0], "the first parent of the pull request's merge commit")
+        return _Choice(base, base, "the first parent of the pull request's merge commit")
+    if tip == pull.head_sha:
+        clone.need(pull.base_sha, "base of the pull request")
+        return _merged(clone, pull, tip, ())
+    what = f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the target"
+    if clone.bring(pull.base_sha):
+        # a workflow tried out at home, with an event that somebody wrote
+        return _Choice(None, None, "", (f"{what}, and its base ({pull.base_sha[:12]}) is not here",))
+    return _merged(clone, pull, tip, (what,))
+
+
+def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[str, ...]) -> _Choice:
+    found = clone.merge_base(pull.base_sha, tip)
+    if found is None:
+        lost = f"head and the pull request's base ({pull.base_sha[:12]}) have no common commit"
+        return _Choice(pull.base_sha, pull.base_sha, "the pull request's base", (*warnings, lost))
+    return _Choice(found, found, f"the merge base with {pull.base_ref}", warnings)
+
+
+def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
+    before = event.before
+    if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
+        return _Choice(before, before, "the commit before this push")
+    return _before(clone, tip, given=True)
+
+
+def _led_to(clone: Clone, before: str, tip: str) -> bool:
+    """Tell whether a commit is here and an ancestor of another: after a forced push it need not be either."""
+    if clone.bring(before):
+        return False
+    return before in clone.parents(tip) or clone.merge_base(before, tip) == before
+
+
+def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
+    """Choose the commit before, or with changes in the working tree HEAD itself, as a check does at home."""
+    parents = clone.parents(tip)
+    if not parents:
+        return _Choice(None, None)
+    parent = clone.need(parents[0], "the commit before head")
+    return _Choice(parent, parent, "the commit before head") if given else _Choice(None, parent)
+
+
+def _of_branch(clone: Clone, branch: str | None, tip: str) -> _Choice:
+    """Make the check's own choice possible: the merge base with the default branch."""
+    if branch is None:
+        return _Choice(None, None)
+    target = clone.find(f"refs/remotes/{REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
+    if target is None:
+        problem = clone.bring_branch(branch)
+        target = clone.find(f"refs/remotes/{REMOTE}/{branch}")
+        if target is None:
+            raise FetchError(f"the default branch, {branch}, is not here and cannot be fetched ({problem}): {ADVICE}")
+        _name_default(clone, branch)
+    found = clone.merge_base(target, tip)
+    return _before(clone, tip) if found == tip else _Choice(None, found)
+
+
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOut:
+    """The commit, and a warning where the checkout holds more than it."""
+
+    sha: str
+    warnings: tuple[str, ...]
+
+
+def checked_out(directory: Path) -> CheckedOut:
+    """Read which commit is checked out.
+
+    On a person's machine a check judges the working tree. In a workflow that holds what earlier steps left, which base
+    would lack: a cache or a built file would decide the verdict.
+
+    Raises:
+        SourceError: there is no repository, or it has no commit.
+    """
+    git = find_repository(directory).git
+    sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
+    changed = [
+        entry[3:] for entry in git.entries("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+    ]
+    if not changed:
+        return CheckedOut(sha, ())
+    shown = ", ".join(visible(name)[:80] for name in changed[:_NAMED])
+    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+    text = f"the checkout has changes beside its commit ({shown}{more}): they are not measured"
+    return CheckedOut(sha, (f"{text}; what benchmarks need is made by [build] or linked by its `share`",))

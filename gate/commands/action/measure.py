@@ -1,0 +1,234 @@
+"""The measuring step of the action: runs code of the project, without the token, behind a fence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from gate.cli.options import MeasureOptions
+from gate.config.shards import Shard
+from gate.github.fence import fenced
+from gate.github.fileguard import NAMES, FileGuard, put
+from gate.github.publishing.outcome import Status, write_status
+from gate.github.publishing.request import CALIBRATION, Request, request_of, rules_of
+from gate.github.workflow import error_line, warning_line
+from gate.model import UserError
+from gate.run.measuring import UnfitError
+from gate.words.plain import visible
+
+_TOKEN = re.compile(r"\b(gh[a-z]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,})")
+SECRET = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+# as harness.process.execute keeps names from benchmarks, less the runner's own
+_PRIVATE = re.compile(r"TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
+# GPG_KEY: the public key that an image of Python was checked with
+_HARMLESS = re.compile(r"(GITHUB_|ACTIONS_|RUNNER_|INPUT_).*|GPG_KEY", re.IGNORECASE)
+EXIT_USAGE = 2
+EXIT_ERROR = 4
+EXIT_UNFIT = 5
+_SIGNAL = 128
+_SHOWN = 5
+
+
+class _Heard(io.StringIO):
+    """Hands text on, and keeps the last line of perfgate's own: where it ends badly, that says why."""
+
+    def __init__(self, out: TextIO) -> None:
+        super().__init__()
+        self._out = out
+        self._rest = ""
+        self.last = ""
+
+    def write(self, text: str, /) -> int:
+        *whole, self._rest = (self._rest + text).split("\n")
+        for line in whole:
+            if line.startswith("perfgate: ") and not line.startswith("perfgate: warning: "):
+                self.last = line.removeprefix("perfgate: ")
+        return self._out.write(text)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def isatty(self) -> bool:
+        return False
+
+
+def run(out: TextIO) -> int:
+    """Measure what the request asks for, and keep how that ended in the folder.
+
+    Returns 0, since the steps after it report; 128 + signal after an interruption, and 4 when the runner's files are
+    not as they were: action.yml gives the steps after it the token only where this one succeeded.
+
+    Raises:
+        UserError: there is no request, or its folder cannot be written.
+    """
+    _leave_tokens_behind(out)
+    request = request_of()
+    guard = FileGuard(os.environ)
+    out.writelines(warning_line(warning, "perfgate") for warning in secret_warnings(os.environ))
+    restored = False
+    try:
+        with _one_stream(out), fenced(out) as inside:
+            heard = _Heard(inside)
+            code = attempted(lambda: _measured(request, heard), heard)
+            write_status(Path(request.folder), Status(code, [heard.last] if code and heard.last else []))
+    finally:
+        # whatever ended it
+        restored = _restored(guard, out)
+    if not restored:
+        return EXIT_ERROR
+    return code if code > _SIGNAL else 0
+
+
+def tokens_in(environment: Mapping[str, str]) -> list[str]:
+    """Name the variables that hold one of GitHub's tokens, by whatever name."""
+    return sorted(name for name, value in environment.items() if _TOKEN.search(value))
+
+
+def _leave_tokens_behind(out: TextIO) -> None:
+    """Begin again without GitHub's tokens in the environment, which stands in /proc as long as this process does."""
+    held = [name for name in tokens_in(os.environ) if name not in SECRET]
+    # what calls this in process is not to be replaced
+    if not held or sys.argv[1:3] != ["action", "measure"]:
+        return
+    shown = ", ".join(visible(name)[:80] for name in held[:_SHOWN])
+    out.write(warning_line(f"the job's `env:` holds a token of GitHub's ({shown}): it was left out", "perfgate"))
+    out.flush()
+    kept = {name: value for name, value in os.environ.items() if name not in held}
+    os.execve(sys.executable, [sys.executable, "-I", "-m", "gate", *sys.argv[1:]], kept)  # noqa: S606  # perfgate itself
+
+
+def _restored(guard: FileGuard, out: TextIO) -> bool:
+    restored = guard.restore()
+    line = warning_line if restored.whole else error_line
+    out.writelines(line(warning, "perfgate") for warning in restored.warnings)
+    return restored.whole
+
+
+def secret_warnings(environment: Mapping[str, str]) -> list[str]:
+    """Warn of variables that look like secrets: benchmarks do not get them, and find them in perfgate's own process."""
+    named = [
+        name
+        for name, value in sorted(environment.items())
+        if value and _PRIVATE.search(name) and name not in SECRET and not _HARMLESS.fullmatch(name)
+    ]
+    if not named:
+        return []
+    shown = ", ".join(visible(name)[:80] for name in named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
+    what = f"the job's `env:` holds {shown}, which measured code can read"
+    return [f"{what}: give secrets to the steps that need them"]
+
+
+@contextlib.contextmanager
+def _one_stream(out: TextIO) -> Iterator[None]:
+    """Lead the process's standard error into its standard output meanwhile: a fence holds on one stream only."""
+    if out is not sys.stdout or out.fileno() != 1:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(1, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def attempted(measure: Callable[[], int], err: TextIO) -> int:
+    """Return the exit code of measuring as the command line would; what ends it is one line."""
+    try:
+        return measure()
+    except UserError as error:
+        err.write(f"perfgate: {visible(str(error))}\n")
+        return EXIT_UNFIT if isinstance(error, UnfitError) else EXIT_USAGE
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        err.write(f"perfgate: {visible(f'{name}{error.strerror or error}')}\n")
+        return EXIT_ERROR
+    except Exception as error:  # a fault of perfgate itself is one line too, and never a pass
+        if os.environ.get("PERFGATE_TRACEBACK"):
+            raise
+        err.write(f"perfgate: internal error, {type(error).__name__}: {visible(str(error))}; please report it\n")
+        return EXIT_ERROR
+
+
+def _measured(request: Request, out: TextIO) -> int:
+    held = [name for name in SECRET if os.environ.get(name)]
+    if held:
+        out.write(
+            f"perfgate: the measuring step must not have the token: {', '.join(held)} is set; it is not measured\n"
+        )
+        return EXIT_ERROR
+    for name in NAMES:
+        os.environ.pop(name, None)
+    from gate.run.refusal import require_measuring
+
+    require_measuring()
+    os.chdir(request.directory)
+    if request.command == "calibrate":
+        return _calibrated(request, out)
+    from gate.commands.measure.measure import measure_here
+    from gate.decide.measurements import looking
+    from gate.run.folder import records_of
+    from gate.run.measuring import Job
+    from gate.run.memory import append_check
+
+    options = _options(request)
+
+    def conclude(folder: Path, job: Job) -> int:
+        warnings = append_check(options.history, job.project, job.run, records_of(folder), allowed=request.remember)
+        out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
+        return 0
+
+    # all its looks are taken over all shards and sessions together, or not at all
+    looks = {"looks": looking} if request.command == "check" else {}
+    return measure_here(options, rules_of(request), (), out, out, quiet=False, conclude=conclude, judged=True, **looks)
+
+
+def _options(request: Request) -> MeasureOptions:
+    return MeasureOptions(
+        base=request.base,
+        head=request.head,
+        out=request.run_folder,
+        seed=None,
+        dry_run=False,
+        keep=False,
+        resume=False,
+        history=Path(request.history) if request.history else None,
+        strict=False,
+        shard=Shard.parse(request.shard) if request.shard else None,
+        session=request.session,
+        sessions=request.sessions,
+    )
+
+
+def _calibrated(request: Request, out: TextIO) -> int:
+    from gate.commands.calibrate import calibrate
+    from gate.units import Duration
+
+    text = io.StringIO()
+    options = calibrate.CalibrateOptions(
+        head=request.head,
+        builds=calibrate.BUILDS,
+        budget=float(Duration.parse(request.budget)) if request.budget else None,
+        out=request.run_folder,
+        seed=None,
+        dry_run=False,
+        resume=False,
+        quiet=False,
+        history=Path(request.history) if request.history else None,
+        inject=calibrate.INJECT,
+        json=None,
+        strict=False,
+    )
+    code = calibrate.run(options, rules_of(request), text, out, judged=True)
+    out.write(text.getvalue())
+    put(Path(request.folder, CALIBRATION), text.getvalue().encode("utf-8", "backslashreplace"))
+    return code

@@ -1,0 +1,265 @@
+"""The first step of the action: what is to be done, and whether it may be; the only one before code of the project."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from gate.github.event import Event, may_write_history, read_event, refusal
+from gate.github.notice import Notice
+from gate.github.problems import Problem
+from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.inputs import Inputs, read_inputs
+from gate.github.publishing.request import (
+    Before,
+    Command,
+    Request,
+    Wanted,
+    as_inputs,
+    bounded,
+    encode,
+    folded,
+    id_of,
+    rules_of,
+    token_of,
+)
+from gate.github.workflow import warning_line, write_outputs
+from gate.model import UserError
+
+if TYPE_CHECKING:
+    from harness.source.fetching import Clone
+
+_LABELS = ("labeled", "unlabeled")
+_CHANGES = ("pull_request", "merge_group")
+_SAME = (
+    "base and head are both {:.10}, so that nothing of the change would be measured; check it out (actions/checkout "
+    "without `ref:`), and leave the inputs base and head empty"
+)
+_NO_CHECKOUT = (
+    "there is no checkout in {}: put actions/checkout before this step, with `fetch-depth: 0` and "
+    "`persist-credentials: false`"
+)
+
+
+def run(out: TextIO) -> int:
+    """Write the request and the outputs of the step; 0, also for what is refused: later steps report that.
+
+    Raises:
+        UserError: this is no step of a workflow.
+    """
+    environment = dict(os.environ)
+    # git starts programs that the repository names, such as filters: only the one that fetches gets it
+    os.environ.pop("GITHUB_TOKEN", None)
+    event = read_event(environment)
+    found = read_inputs(environment)
+    workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
+    request = _first(found.inputs, event, workspace, [Notice(2, problem) for problem in found.problems])
+    matrix = ""
+    if not request.notices:
+        settled = _settled(request, found.inputs, environment)
+        request = settled.request
+        out.writelines(warning_line(warning, "perfgate") for warning in folded(settled.warnings))
+    if request.command == "plan" and not request.notices:
+        planned = _planned(request)
+        request, matrix = planned.request, planned.matrix
+    request = bounded(request)
+    write_outputs(
+        Path(environment["GITHUB_OUTPUT"]),
+        {"request": encode(request), "measure": "true" if request.measures else "false", "matrix": matrix},
+    )
+    return 0
+
+
+def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice]) -> Request:
+    """Make the request as far as inputs and event tell."""
+    directory = (workspace / inputs.directory).resolve()
+    gate, problems = "perfgate", list(notices)
+    try:
+        gate = id_of(inputs.id, directory, workspace, inputs.config)
+    except UserError as error:
+        problems.append(Notice(2, str(error)))
+    command = inputs.command or _command_of(event)
+    # what a fork's run measured is published without a checkout
+    foreign = command == "publish" and event.source is not None and not inputs.runs
+    if not foreign and command != "publish" and not directory.is_dir():
+        problems.append(
+            Notice(
+                2,
+                f"input working-directory: {inputs.directory!r:.200} is no folder here: check out the repository first",
+            )
+        )
+    elif not foreign and command != "publish" and not _is_in_checkout(directory):
+        problems.append(Notice(2, _NO_CHECKOUT.format(workspace)))
+    return Request(
+        command=command,
+        id=gate,
+        event=event,
+        folder=tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None),
+        directory=str(directory),
+        place=Path(os.path.relpath(directory, workspace)).as_posix(),
+        base=inputs.base,
+        explanation="",
+        head=inputs.head,
+        config=inputs.config,
+        rules=inputs.rules,
+        sets=list(inputs.sets),
+        budget=inputs.budget,
+        benchmarks=list(inputs.benchmarks),
+        history=str(directory / inputs.history)
+        if inputs.history and not inputs.history.startswith("~")
+        else inputs.history,
+        remember=may_write_history(event),
+        shard=inputs.shard,
+        session=inputs.session,
+        sessions=inputs.sessions,
+        runs=[str(workspace / each) for each in inputs.runs],
+        wanted=_wanted(inputs.wanted, command),
+        again=None,
+        foreign=foreign,
+        notices=problems,
+        warnings=[],
+    )
+
+
+def _is_in_checkout(directory: Path) -> bool:
+    return any((folder / ".git").exists() for folder in (directory, *directory.parents))
+
+
+def _wanted(wanted: Wanted, command: Command) -> Wanted:
+    """Leave comment and status to the job that decides."""
+    if command in ("check", "publish"):
+        return wanted
+    return msgspec.structs.replace(wanted, comment=False, status=False)
+
+
+def _command_of(event: Event) -> Command:
+    if event.name == "schedule":
+        return "calibrate"
+    return "publish" if event.name == "workflow_run" else "check"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Settled:
+    request: Request
+    warnings: list[str]
+
+
+def _settled(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Settled:
+    """Look for what was measured already; else refuse, or fetch what is missing."""
+    warnings: list[str] = []
+    event = request.event
+    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in _LABELS:
+        found = _measured_before(request, environment)
+        warnings += found.warnings
+        if found.request.again is not None:
+            return _Settled(found.request, warnings)
+    if request.command == "publish":
+        return _Settled(request, warnings)
+    why = _refusal(request, forks=inputs.forks)
+    if why is not None:
+        return _Settled(_refused(request, 4, why), warnings)
+    fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
+    return _Settled(fetched.request, warnings + fetched.warnings)
+
+
+def _refusal(request: Request, *, forks: bool) -> str | None:
+    why = refusal(request.event, forks=forks) if request.command != "plan" else None
+    if why is None and request.command == "calibrate" and not request.remember:
+        return (
+            "not calibrated: only a push to the default branch, a schedule or a dispatch there may write what is "
+            "remembered of this host"
+        )
+    return why
+
+
+def _measured_before(request: Request, environment: Mapping[str, str]) -> _Settled:
+    """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
+    from gate.commands.action.earlier import Asked, fetch_measured, workflow_path
+
+    event = request.event
+    workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
+    asked = Asked(workflow, request.base, request.head, rules_of(request))
+    try:
+        forge, clone = forge_of(event, environment), _clone(Path(request.directory))
+        found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
+    except UserError as error:
+        return _Settled(request, [f"measured again: {error}"])
+    except Problem as problem:
+        return _Settled(request, [told("measured again", problem)])
+    again = Before(run=found.run, attempt=found.attempt) if found is not None else None
+    return _Settled(msgspec.structs.replace(request, again=again), [])
+
+
+def _clone(directory: Path) -> Clone | None:
+    """Open the checkout to look at; None where there is none, which what follows says."""
+    from harness.errors import SourceError
+    from harness.source.fetching import open_clone
+    from harness.source.repository import find_repository
+
+    try:
+        return open_clone(find_repository(directory), None)
+    except SourceError:
+        return None
+
+
+def _looked_at(request: Request) -> _Settled:
+    """Look at the checkout only: a calibration compares a commit with itself, and needs no other."""
+    from gate.commands.action.fetching import checkout_warnings
+
+    try:
+        warnings = list(checkout_warnings(request.event, Path(request.directory)))
+    except UserError as error:
+        return _Settled(_refused(request, 2, str(error)), [])
+    return _Settled(request, warnings)
+
+
+def _fetched(request: Request, environment: Mapping[str, str]) -> _Settled:
+    from gate.commands.action.fetching import checked_out, fetch_missing
+    from harness.source.fetching import FetchError
+
+    token, directory = token_of(environment), Path(request.directory)
+    try:
+        sides = fetch_missing(request.event, token, directory, request.base, request.head)
+        here = checked_out(directory) if sides.head is None else None
+    except UserError as error:
+        return _Settled(_refused(request, 4 if isinstance(error, FetchError) else 2, str(error)), [])
+    warnings = [*sides.warnings, *(here.warnings if here else ())]
+    why = sides.explanation if request.base is None else ""
+    head = here.sha if here else sides.head
+    settled = msgspec.structs.replace(request, base=sides.base, head=head, explanation=why, warnings=folded(warnings))
+    if request.event.name in _CHANGES and head == sides.base:
+        return _Settled(_refused(settled, 4, f"not measured: {_SAME.format(head)}"), warnings)
+    return _Settled(settled, warnings)
+
+
+def _refused(request: Request, code: int, why: str) -> Request:
+    return msgspec.structs.replace(request, notices=[*request.notices, Notice(code, as_inputs(why))])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Planned:
+    request: Request
+    matrix: str
+
+
+def _planned(request: Request) -> _Planned:
+    """Lay out the jobs of a matrix; what is wrong with the project's config is a notice."""
+    from gate.run import matrix
+
+    text = io.StringIO()
+    shards = int(request.shard.partition("/")[2]) if request.shard else None
+    options = matrix.MatrixOptions(shards, request.sessions, request.base, request.head)
+    try:
+        with contextlib.chdir(request.directory):
+            matrix.run(options, rules_of(request), text)
+    except UserError as error:
+        return _Planned(_refused(request, 2, str(error)), "")
+    return _Planned(request, text.getvalue().strip())

@@ -1,0 +1,144 @@
+"""The publishing step of the action: the outputs first, then whatever people look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate.evidence.inputs import REPORT
+from gate.github.fileguard import is_regular, open_regular
+from gate.github.notice import Notice
+from gate.github.publishing.conclusion import target_of
+from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
+from gate.github.publishing.publish import Publication, publish
+from gate.github.publishing.request import Request, Wanted, named, request_of
+from gate.github.workflow import error_line, warning_line, write_outputs
+from gate.model import Report, UserError
+from gate.report.links import Links
+from gate.report.outputs import links_of
+from gate.words.plain import visible
+
+_OF_A_FORK = (
+    "No comment was made: a fork's pull request runs with a token that may only read. A workflow that starts on "
+    "workflow_run publishes it (docs/github.md)."
+)
+
+_UNTRUSTED = (
+    "No comment was made and no commit status set: after a measuring step that failed, no step has the token "
+    "(docs/github.md)."
+)
+
+
+def run(out: TextIO) -> int:
+    """Write the outputs of the action and publish its outcome; always 0, the last step fails with the exit code.
+
+    Raises:
+        UserError: there is no request, or the outputs cannot be written.
+    """
+    request = request_of()
+    outcome = _outcome(request, os.environ)
+    report: Report | None = None
+    if outcome.report:
+        try:
+            report = _read(request.run_folder / REPORT)
+        except UserError as error:
+            outcome = could_not_run([Notice(4, f"the report cannot be read again: {error}")], outcome.target)
+    _write_outcome(request, outcome, report)
+    publication = Publication(
+        id=request.id,
+        event=request.event,
+        outcome=outcome,
+        report=report,
+        links=_links(request, outcome, os.environ),
+        wanted=_wanted(request, os.environ),
+        notes=_notes(request, outcome, os.environ),
+    )
+    out.writelines(warning_line(text, "perfgate") for text in _upload_warnings(os.environ))
+    try:
+        url = publish(publication, os.environ, out)
+    except Exception as error:  # the exit code is written: what is told of it changes nothing
+        if os.environ.get("PERFGATE_TRACEBACK"):
+            raise
+        out.write(error_line(f"perfgate: not all was published: {type(error).__name__}: {visible(str(error))}"))
+        return 0
+    if url is not None:
+        write_outputs(Path(os.environ["GITHUB_OUTPUT"]), {"comment-url": url})
+    return 0
+
+
+def _outcome(request: Request, environment: Mapping[str, str]) -> Outcome:
+    """Read what was decided; it counts only where the steps before ended well, as the runner saw them."""
+    target = target_of(request.event)
+    why = untrusted(environment)
+    if why is not None:
+        return could_not_run([*request.notices, Notice(4, why)], target)
+    if environment.get("INPUT_DECIDED", "") not in ("", "success"):
+        return could_not_run([*request.notices, Notice(4, BROKEN_OFF)], target)
+    return read_outcome(Path(request.folder), target)
+
+
+def _links(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> Links:
+    """Say what the comment points to: with a run and no report it would name report.html among the run's artifacts."""
+    report = environment.get("INPUT_REPORT_URL") or None
+    uploaded = environment.get("INPUT_UPLOADS", "").split()[:1] == ["success"]
+    return Links(
+        report=report,
+        run=links_of(environment).run if report or uploaded or not outcome.report else None,
+        gate=named(request.id),
+        pull=outcome.target.pull is not None,
+    )
+
+
+def _wanted(request: Request, environment: Mapping[str, str]) -> Wanted:
+    """Leave out what takes the token, where this step has none for good reason."""
+    if untrusted(environment) is None:
+        return request.wanted
+    return msgspec.structs.replace(request.wanted, comment=False, status=False)
+
+
+def _notes(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> tuple[str, ...]:
+    if untrusted(environment) is not None:
+        return (_UNTRUSTED,)
+    return (_OF_A_FORK,) if request.wanted.comment and outcome.target.fork else ()
+
+
+def _read(file: Path) -> Report:
+    from gate.report import json
+
+    try:
+        with open_regular(file) as stream:
+            return json.read(stream.read())
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    except json.ReportError as error:
+        raise UserError(f"{file}: {error}") from None
+
+
+def _write_outcome(request: Request, outcome: Outcome, report: Report | None) -> None:
+    """Write what later steps go by; the exit code is not 0 where the report's is not."""
+    code = outcome.code or (report.exit_code if report is not None else 0)
+    page = request.run_folder / "report.html"
+    write_outputs(
+        Path(os.environ["GITHUB_OUTPUT"]),
+        {
+            "exit-code": str(code),
+            "verdict": outcome.verdict or "",
+            "report": str(page) if report is not None and is_regular(page) else "",
+            "json": str(request.run_folder / REPORT) if report is not None else "",
+            "comment-url": "",
+        },
+    )
+
+
+def _upload_warnings(environment: Mapping[str, str]) -> list[str]:
+    """Say that an upload failed; INPUT_UPLOADS holds the outcomes of both, in words."""
+    if "failure" not in environment.get("INPUT_UPLOADS", ""):
+        return []
+    why = (
+        "the step before says why; `artifact: false` switches uploads off (GitHub Enterprise Server has no such action)"
+    )
+    return [f"an artifact was not uploaded: {why}"]

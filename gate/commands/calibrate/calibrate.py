@@ -1,0 +1,223 @@
+"""perfgate calibrate: this checkout measured against itself, and what it tells of the noise."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.commands.calibrate import findings, text
+from gate.commands.calibrate.findings import Calibration, Session, news, session_of, with_worth
+from gate.config.types import Config
+from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.memory import entries
+from gate.memory.entries import HistoryError
+from gate.memory.sessions import setups_of
+from gate.memory.store import History
+from gate.model import Run, UserError
+from gate.report.outputs import colored, make_folder, require_writable, write
+from gate.run.folder import outputs_in, records_of
+from gate.run.interruption import EXIT_ERROR, folder_of, guarded
+from gate.run.measuring import Job, execute, prepare
+from gate.run.memory import barred, history_path, project_name
+from gate.run.preview import expected, write_schedule
+from gate.run.project import Project, open_itself, remember_outputs
+from gate.run.refusal import refuse_unsafe
+from gate.units import Duration
+from gate.words.numbers import commit, plural
+from gate.words.plain import visible
+
+BUILDS = 20
+MOST_BUILDS = 1000
+BUDGETS = 4
+"""Times plan.budget that a calibration may take, unless --budget says."""
+_FOLDER = Path(DEFAULT_FOLDER) / "calibration"
+INJECT = (0.01, 0.02, 0.05, 0.10)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrateOptions:
+    """What is measured against itself, how much, and where it is kept.
+
+    head: as for check. builds: rounds. budget: in seconds; None: BUDGETS times plan.budget. out: None: calibration in
+    .perfgate of the project. inject: changes, 0.05 for 5%. json: a file, "-" for standard output instead of text.
+    strict: an unfit host is refused.
+    """
+
+    head: str | None
+    builds: int
+    budget: float | None
+    out: Path | None
+    seed: int | None
+    dry_run: bool
+    resume: bool
+    quiet: bool
+    history: Path | None
+    inject: tuple[float, ...]
+    json: str | None
+    strict: bool
+
+
+def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, judged: bool = False) -> int:
+    """Measure head against itself, remember what that tells, and print it.
+
+    judged: whether this may run in a workflow has been asked already. Returns 0; 4 when a benchmark or a build failed,
+    nothing could be learned, or it could not be kept; 128 + signal after an interruption.
+
+    Raises:
+        UserError: nothing to measure, or files that cannot be written, before measuring; RefusedError where it may not
+            run in this workflow.
+    """
+    if not judged:
+        refuse_unsafe()
+    if not 2 <= options.builds <= MOST_BUILDS:
+        raise UserError(
+            f"--builds {options.builds}: must be 2 to {MOST_BUILDS}; it takes 2 to see what differs between builds"
+        )
+    outputs = OutputOptions(options.json, None, None, None, options.quiet)
+    require_writable(outputs)
+    written = [Path(options.json)] if options.json not in (None, "-") else []
+    folder: Path | None = options.out
+
+    def measure() -> int:
+        nonlocal folder
+        own = [*written, *([options.history] if options.history else []), *(outputs_in(folder) if folder else [])]
+        project = open_itself(options.head, rules, own)
+        place = folder = folder or Path(os.path.relpath(project.repository.project / _FOLDER))
+        job = prepare(_planned(project, options), _measuring(options), place, remembers=False)
+        if options.dry_run:
+            write_schedule(job, out)
+            return 0
+        path: Path | None = None
+        reason = barred(os.environ)
+        if reason is not None:
+            err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
+        else:
+            path = history_path(options.history, project)
+            remember_outputs(project.repository, [path])
+            # found out now, not after an hour of measuring
+            History.open(path).close()
+        _make_folders(place, given=options.out is not None)
+        if not options.quiet:
+            _introduce(job, err)
+        return execute(
+            job,
+            _measuring(options),
+            err,
+            quiet=options.quiet,
+            then=lambda: _conclude(place, job, project.settings.rules, path, options, out, err),
+        )
+
+    return guarded(measure, lambda: folder_of(folder, _FOLDER, resume=options.resume), err)
+
+
+def _planned(project: Project, options: CalibrateOptions) -> Project:
+    """Lay the calibration's own plan over that of a check: a fixed number of rounds, and more time."""
+    settings = project.settings
+    plan = settings.rules.plan
+    budget = options.budget if options.budget is not None else BUDGETS * float(plan.budget)
+    plan = msgspec.structs.replace(plan, builds=options.builds, auto=False, budget=Duration(budget))
+    rules = msgspec.structs.replace(settings.rules, plan=plan)
+    return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
+
+
+def _measuring(options: CalibrateOptions) -> MeasureOptions:
+    return MeasureOptions(
+        base=None,
+        head=options.head,
+        out=options.out,
+        seed=options.seed,
+        dry_run=options.dry_run,
+        keep=False,
+        resume=options.resume,
+        history=options.history,
+        strict=options.strict,
+    )
+
+
+def _make_folders(folder: Path, *, given: bool) -> None:
+    if not given:
+        # made first, so that it is out of git's sight as when check makes it
+        make_folder(folder.parent)
+    make_folder(folder)
+
+
+def _introduce(job: Job, err: TextIO) -> None:
+    plan = job.project.settings.rules.plan
+    counts = " x ".join(
+        plural(count, noun)
+        for count, noun in (
+            (len(job.project.settings.benchmarks["head"]), "benchmark"),
+            (len(job.rounds), "build"),
+            (plan.executions, "execution"),
+            (plan.iterations, "iteration"),
+        )
+    )
+    err.write(f"perfgate: {commit(job.run.head)} against itself: {counts} a side, {expected(job)}\n")
+    err.writelines(f"perfgate: warning: {warning}\n" for warning in news(job.run.warnings))
+    err.flush()
+
+
+def _conclude(
+    folder: Path, job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO
+) -> int:
+    records = records_of(folder)
+    setups = setups_of(job.project.settings.sides["head"], job.run.host or {})
+    # the run line as it was recorded: the trees may have added warnings to it
+    run = next((record for record in records if isinstance(record, Run)), job.run)
+    session = session_of(records, run, rules, setups, options.inject)
+    found, code = session.calibration, 0
+    try:
+        if path is not None:
+            found = _keep(session, project_name(job.project.repository), path)
+    except HistoryError as error:
+        err.write(f"perfgate: {error}; the measurements are kept: the same command with --resume tries again\n")
+        code = EXIT_ERROR
+    if options.quiet:
+        err.writelines(
+            f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
+            for failure in found.failures
+        )
+    _show(found, options, out)
+    out.flush()
+    return code if found.findings and not found.failures else EXIT_ERROR
+
+
+def _keep(session: Session, project: str, path: Path) -> Calibration:
+    """Put what was learned into the history, and say what it is worth there."""
+    found = session.calibration
+    if not session.learned:
+        return found
+    kept = entries.Session(
+        id=found.session,
+        created=found.created,
+        kind="calibration",
+        project=project,
+        host=found.host,
+        commit=found.commit.sha if found.commit else None,
+    )
+    with History.open(path) as history:
+        # false where a resumed run is concluded again: then it is there already
+        history.add(kept, session.learned)
+        here = history.of_host(kept.fingerprint)
+    now = datetime.datetime.now(tz=datetime.UTC)
+    return msgspec.structs.replace(with_worth(found, here, project, now), history=str(path))
+
+
+def _show(found: Calibration, options: CalibrateOptions, out: TextIO) -> None:
+    if options.json == "-":
+        out.write(findings.render(found))
+    elif options.quiet:
+        out.write(f"{text.headline(found)}\n")
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        out.write(text.render(found, color=colored(out), width=min(width, 140)))
+    if options.json not in (None, "-"):
+        write(Path(options.json), findings.render(found))

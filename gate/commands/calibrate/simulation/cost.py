@@ -1,0 +1,155 @@
+"""What a gate with a memory and looks costs, beside a fixed design of K&J's interval with the same power."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII, Components, timing
+from gate.commands.calibrate.simulation.arrays.draws import Source
+from gate.commands.calibrate.simulation.arrays.studies import Reports
+from gate.commands.calibrate.simulation.arrays.verdicts import Rules
+from gate.commands.calibrate.simulation.coverage import MEMORY_DF
+from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, percent, plain, row
+from gate.commands.calibrate.simulation.pool import Results
+from gate.stats.cheapest import cheapest
+from gate.stats.planning import Components as Planned
+from gate.stats.planning import Costs, Counts, Interval
+from gate.stats.plans import Aim, Limits, Plan, PlannedCase, Terms
+from gate.stats.power import power
+
+EFFECTS = (0.05, 0.10)
+_BUILD_SECONDS = (1200.0, 60.0, 10.0)
+_FIXED = Counts(5, 10, 10)
+_THRESHOLD = 0.02
+_ALPHA = 0.05
+_MOST_BUILDS = 12
+_BELOW = 0.01
+"""Power that the plan may lose: it is to end up within two points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One benchmark at one cost of a build: the fixed design, the plan, and the studies of both.
+
+    without, fixed, planned: the plan without a change, and both designs at each of EFFECTS.
+    """
+
+    name: str
+    costs: Costs
+    plan: Plan
+    without: Reports
+    fixed: tuple[Reports, ...]
+    planned: tuple[Reports, ...]
+
+    @property
+    def studies(self) -> tuple[Reports, ...]:
+        """Everything that it asks for."""
+        return (self.without, *self.fixed, *self.planned)
+
+    def time(self, results: Results, study: Reports) -> float:
+        """Return the mean measuring time of the plan over that of the fixed design."""
+        counts = results.of(study)
+        rounds = float(counts.rounds[0]) / counts.reports
+        each = self._round(self.plan.executions, self.plan.iterations)
+        return rounds * each / (_FIXED.builds * self._round(_FIXED.executions, _FIXED.iterations))
+
+    def mean_time(self, results: Results) -> float:
+        """Return the mean of time over no change and EFFECTS."""
+        every = (self.without, *self.planned)
+        return sum(self.time(results, study) for study in every) / len(every)
+
+    def lost(self, results: Results) -> list[float]:
+        """Return the power lost against the fixed design, at each of EFFECTS."""
+        return [
+            results.of(fixed).failing - results.of(planned).failing
+            for fixed, planned in zip(self.fixed, self.planned, strict=True)
+        ]
+
+    def _round(self, executions: int, iterations: int) -> float:
+        return self.costs.build + executions * self.costs.of_execution(iterations)
+
+
+def compared() -> list[Compared]:
+    """Plan every benchmark of Table VII at every cost of a build."""
+    return [_compare(component, seconds) for component in TABLE_VII for seconds in _BUILD_SECONDS]
+
+
+def _compare(component: Components, build_seconds: float) -> Compared:
+    pace = timing(component.name)
+    costs = Costs(build_seconds, 0.0, pace.warmup * pace.iteration, pace.iteration)
+    variances = Planned(component.iteration**2, component.execution**2, component.build**2)
+    kj = Interval("fieller-kj")
+    aims = tuple(
+        Aim(None, e, power(variances, _FIXED, e, threshold=_THRESHOLD, alpha=_ALPHA, interval=kj) - _BELOW)
+        for e in EFFECTS
+    )
+    case = PlannedCase(component.name, variances, costs, _THRESHOLD, aims, degrees=float(MEMORY_DF))
+    plan = cheapest([case], Terms(_ALPHA, 1, 5), Limits(builds=_MOST_BUILDS))
+    if plan is None:
+        raise ValueError(f"no plan for {component.name}")
+    fixed = Rules(_THRESHOLD, "fieller-kj", (_FIXED.builds,))
+    early = Rules(_THRESHOLD, "fieller-moderated", plan.looks, "fieller")
+    as_planned = dataclasses.replace(component, executions=plan.executions, iterations=plan.iterations)
+
+    def study(measured: Components, change: float, rules: Rules) -> Reports:
+        return Reports(Source((measured,), NORMAL), (1 + change,), rules, MEMORY_DF)
+
+    return Compared(
+        name=component.name,
+        costs=costs,
+        plan=plan,
+        without=study(as_planned, 0.0, early),
+        fixed=tuple(study(component, e, fixed) for e in EFFECTS),
+        planned=tuple(study(as_planned, e, early) for e in EFFECTS),
+    )
+
+
+def draft(designs: list[Compared]) -> Draft:
+    """Write the chapter."""
+    changes = [f"+{plain(e)}" for e in EFFECTS]
+    titles = ("case", "build", "looks", "in a build", "none", *changes, "mean", *(f"power {c}" for c in changes))
+    every = tuple(study for design in designs for study in design.studies)
+
+    def mean(results: Results) -> str:
+        return f"{sum(d.mean_time(results) for d in designs) / len(designs):.2f}"
+
+    last = row("mean", "", "", "", "", *("" for _ in EFFECTS), Ask(every, mean), *("" for _ in EFFECTS))
+    return Draft(
+        "Cost",
+        (
+            (
+                "Measuring time over that of the fixed design with K&J's interval, 5 builds x 10 x 10, at a "
+                f"threshold of {plain(_THRESHOLD)}, one case. The plan is the cheapest that `perfgate plan` finds "
+                "with a memory of 20 degrees and looks, whose power is to be within two points of the fixed "
+                "design's. Builds of 1200, 60 and 10 s, times of iterations and 30% of warm-up as in K&J 8.1. Time "
+                "without a change, with each, and the mean. The last columns are the power of the plan and of the "
+                "fixed design."
+            ),
+            DraftTable(titles, (*(_line(design) for design in designs), last), names=1),
+        ),
+    )
+
+
+def _line(design: Compared) -> Row:
+    def time(study: Reports) -> Ask[str]:
+        return Ask((study,), lambda results: f"{design.time(results, study):.2f}")
+
+    def powers(index: int) -> Callable[[Results], str]:
+        def show(results: Results) -> str:
+            planned, fixed = (results.of(of[index]).failing for of in (design.planned, design.fixed))
+            return f"{percent(planned, 0)[:-1]} / {percent(fixed, 0)}"
+
+        return show
+
+    return row(
+        design.name,
+        f"{design.costs.build:g} s",
+        ", ".join(map(str, design.plan.looks)),
+        f"{design.plan.executions} x {design.plan.iterations}",
+        time(design.without),
+        *(time(study) for study in design.planned),
+        Ask(design.studies, lambda results: f"{design.mean_time(results):.2f}"),
+        *(Ask(design.studies, powers(index)) for index in range(len(EFFECTS))),
+    )

@@ -1,0 +1,142 @@
+"""Studies on all cores; the counts depend on the seed alone, never on how many processes there are."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TextIO, TypeVar, cast
+
+import numpy as np
+
+from gate.commands.calibrate.simulation.arrays.studies import Counts, Study
+from gate.report.outputs import is_terminal
+from gate.units import format_duration
+
+_CALM = 10.0
+"""Seconds between two lines of progress in a log."""
+
+
+AnyStudy = Study[Counts]
+C = TypeVar("C", bound=Counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The counts of the studies that were run."""
+
+    counts: Mapping[AnyStudy, Counts]
+
+    def of(self, study: Study[C]) -> C:
+        """Return the counts of one study."""
+        return cast("C", self.counts[study])
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """One part of a study: number `index`, of n draws."""
+
+    study: AnyStudy
+    index: int
+    n: int
+
+
+def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int | None, progress: TextIO) -> Results:
+    """Run every study once, however often it is asked for, with so many reports each.
+
+    cores: at most so many; None for all that this process may use. progress: where a line says how far it is.
+    """
+    unique = list(dict.fromkeys(studies))
+    chunks = [chunk for study in unique for chunk in _chunks(study, reports)]
+    told = _Told(progress, len(chunks))
+    found: dict[AnyStudy, Counts] = {}
+    # more processes than cores make nothing faster
+    workers = min(cores or usable_cores(), usable_cores(), len(chunks))
+    for chunk, counts in zip(chunks, _run(chunks, seed, workers), strict=True):
+        # in the order of the chunks, so that sums of floats do not depend on who was first
+        found[chunk.study] = found[chunk.study] + counts if chunk.study in found else counts
+        told.one_done()
+    told.close()
+    return Results(found)
+
+
+def usable_cores() -> int:
+    """Count the cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def _chunks(study: AnyStudy, reports: int) -> Iterator[_Chunk]:
+    total = max(1, math.ceil(reports * study.effort))
+    size = min(study.chunk, total)
+    for index, start in enumerate(range(0, total, size)):
+        yield _Chunk(study, index, min(size, total - start))
+
+
+def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
+    if workers <= 1:
+        yield from map(partial(_one, seed), chunks)
+        return
+    # spawned, not forked: the same on every platform, and no thread of numpy is cut in two
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_become_worker)
+    try:
+        yield from pool.map(partial(_one, seed), chunks, chunksize=max(1, min(8, len(chunks) // (8 * workers))))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _become_worker() -> None:
+    # Ctrl-C reaches every process of the terminal; the first one ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # a first process that is killed cannot end the others, and they would wait for work for ever
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _one(seed: int, chunk: _Chunk) -> Counts:
+    # named by what it is, so that another study more or less changes no other
+    name = zlib.crc32(repr(chunk.study).encode())
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(name, chunk.index)))
+    return chunk.study.run(rng, chunk.n)
+
+
+class _Told:
+    """Tells how far a simulation is: one line that changes on a terminal, a calm one now and then in a log."""
+
+    def __init__(self, stream: TextIO, total: int) -> None:
+        self._stream, self._total, self._done = stream, total, 0
+        self._live = is_terminal(stream) and not os.environ.get("CI")
+        self._start = self._last = time.monotonic()
+
+    def one_done(self) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if self._done == self._total or now - self._last < (0.2 if self._live else _CALM):
+            return
+        self._last = now
+        left = (now - self._start) / self._done * (self._total - self._done)
+        text = f"perfgate: simulating: {self._done / self._total:.0%}, about {format_duration(left)} left"
+        self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        if self._live:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

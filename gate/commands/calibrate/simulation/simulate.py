@@ -1,0 +1,210 @@
+"""perfgate calibrate --simulate: how often the gate is wrong and how often it sees a change, on given variances."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from gate.cli.options import RulesOptions
+from gate.commands.calibrate.simulation import alarms, cost, coverage, others, power, promises, stopping
+from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
+from gate.commands.calibrate.simulation.draft import Draft, DraftTable, Setting, asked, finished, percent, plain, row
+from gate.commands.calibrate.simulation.known import of_history, of_runs
+from gate.commands.calibrate.simulation.page import Section, as_markdown, as_text, figures
+from gate.commands.calibrate.simulation.pool import run_all
+from gate.model import UserError
+from gate.plots.lines import line_chart
+
+WIDTH = 100
+"""Columns of the text: what a terminal has, and no table needs more."""
+
+BUILDS = (3, 5, 10, 20)
+THRESHOLDS = (0.0, 0.01, 0.02, 0.05)
+EFFECTS = (0.05, 0.10)
+REPORTS = 2000
+CASES = 20
+SEED = 1
+"""What is simulated when the command line does not say."""
+
+_MOST = {"builds": 200, "reports": 10_000_000, "cases": 1000}
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateOptions:
+    """What is simulated, and how much of it.
+
+    runs: measurement files or folders whose variance components are taken; none: those of K&J Table VII. builds,
+    thresholds, effects: what tables go over; effects are true changes, 0.05 for 5%. reports: drawn for each number;
+    cases: findings in each. cores: None for all. markdown: where a document is written, its figures in a folder of the
+    same name beside it.
+    """
+
+    runs: tuple[str, ...]
+    builds: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    effects: tuple[float, ...]
+    reports: int
+    cases: int
+    seed: int
+    cores: int | None
+    markdown: Path | None
+
+
+def run(options: SimulateOptions, out: TextIO, err: TextIO) -> int:
+    """Simulate, print the tables and write the document if one is asked for.
+
+    Raises:
+        UserError: numbers that make no sense, or files without a case that has two builds a side.
+    """
+    _check(options)
+    return simulate(of_runs(options.runs, err) if options.runs else TABLE_VII, options, out, err)
+
+
+def run_history(history: Path | None, rules: RulesOptions, options: SimulateOptions, out: TextIO, err: TextIO) -> int:
+    """Do the same for what is remembered of this host and project.
+
+    Raises:
+        UserError: numbers that make no sense, no project, or nothing remembered.
+    """
+    _check(options)
+    return simulate(of_history(history, rules), dataclasses.replace(options, runs=("history",)), out, err)
+
+
+def simulate(components: Sequence[Components], options: SimulateOptions, out: TextIO, err: TextIO) -> int:
+    """Do the same for components from anywhere."""
+    setting = Setting(
+        components=tuple(components),
+        paper=tuple(components) == TABLE_VII,
+        builds=tuple(sorted(set(options.builds))),
+        thresholds=tuple(sorted(set(options.thresholds))),
+        effects=tuple(sorted(set(options.effects))),
+        cases=options.cases,
+    )
+    drafts = _drafts(setting, options.reports)
+    results = run_all(asked(drafts), options.reports, seed=options.seed, cores=options.cores, progress=err)
+    sections = [finished(draft, results) for draft in drafts]
+    out.write(as_text(sections, WIDTH))
+    if options.markdown is not None:
+        _write(options.markdown, sections, options)
+    return 0
+
+
+def _drafts(setting: Setting, reports: int) -> list[Draft]:
+    chapters = [
+        coverage.draft(setting),
+        alarms.draft(setting),
+        power.draft(setting),
+        stopping.draft(setting),
+        others.draft(setting),
+    ]
+    if not setting.paper:
+        return [_simulated(setting), *chapters]
+    designs = cost.compared()
+    return [
+        promises.draft(setting, designs, reports),
+        _simulated(setting),
+        *chapters,
+        cost.draft(designs),
+        others.quantile_draft(),
+    ]
+
+
+def _simulated(setting: Setting) -> Draft:
+    whence = (
+        "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
+        if setting.paper
+        else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
+    )
+    lines = tuple(
+        row(
+            c.name,
+            *(percent(share, 2) for share in (c.build, c.execution, c.iteration)),
+            f"{c.executions} x {c.iterations}",
+            percent(c.of_build_mean**0.5, 2),
+        )
+        for c in setting.components
+    )
+    return Draft(
+        "What is simulated",
+        (
+            f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a build.",
+            DraftTable(("case", "build", "execution", "iteration", "in a build", "mean of a build"), lines),
+        ),
+    )
+
+
+# --- what is asked for ------------------------------------------------------------------------------------------------
+
+
+def _check(options: SimulateOptions) -> None:
+    """Refuse numbers that make no sense.
+
+    Raises:
+        UserError: naming the option.
+    """
+    if not (options.builds and options.thresholds and options.effects):
+        raise UserError("--simulate needs at least one number of builds, one threshold and one effect")
+    for name, number, least in (
+        *(("builds", count, 2) for count in options.builds),
+        ("reports", options.reports, 1),
+        ("cases", options.cases, 1),
+    ):
+        if not least <= number <= _MOST[name]:
+            raise UserError(f"--{name} {number}: must be {least} to {_MOST[name]}")
+    for name, share in (*(("threshold", d) for d in options.thresholds), *(("effect", e) for e in options.effects)):
+        if not 0 <= share <= 1 or (name == "effect" and share == 0):
+            raise UserError(f"--{name} {plain(share)}: must be {'above 0%' if name == 'effect' else '0%'} to 100%")
+    if options.cores is not None and options.cores < 1:
+        raise UserError(f"--cores {options.cores}: must be at least 1")
+    if options.markdown is not None and (
+        str(options.markdown) == "-" or options.markdown.is_dir() or not options.markdown.parent.is_dir()
+    ):
+        raise UserError(f"--markdown {options.markdown}: cannot be written there")
+
+
+# --- the document ----------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) -> None:
+    folder = path.with_suffix("")
+    found = figures(sections)
+    if found:
+        folder.mkdir(exist_ok=True)
+    for figure in found:
+        (folder / f"{figure.name}.svg").write_text(line_chart(figure.chart), encoding="utf-8")
+    path.write_text(as_markdown("Evidence", _before(options), sections, folder.name), encoding="utf-8")
+
+
+def _before(options: SimulateOptions) -> tuple[str, ...]:
+    return (
+        (
+            f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
+            "comparisons behind each number, fewer where the text says so. Everything on this page is generated, by"
+        ),
+        f"    {_command(options)}",
+        "The numbers depend on the seed and on nothing of the machine, so the same command writes the same page.",
+    )
+
+
+def _command(options: SimulateOptions) -> str:
+    """Write the command line that makes the document, without what is as it is anyway."""
+    parts = ["perfgate calibrate --simulate", *options.runs]
+    if options.builds != BUILDS:
+        parts.append(f"--builds {','.join(map(str, options.builds))}")
+    for name, shares, usual in (
+        ("threshold", options.thresholds, THRESHOLDS),
+        ("effect", options.effects, EFFECTS),
+    ):
+        if shares != usual:
+            parts.append(f"--{name} {','.join(map(plain, shares))}")
+    if options.cases != CASES:
+        parts.append(f"--cases {options.cases}")
+    parts.append(f"--reports {options.reports} --seed {options.seed}")
+    if options.markdown is not None:
+        # where it was written on one machine is nobody's business
+        shown = options.markdown.name if options.markdown.is_absolute() else options.markdown.as_posix()
+        parts.append(f"--markdown {shown}")
+    return " ".join(parts)

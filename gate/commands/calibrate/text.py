@@ -1,0 +1,250 @@
+"""A calibration, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.commands.calibrate.findings import Calibrated, Calibration
+from gate.commands.calibrate.findings import Share as Counted
+from gate.stats.prior import HALF_LIFE, MOST_DF
+from gate.units import Share, format_duration, format_number, format_share, format_value
+from gate.words import failures, numbers
+from gate.words.grid import Cell, Column, lay_out, paint
+from gate.words.plain import clip, listed, visible, wrap
+
+_FEW_GATES = 60
+_SHOWN = 40
+_INDENT = " " * 10
+
+
+def render(calibration: Calibration, *, color: bool = False, width: int = 100) -> str:
+    """Write a calibration for a terminal, ending with a newline; color: SGR codes for titles."""
+    width = max(width, 40)
+    bold = "1" if color else ""
+    parts = [
+        _top(calibration, bold, width),
+        _failures(calibration, bold, width),
+        _noise(calibration, bold, width),
+        _costs(calibration, bold, width),
+        _conclusions(calibration, width),
+        _warnings(calibration, bold, width),
+    ]
+    lines: list[str] = []
+    for part in parts:
+        if part:
+            lines += ["", *part] if lines else part
+    return "\n".join(lines) + "\n"
+
+
+def headline(calibration: Calibration) -> str:
+    """Say in one line what was learned."""
+    count = len(calibration.findings)
+    if not count:
+        return "Not calibrated: nothing could be learned"
+    what = numbers.plural(len({f.benchmark for f in calibration.findings}), "benchmark")
+    return f"Calibrated: the noise of {what} on this host, from {numbers.plural(calibration.rounds.done, 'round')}"
+
+
+def _top(calibration: Calibration, bold: str, width: int) -> list[str]:
+    rounds = calibration.rounds
+    done = numbers.plural(rounds.done, "round")
+    if rounds.planned is not None and rounds.planned != rounds.done:
+        done = f"{rounds.done} of {numbers.plural(rounds.planned, 'round')}"
+    design = (
+        f"{numbers.plural(calibration.executions, 'execution')} x {numbers.plural(calibration.iterations, 'iteration')}"
+    )
+    seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
+    facts = [
+        ("head", f"{numbers.commit(calibration.commit)}, against itself"),
+        ("measured", f"{done} of {design} a side{seconds}"),
+        ("host", _host(calibration)),
+    ]
+    lines = [paint(line, bold) for line in wrap(headline(calibration), width)]
+    return [*lines, "", *(line for name, text in facts for line in _fact(name, text, width))]
+
+
+def _host(calibration: Calibration) -> str:
+    host = calibration.host
+    cores, memory = host.get("cores"), host.get("memory")
+    parts = [visible(str(host.get("cpu", "unknown")))]
+    if isinstance(cores, int):
+        parts.append(numbers.plural(cores, "core"))
+    if isinstance(memory, int):
+        parts.append(f"{memory / 2**30:.0f} GiB")
+    return ", ".join(parts)
+
+
+def _fact(name: str, text: str, width: int) -> list[str]:
+    return wrap(text, width, first=f"{name:{len(_INDENT)}}", rest=_INDENT)
+
+
+def _failures(calibration: Calibration, bold: str, width: int) -> list[str]:
+    if not calibration.failures:
+        return []
+    lines = [paint("failures", bold)]
+    for failure in calibration.failures[:10]:
+        lines += wrap(failures.title(failure), width, first="  ", rest="    ")
+        if failure.hint:
+            lines += wrap(visible(failure.hint), width, first="    ", rest="    ")
+    return lines
+
+
+# --- the noise --------------------------------------------------------------------------------------------------------
+
+
+def _noise(calibration: Calibration, bold: str, width: int) -> list[str]:
+    found = calibration.findings
+    if not found:
+        return []
+    several = any(f.statistic != "mean" for f in found)
+    head = [
+        Column("benchmark"),
+        Column("metric"),
+        *([Column("statistic")] if several else []),
+        *(Column(name, right=True) for name in ("iteration", "execution", "build", "round", "degrees", "worth")),
+    ]
+    rows = [_noise_row(f, statistic=several) for f in found[:_SHOWN]]
+    lines = [paint("noise, as relative standard deviation", bold)]
+    lines += [f"  {line}" for line in _table(head, rows, width - 2, bold)]
+    lines += _left_out(len(found), width)
+    text = (
+        "iteration, execution, build: what each level adds. round: the difference of base and head in a round, which "
+        "checks decide by. worth: the degrees of freedom that a check has of it before it measures."
+    )
+    return [*lines, *wrap(text, width, first="  ", rest="  ")]
+
+
+def _noise_row(finding: Calibrated, *, statistic: bool) -> list[Cell]:
+    added = finding.added
+    texts = [
+        _name(finding),
+        clip(visible(finding.metric), 30),
+        *([finding.statistic] if statistic else []),
+        *(_share(value) for value in (added.iteration, added.execution, added.build, finding.round)),
+        "-" if finding.df is None else format_number(finding.df, 2),
+        "-" if finding.worth is None else f"{finding.worth.df:.1f}",
+    ]
+    return [Cell(text) for text in texts]
+
+
+def _name(finding: Calibrated) -> str:
+    factors = ", ".join(f"{visible(str(k))}={visible(str(v))}" for k, v in finding.factors.items())
+    return ", ".join(text for text in (visible(finding.benchmark), clip(factors, 40)) if text)
+
+
+def _share(value: float | None) -> str:
+    # a level that was not repeated is not known, one that adds nothing is
+    return "-" if value is None else "none" if value == 0 else format_share(value)
+
+
+def _table(head: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int, bold: str) -> list[str]:
+    lines = lay_out(head, rows, width, style=bold)
+    if lines is not None:
+        return lines
+    # a terminal too narrow for a table: a block each
+    blocks = []
+    for row in rows:
+        pairs = ", ".join(f"{column.title} {cell.text}" for column, cell in zip(head[1:], row[1:], strict=True))
+        blocks += [clip(row[0].text, width), *wrap(pairs, width, first="  ", rest="    ")]
+    return blocks
+
+
+def _left_out(count: int, width: int) -> list[str]:
+    return wrap(f"{count - _SHOWN} more are in --json.", width, first="  ", rest="  ") if count > _SHOWN else []
+
+
+def _costs(calibration: Calibration, bold: str, width: int) -> list[str]:
+    by_benchmark = {f.benchmark: f.costs for f in calibration.findings}
+    if not by_benchmark:
+        return []
+    head = [Column("benchmark"), *(Column(name, right=True) for name in ("build", "start", "warm-up", "iteration"))]
+    rows = [
+        [Cell(visible(name)), *(Cell(_seconds(v)) for v in (c.build, c.start, c.warmup, c.iteration))]
+        for name, c in list(by_benchmark.items())[:_SHOWN]
+    ]
+    lines = [paint("time that each step takes", bold)]
+    return [
+        *lines,
+        *(f"  {line}" for line in _table(head, rows, width - 2, bold)),
+        *_left_out(len(by_benchmark), width),
+    ]
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "0" if value == 0 else format_value(value, "s", digits=3)
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------
+
+
+def _conclusions(calibration: Calibration, width: int) -> list[str]:
+    facts = [("memory", _memory(calibration)), ("gates", _gates(calibration)), ("power", _power(calibration))]
+    if calibration.history is not None:
+        facts.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
+    return [line for name, text in facts if text for line in _fact(name, text, width)]
+
+
+def _memory(calibration: Calibration) -> str:
+    known = [f.worth for f in calibration.findings if f.worth is not None]
+    if not known:
+        return ""
+    low, high = (f"{pick(w.df for w in known):.1f}" for pick in (min, max))
+    sessions = max(w.sessions for w in known)
+    worth = f"{low} degrees" if low == high else f"{low} to {high} degrees"
+    text = f"{numbers.plural(sessions, 'session')}, worth {worth} of at most {MOST_DF:.0f}"
+    forecast = calibration.forecast
+    if forecast is not None:
+        low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
+        text += (
+            f"; {numbers.plural(forecast.more, 'more calibration')} on other days would make it about "
+            f"{low if low == high else f'{low} to {high}'}: several sessions tell how noise moves from day to day, "
+            "a longer one does not"
+        )
+    return f"{text}. It halves every {HALF_LIFE:.0f} days."
+
+
+def _gates(calibration: Calibration) -> str:
+    gates = calibration.gates
+    if not gates.failed.of:
+        return f"no gate could be formed: it takes {numbers.plural(gates.rounds, 'round')}"
+    failed = gates.failed
+    text = f"{failed.count} of {numbers.plural(failed.of, 'gate')} of {numbers.plural(gates.rounds, 'round')} failed"
+    if gates.inconclusive:
+        text += f", {gates.inconclusive} of them inconclusive"
+    bound = (
+        f"at most {_percent(failed.high)}"
+        if failed.of < _FEW_GATES
+        else f"{_percent(failed.low)} to {_percent(failed.high)}"
+    )
+    return f"{text} though nothing changed: {bound} would (95% interval), without memory and looks"
+
+
+def _power(calibration: Calibration) -> str:
+    power = calibration.gates.power
+    if not power:
+        return ""
+    found = ", ".join(f"{Share(p.change)}: {_found(p.found)}" for p in power)
+    threshold = calibration.gates.threshold
+    rule = "" if threshold is None else f", with a threshold of {Share(threshold)}"
+    return (
+        f"{found} found{rule}. Synthetic: in those gates every value of one benchmark's head is made worse by as much"
+    )
+
+
+def _found(share: Counted) -> str:
+    return f"{share.count} of {share.of}"
+
+
+def _percent(value: float) -> str:
+    return f"{value * 100:.0f}%" if value >= 0.1 or value == 0 else f"{value * 100:.1f}%"
+
+
+def _warnings(calibration: Calibration, bold: str, width: int) -> list[str]:
+    texts = [visible(text) for text in calibration.warnings]
+    if calibration.left_out:
+        names = listed([visible(name) for name in calibration.left_out], 5)
+        texts.append(f"nothing can be remembered of {names}: no spread, too few builds, or values without a ratio")
+    lines = [paint("warnings", bold)] if texts else []
+    return lines + [line for text in texts for line in wrap(text, width, first="  - ", rest="    ")]

@@ -1,0 +1,86 @@
+"""perfgate compare: two measurement files side by side, with intervals and without a gate."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TextIO
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
+from gate.commands.compare.options import CompareOptions, Form
+from gate.commands.compare.rules import rules_of
+from gate.commands.compare.table import Comparison, Source, unlike
+from gate.decide import decide
+from gate.report.outputs import colored
+
+NOTHING = 4
+"""Exit code where there is nothing to compare."""
+_APART = (
+    "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "
+    "it; `perfgate check` measures both in turn"
+)
+_TWICE = "base and head are the same measurements"
+_EARLY = (
+    "measured with early stopping: intervals here take the number of builds as planned, so they cover somewhat less; "
+    "`perfgate decide` allows for it"
+)
+
+
+def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
+    """Print a comparison and return 0, whatever changed; 4 where there is nothing to compare.
+
+    Raises:
+        UserError: a file or a rule that cannot be used.
+    """
+    pair = read_pair(options.runs, options.side_a, options.side_b)
+    policy = rules_of(pair.base.run, pair.head.run, rules, apart=pair.apart or pair.twice)
+    found = compared(pair, policy.config, rules.benchmarks, options.metrics)
+    report = decide(found.evidence, policy)
+    again = len(report.findings) > 1 and (pair.apart or pair.twice or pair.rounds is not None)
+    overall = decide(found.whole, policy).overall if again else report.overall
+    comparison = Comparison(
+        report=msgspec.structs.replace(report, overall=overall),
+        base=_source(pair.base),
+        head=_source(pair.head),
+        cautions=_cautions(pair, found),
+        only=found.alone.only,
+        unlike=found.unlike,
+        chief=found.chief,
+        rounds=pair.rounds,
+    )
+    out.write(_rendered(comparison, options.form, out))
+    return 0 if comparison.report.findings else NOTHING
+
+
+def _source(chosen: Chosen) -> Source:
+    host = (chosen.run.host or {}).get("hostname") if chosen.run else None
+    created = chosen.run.created if chosen.run else None
+    return Source(chosen.name, chosen.side, chosen.commit, created, str(host) if host else None)
+
+
+def _cautions(pair: Pair, found: Compared) -> list[str]:
+    texts = [_TWICE] if pair.twice else [*found.hosts, _APART] if pair.apart else list(found.hosts)
+    return texts if pair.rounds is None else [*texts, _EARLY]
+
+
+def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
+    # each renderer only where it is needed: jinja2 takes its time
+    if form == "json":
+        from gate.report import json
+
+        report = comparison.report
+        return json.render(msgspec.structs.replace(report, warnings=[*unlike(comparison), *report.warnings]))
+    if form == "csv":
+        from gate.commands.compare import csv
+
+        return csv.render(comparison)
+    if form == "markdown":
+        from gate.commands.compare import markdown
+
+        return markdown.render(comparison)
+    from gate.commands.compare import text
+
+    width = min(shutil.get_terminal_size((100, 24)).columns, 140)
+    return text.render(comparison, color=colored(out), width=width)

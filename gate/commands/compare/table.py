@@ -1,0 +1,332 @@
+"""Two measurement files compared: blocks of rows as benchstat lays them out, for text and Markdown.
+
+The words are safe on one line, and not yet escaped for any markup. What differs is decided already: each finding's
+verdict says on which side of 1 its own interval lies, since the rules have a threshold of 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
+from gate.units import format_number, format_share, shown_unit
+from gate.words import failures
+from gate.words import findings as cases
+from gate.words import numbers as wording
+from gate.words.arrangement import grouped, known
+from gate.words.plain import clip, listed, visible
+
+ALL = "all"
+NARROWEST = 14
+"""Columns that a name keeps of a table."""
+_SPAN = 1000.0
+"""The largest value of a block over its smallest, up to which both read well in one unit."""
+_STATISTIC = 30
+_NAMES = 20
+_FAILURES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where one column comes from: the file as the user named it, the side in it, what was measured and when."""
+
+    name: str
+    side: Side
+    commit: Commit | None
+    created: str | None
+    host: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A metric whose unit or direction is another on each side: what it is there (several: on one side alone).
+
+    names: the benchmarks, with their settings.
+    """
+
+    metric: str
+    kind: Literal["unit", "direction"]
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Everything a table shows.
+
+    cautions: what all ratios rest on, the gravest first. only: names of what one side alone has. unlike: what both
+    have and what cannot be compared. chief: benchmark and metric of what the rules of a gate would decide; their blocks
+    come first. rounds: those that the geometric means are over; None: over all.
+    """
+
+    report: Report
+    base: Source
+    head: Source
+    cautions: Sequence[str]
+    only: Mapping[Side, Sequence[str]]
+    unlike: Sequence[Unlike]
+    chief: frozenset[tuple[str, str]]
+    rounds: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A value with the half-width of its own interval: "101.5" or "101.5 ms", and "0.5%"."""
+
+    value: str
+    half: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a block; of a geometric mean there are no values. notes: texts for footnotes."""
+
+    name: str
+    base: Measured | None
+    head: Measured | None
+    change: str
+    verdict: str
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The findings of one metric, in one unit."""
+
+    title: str
+    confidence: str
+    rows: Sequence[Row]
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    metric: str
+    statistic: str
+    unit: str
+    better: str
+
+
+def blocks(comparison: Comparison) -> list[Block]:
+    """Arrange all findings by metric, statistic, unit and direction; what a gate would decide comes first."""
+    groups: dict[_Key, list[Finding]] = {}
+    for f in comparison.report.findings:
+        groups.setdefault(_Key(f.metric, f.statistic, f.unit, f.better), []).append(f)
+    chief = [any((f.benchmark, f.metric) in comparison.chief for f in found) for found in groups.values()]
+    order = sorted(zip(chief, groups.items(), strict=True), key=lambda each: not each[0])
+    last = {key.metric: key for _, (key, _) in order if key.statistic == "mean"}
+    found = []
+    for decided, (key, findings) in order:
+        own = last.get(key.metric) == key
+        overall = [o for o in comparison.report.overall if own and o.metric == key.metric]
+        # the mean over all stands last, below those of its parts
+        means = [_overall_row(o, comparison.rounds) for o in sorted(overall, key=lambda o: o.group == ALL)]
+        found.append(_block(key, findings, means, recorded=not decided))
+    return found
+
+
+def _block(key: _Key, findings: Sequence[Finding], means: Sequence[Row], *, recorded: bool) -> Block:
+    scaled = _common(findings)
+    name = scaled.name if scaled else ""
+    what = clip(visible(key.metric if key.statistic == "mean" else f"{key.metric} {key.statistic}"), _STATISTIC)
+    title = f"{what}{f' in {name}' if name else ''}, {key.better} is better" + (", recorded only" if recorded else "")
+    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in findings) or ""
+    return Block(title, confidence, [*(_row(f, scaled) for f in findings), *means])
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """The unit that all values of a block are written in; name: "" for plain counts."""
+
+    scale: float
+    name: str
+
+
+def _common(findings: Sequence[Finding]) -> _Scaled | None:
+    """Choose one unit for a block; None where its values are too far apart for one."""
+    unit = findings[0].unit
+    sizes = [abs(side.value) for f in findings for side in (f.base, f.head) if known(side.value) and side.value]
+    least, most = min(sizes, default=1.0), max(sizes, default=1.0)
+    if len({shown_unit(size, unit) for size in sizes}) > 1 and most > _SPAN * least:
+        return None
+    scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), unit)
+    return _Scaled(scale, "" if name == "count" else clip(visible(name), 12))
+
+
+def _row(finding: Finding, scaled: _Scaled | None) -> Row:
+    settings = cases.factors(finding)
+    name = f"{visible(finding.benchmark)}{f' ({settings})' if settings else ''}"
+    like = cases.larger(finding)
+
+    def measured(side: SideSummary) -> Measured:
+        value = _amount(side.value, scaled) if scaled else cases.value(side, finding.unit, like)
+        return Measured(value, _half_width(side))
+
+    bounded = finding.ratio.kind == "bounded"
+    reason = [] if bounded or not finding.reason.strip() else [visible(finding.reason).strip()]
+    notes = [*reason, *(visible(text) for text in finding.warnings)]
+    return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
+
+
+def _amount(value: float, scaled: _Scaled) -> str:
+    if not known(value):
+        return "unknown"
+    number = value / scaled.scale
+    whole = scaled.scale == 1 and scaled.name != "s" and float(number).is_integer() and abs(number) < 1e15
+    return f"{number:,.0f}" if whole else format_number(number)
+
+
+def _half_width(side: SideSummary) -> str:
+    """Write the larger distance of a side's interval from its value as a share of it; "∞" where there is none."""
+    if not (known(side.low) and known(side.high) and known(side.value)):
+        return "∞"
+    distance = max(side.high - side.value, side.value - side.low)
+    if distance <= 0:
+        return "0%"
+    return format_share(distance / abs(side.value)) if side.value else "∞"
+
+
+def change(finding: Finding) -> str:
+    """Write a change with its interval: "+5.1% (+3.2% to +7.1%)"; "~ (...)" where the interval does not exclude 1."""
+    interval = cases.interval(finding.ratio)
+    if finding.verdict == "inconclusive":
+        return f"~ ({interval})"
+    if finding.verdict == "unchanged":
+        return f"= ({interval})"
+    return f"{cases.change(finding.ratio)} ({interval})"
+
+
+def _overall_row(overall: Overall, rounds: int | None) -> Row:
+    name = "geomean" if overall.group == ALL else f"geomean of {visible(overall.group)}"
+    notes = [] if rounds is None else [f"over the first {wording.plural(rounds, 'round')}, which all rows have"]
+    if overall.dropped:
+        left_out = listed([clip(visible(dropped), 60) for dropped in overall.dropped], 5)
+        notes = [f"of {wording.plural(overall.cases, 'row')}, without {left_out}"]
+    if overall.ratio.kind == "withheld":
+        notes.append("a geometric mean needs two builds a side that its rows have in common")
+    shown = f"{cases.change(overall.ratio)} ({cases.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
+    return Row(name, None, None, shown, "", notes)
+
+
+class Names:
+    """Names of rows that stay distinguishable where they are shortened.
+
+    Those that no longer differ get a number behind them, the same in all blocks: "pars…json", "pars…json~2".
+    """
+
+    def __init__(self, found: Sequence[Block]) -> None:
+        """Number the names of all blocks that would look alike at the least width."""
+        alike: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._shown: dict[int, dict[str, str]] = {}
+        for name in dict.fromkeys(row.name for block in found for row in block.rows):
+            short = clip(name, NARROWEST)
+            alike[short] = self._numbers[name] = alike.get(short, 0) + 1
+
+    def within(self, width: int) -> Mapping[str, str]:
+        """Shorten all names to a width, of NARROWEST or more."""
+        if width not in self._shown:
+            first: dict[str, str] = {}
+            self._shown[width] = {name: self._short(name, width, first) for name in self._numbers}
+        return self._shown[width]
+
+    def _short(self, name: str, width: int, first: dict[str, str]) -> str:
+        short = clip(name, width)
+        if first.setdefault(short, name) == name:
+            return short
+        number = f"~{self._numbers[name]}"
+        return clip(name, width - len(number)) + number
+
+
+# --- what stands around the blocks ------------------------------------------------------------------------------------
+
+
+def source(comparison: Comparison, side: Side) -> str:
+    """Say what one column is: "runs/a, its head: main 1a2b3c4d5e, 2026-11-20 09:00 on vm, 5 builds, ..."."""
+    from_ = comparison.base if side == "base" else comparison.head
+    when = [visible(from_.created)[:16].replace("T", " ")] if from_.created else []
+    when += [f"on {clip(visible(from_.host), 60)}"] if from_.host else []
+    facts = [wording.commit(from_.commit) if from_.commit else "", " ".join(when), _counts(comparison.report, side)]
+    told = ", ".join(fact for fact in facts if fact)
+    return f"{visible(from_.name)}, its {from_.side}" + (f": {told}" if told else "")
+
+
+def _counts(report: Report, side: Side) -> str:
+    counts = [(f.base if side == "base" else f.head).counts for f in report.findings]
+    if not counts:
+        return ""
+    levels = {
+        "session": [each.session for each in counts],
+        "build": [each.build for each in counts],
+        "execution": [each.execution for each in counts],
+        "value": [each.iteration for each in counts],
+    }
+    spans = [(noun, min(numbers), max(numbers)) for noun, numbers in levels.items()]
+    return ", ".join(
+        wording.plural(low, noun) if low == high else f"{low} to {high} {noun}s"
+        for noun, low, high in spans
+        if noun != "session" or high > 1
+    )
+
+
+def legend(comparison: Comparison) -> str:
+    """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
+    found = comparison.report.findings
+    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in found)
+    if not found or not confidence:
+        return ""
+    text = f"±: half-width of the {confidence} interval; ~: no change is shown"
+    if len(found) == 1:
+        return f"{text}."
+    once = round(1 / (1 - found[0].ratio.confidence))
+    return f"{text}. Each interval stands alone: of {once} rows without a change, 1 shows one."
+
+
+def rest(comparison: Comparison) -> list[str]:
+    """Name what is not in the table: what has no partner, and what failed."""
+    lines = [
+        f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
+    ]
+    return [*unlike(comparison), *lines, *_failures(comparison)]
+
+
+def unlike(comparison: Comparison) -> list[str]:
+    """Name what is not comparable: "not comparable: time is in s in base and in B in head: parse, encode"."""
+    return [
+        f"not comparable: {clip(visible(each.metric), _STATISTIC)} is {_in(each, 'base')} and {_in(each, 'head')}: "
+        f"{failures.names(list(each.names), _NAMES)}"
+        for each in comparison.unlike
+    ]
+
+
+def _in(unlike: Unlike, side: Side) -> str:
+    found = unlike.base if side == "base" else unlike.head
+    if unlike.kind == "direction":
+        return f"better when {' and '.join(found)} in {side}"
+    units = " and ".join(f"in {clip(visible(unit), 30)}" if unit else "without a unit" for unit in found)
+    return f"{units} in {side}"
+
+
+def _failures(comparison: Comparison) -> Iterator[str]:
+    groups = grouped(comparison.report.failures, by_output=False)
+    for group in groups[:_FAILURES]:
+        where = failures.places(group, 3)
+        yield failures.heading(group) + (f" ({where})" if where else "")
+    if len(groups) > _FAILURES:
+        yield f"{len(groups) - _FAILURES} more failures"
+
+
+def nothing(comparison: Comparison) -> str:
+    """Say that there is no row at all."""
+    if comparison.report.findings:
+        return ""
+    if comparison.unlike:
+        return "nothing to compare: what base and head have in common is in other units or directions"
+    alive = " that did not fail" if comparison.report.failures else ""
+    return f"nothing to compare: base and head have no benchmark in common{alive}"

@@ -1,0 +1,179 @@
+"""What two runs do not have in common: benchmarks, metrics and settings of one side alone, units, directions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gate.commands.compare.table import Unlike
+from gate.config.rules import metric_rules
+from gate.config.types import Config
+from gate.evidence.records import Located
+from gate.model import SIDES, Execution, Failure, Run, Side
+from gate.units import to_base
+
+
+class _Key(NamedTuple):
+    benchmark: str
+    metric: str
+    factors: str
+
+    def name(self) -> str:
+        return f"{self.benchmark}: metric {self.metric}{self.at()}"
+
+    def at(self) -> str:
+        return f" at {self.factors}" if self.factors != "{}" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """What has no partner, in words. only: by the side that has it."""
+
+    only: dict[Side, list[str]]
+    failures: list[Failure]
+    """Those that are left: what one side never had is no failure of a comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """What can be compared, or is of one side alone, and what is in several units or directions.
+
+    gone: benchmarks and suites of which no value is left.
+    """
+
+    records: list[Located]
+    unlike: list[Unlike]
+    gone: Set[str | None]
+
+
+def comparable(records: Sequence[Located], config: Config) -> Comparable:
+    """Take the metrics away that have one unit or direction on one side and another on the other.
+
+    config: the rules; a direction that they name is that of both sides.
+    """
+    measured: dict[_Key, list[Execution]] = defaultdict(list)
+    for e in _executions(records):
+        factors = _text(e.factors)
+        for name, metric in e.metrics.items():
+            if metric.values:
+                measured[_Key(e.benchmark, name, factors)].append(e)
+    found = {key: unlike for key in sorted(measured) if (unlike := _unlike(key, measured[key], config))}
+    names: dict[Unlike, list[str]] = defaultdict(list)
+    for key, unlike in found.items():
+        names[unlike].append(key.benchmark + key.at())
+    kept = [left for r in records if (left := _without(r, found))] if found else list(records)
+    gone = _names(_executions(records)) - _names(_executions(kept))
+    return Comparable(kept, [replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
+
+
+def _executions(records: Sequence[Located]) -> list[Execution]:
+    return [r.record for r in records if isinstance(r.record, Execution)]
+
+
+def _names(executions: Sequence[Execution]) -> set[str | None]:
+    return {name for e in executions for name in (e.benchmark, e.suite)}
+
+
+def _unlike(key: _Key, executions: Sequence[Execution], config: Config) -> Unlike | None:
+    if len({e.side for e in executions}) < 2:
+        return None
+    metrics = [(e.side, e.metrics[key.metric]) for e in executions]
+    units = {side: tuple(sorted({to_base(m.unit)[0] for s, m in metrics if s == side})) for side in SIDES}
+    if len({*units["base"], *units["head"]}) > 1:
+        return Unlike(key.metric, "unit", units["base"], units["head"])
+    ways = {side: tuple(sorted({m.better for s, m in metrics if s == side})) for side in SIDES}
+    if len({*ways["base"], *ways["head"]}) > 1 and metric_rules(config, key.benchmark, key.metric).better is None:
+        return Unlike(key.metric, "direction", ways["base"], ways["head"])
+    return None
+
+
+def _without(located: Located, away: Mapping[_Key, object]) -> Located | None:
+    """Leave metrics out of an execution; None: no value is left of it."""
+    e = located.record
+    if not isinstance(e, Execution):
+        return located
+    factors = _text(e.factors)
+    kept = {name: metric for name, metric in e.metrics.items() if _Key(e.benchmark, name, factors) not in away}
+    if len(kept) == len(e.metrics):
+        return located
+    left = any(metric.values for metric in kept.values())
+    return Located(msgspec.structs.replace(e, metrics=kept), located.path, located.line) if left else None
+
+
+def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promised: Set[str]) -> Unpaired:
+    """Find what one side alone has.
+
+    executions: of both sides. promised: benchmarks that both runs were to measure; one of them that is missing did
+    fail.
+    """
+    names: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
+    both = names["base"] & names["head"]
+    left = [f for f in failures if f.kind != "missing" or f.benchmark is None or f.benchmark in promised - both]
+    failed = {f.benchmark for f in left}
+    has: dict[Side, set[_Key]] = {side: set() for side in SIDES}
+    for e in executions:
+        if e.benchmark not in failed and e.suite not in failed:
+            has[e.side] |= {_Key(e.benchmark, m, _text(e.factors)) for m, metric in e.metrics.items() if metric.values}
+    common = has["base"] & has["head"]
+    return Unpaired(
+        only={
+            side: [
+                *sorted({key.benchmark for key in has[side]} - both),
+                *(key.name() for key in sorted(has[side] - common) if key.benchmark in both),
+            ]
+            for side in SIDES
+        },
+        failures=left,
+    )
+
+
+def _text(factors: Mapping[str, Any]) -> str:
+    # 1 and 1.0 are one setting
+    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
+    return msgspec.json.encode(plain, order="sorted").decode()
+
+
+_TABLES = {
+    "plan": ("executions", "iterations"),
+    "build": ("setup", "command", "perturb", "overlay", "share"),
+    "env": ("pass", "set"),
+}
+_BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus", "priority")
+_NAMED = 3
+
+
+def setting_differences(base: Run | None, head: Run | None) -> list[str]:
+    """Say which settings of two runs differ, by name; what only one of them records is not spoken of."""
+    one, other = ((run.config if run else None) or {} for run in (base, head))
+    keys = [
+        f"[{table}] {key}"
+        for table, names in _TABLES.items()
+        for key in _differing(one.get(table), other.get(table), names)
+    ]
+    benchmarks = [_by_name(config) for config in (one, other)]
+    found: dict[str, list[str]] = {}
+    for name in benchmarks[0]:
+        for key in _differing(benchmarks[0][name], benchmarks[1].get(name), _BENCHMARK):
+            found.setdefault(key, []).append(name)
+    keys += [f"{key} of {_listed(names)}" for key, names in found.items()]
+    return [f"the two runs are set up differently, which the ratio holds too: {'; '.join(keys)}"] if keys else []
+
+
+def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return []
+    return [key for key in keys if key in one and key in other and one[key] != other[key]]
+
+
+def _by_name(config: Mapping[str, Any]) -> dict[str, Any]:
+    tables = config.get("benchmark")
+    return {str(t.get("name")): t for t in tables if isinstance(t, Mapping)} if isinstance(tables, list) else {}
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

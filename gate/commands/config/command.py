@@ -1,0 +1,56 @@
+"""perfgate config: the effective values and where each comes from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from gate.cli.options import RulesOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigOptions:
+    """Which sides; schema: print the JSON Schema instead."""
+
+    base: str | None
+    head: str | None
+    schema: bool
+
+
+def run(options: ConfigOptions, rules: RulesOptions, out: TextIO) -> int:
+    """Print one line a value, with its origin as a comment."""
+    if options.schema:
+        from gate.config.schema import json_schema
+
+        out.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+        return 0
+    from gate.config.resolve import effective
+    from gate.run.project import open_project
+    from harness.errors import SourceError
+
+    try:
+        project = open_project(options.base, options.head, rules)
+    except SourceError:
+        if options.base is not None:
+            raise
+        # a config can be read where there is nothing to compare yet
+        project = open_project("HEAD", options.head, rules)
+    settings = effective(project.settings)
+    lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
+    width = min(max(map(len, lines)), 60)
+    out.write(f"# {project.sources.explanation}\n# rules: {project.rules}\n")
+    out.writelines(f"# {warning}\n" for warning in project.settings.warnings)
+    out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
+    return 0
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    # JSON's strings, numbers and booleans are TOML's
+    return json.dumps(value, ensure_ascii=False)

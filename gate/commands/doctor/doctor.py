@@ -1,0 +1,72 @@
+"""perfgate doctor: whether this host is fit to measure on; it changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+import msgspec
+
+from gate.cli.options import OutputOptions
+from gate.commands.doctor import text
+from gate.memory.entries import HistoryError
+from gate.memory.store import path_of
+from gate.model import SCHEMA
+from gate.report.outputs import colored, require_writable, write
+from harness.host.fitness import Check, examine, unfit
+
+EXIT_UNFIT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """strict: an unfit host ends with 5. json: a file, "-" for standard output instead of text."""
+
+    strict: bool
+    json: str | None
+
+
+def run(options: DoctorOptions, out: TextIO) -> int:
+    """Examine the host and print what was found; 0, or 5 with strict when it is unfit.
+
+    Raises:
+        UserError: the JSON cannot be written.
+    """
+    require_writable(OutputOptions(options.json, None, None, None, quiet=False))
+    checks = examine(_history())
+    if options.json == "-":
+        out.write(render_json(checks))
+    else:
+        width = min(shutil.get_terminal_size((100, 24)).columns, 140)
+        out.write(text.render(checks, color=colored(out), width=width))
+        if options.json is not None:
+            write(Path(options.json), render_json(checks))
+    return EXIT_UNFIT if options.strict and unfit(checks) else 0
+
+
+def _history() -> Path | None:
+    try:
+        return path_of(None, None, os.environ)
+    except HistoryError:
+        return None
+
+
+def render_json(checks: Sequence[Check]) -> str:
+    """Write the checks as JSON, ending with a newline."""
+    verdict: Literal["fit", "unfit"] = "unfit" if unfit(checks) else "fit"
+    table = {"schema": SCHEMA, "verdict": verdict, "checks": [_plain(check) for check in checks]}
+    return msgspec.json.format(msgspec.json.encode(table), indent=2).decode() + "\n"
+
+
+def _plain(check: Check) -> dict[str, Any]:
+    # a path or the name of a process may hold bytes that are no text
+    texts = {name: _text(value) for name, value in asdict(check).items()}
+    return {name: texts[name] for name in ("name", "state", "value", "why", "command")}
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else value.encode("utf-8", "backslashreplace").decode()

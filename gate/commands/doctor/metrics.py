@@ -1,0 +1,230 @@
+"""perfgate doctor --metrics: one command by every instrument, to choose a metric (NIST TN 1855, 3.4 to 3.8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from gate.commands.doctor.metrics_summary import Measured, advice, rows_of
+from gate.commands.doctor.metrics_text import Found, render
+from gate.config.types import Benchmark
+from gate.model import Metric, UserError
+from gate.report.outputs import colored, write
+from gate.run.interruption import EXIT_ERROR, guarded
+from gate.units import Duration, format_duration
+from gate.words.numbers import plural
+from gate.words.plain import visible
+from harness.instruments.callgrind import Callgrind, find_callgrind
+from harness.instruments.common import Collected, Context, Instrument, Unusable
+from harness.instruments.hyperfine import Hyperfine, find_hyperfine
+from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.instruments.spawn import Spawn
+from harness.loop.schedule import MAX_PADDING
+from harness.process.execute import Outcome, ProcessExecutor, clean_environment
+
+_BUDGET = 40.0
+_EXECUTIONS, _ITERATIONS = 5, 10
+_START = 0.03
+"""Seconds that an instrument takes beside the command, about."""
+_SLOWER = 100
+"""How much slower callgrind is, about."""
+_PATIENCE = 120.0
+_TWICE = 20.0
+_TIMEOUT = Duration(600)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsOptions:
+    """What `perfgate doctor --metrics` was asked. command: its words. json: a file, or "-" for standard output."""
+
+    command: tuple[str, ...]
+    json: Path | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    why: str
+
+
+@dataclass(slots=True)
+class _Session:
+    """One command in the working directory, and what became of it so far."""
+
+    benchmark: Benchmark
+    environment: Mapping[str, str]
+    scratch: Path
+    values: dict[tuple[str, str], tuple[str, list[tuple[float, ...]]]] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def execute(self, name: str, instrument: Instrument, iterations: int, seed: int) -> Outcome | _Failed:
+        """Make one execution and keep its values; a failure makes the instrument absent."""
+        # as in a check: each execution has an environment of its own length
+        padding = 0 if name == "callgrind" else random.Random(seed).randrange(MAX_PADDING)  # noqa: S311  # no secret
+        with tempfile.TemporaryDirectory(dir=self.scratch) as scratch:
+            context = Context(Path.cwd(), self.environment, "head", seed, padding, iterations, Path(scratch))
+            outcome = ProcessExecutor().run(instrument.prepare(self.benchmark, context))
+            collected = instrument.collect(self.benchmark, context, outcome)
+        if isinstance(collected, Unusable | Collected):
+            why = collected.status if isinstance(collected, Unusable) else "it is a suite"
+            self.absent[name] = f"it failed: {why}"
+            said = collected.stderr.strip().splitlines() if isinstance(collected, Unusable) else []
+            return _Failed(f"{why}: {visible(said[-1])}" if said else why)
+        for metric, series in (collected | _both(collected)).items():
+            self.values.setdefault((name, metric), (series.unit, []))[1].append(tuple(series.values))
+        return outcome
+
+    def measured(self) -> list[Measured]:
+        """Return what was measured by the instruments that never failed."""
+        return [
+            Measured(name, metric, unit, tuple(values))
+            for (name, metric), (unit, values) in self.values.items()
+            if name not in self.absent
+        ]
+
+
+def _both(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Add user and system time up: the total that task-clock and cycles are comparable with (NIST 3.8)."""
+    if not {"user", "system"} <= metrics.keys():
+        return {}
+    pairs = zip(metrics["user"].values, metrics["system"].values, strict=True)
+    return {"user+system": Metric(unit="s", values=[user + system for user, system in pairs])}
+
+
+def run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
+    """Measure a command in the working directory by every instrument there is, and print a table and advice.
+
+    Returns 0; 4 when the command fails; 128 + signal after an interruption.
+
+    Raises:
+        UserError: the command is empty, or the JSON cannot be written.
+    """
+    if not options.command or not options.command[0]:
+        raise UserError("--metrics: needs a command after --")
+    return guarded(lambda: _run(options, out, err), lambda: None, err)
+
+
+def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
+    benchmark = Benchmark(name="command", command=list(options.command), instrument="spawn", timeout=_TIMEOUT)
+    with tempfile.TemporaryDirectory(prefix="perfgate-") as scratch:
+        session = _Session(benchmark, clean_environment(os.environ), Path(scratch))
+        pilot = session.execute("spawn", Spawn(), 1, 0)
+        if isinstance(pilot, _Failed):
+            err.write(f"perfgate: {visible(shlex.join(options.command))}: {pilot.why}\n")
+            return EXIT_ERROR
+        # the first run warms caches up; it only tells how long the others take
+        seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
+        session.values.clear()
+        timed, callgrind, versions, notes = _instruments(session.absent)
+        _time(session, timed, seconds, err)
+        if isinstance(callgrind, Callgrind):
+            _count(session, callgrind, cpu, err)
+    rows = rows_of(session.measured())
+    if not rows:
+        err.write(f"perfgate: {visible(shlex.join(options.command))}: {session.absent['spawn']}\n")
+        return EXIT_ERROR
+    _show(Found(options.command, rows, versions, session.absent, notes), options.json, out)
+    return 0
+
+
+def _instruments(
+    absent: dict[str, str],
+) -> tuple[dict[str, Instrument], Callgrind | None, dict[str, str], dict[str, str]]:
+    """Look for the instruments: those that time, callgrind, versions and notes; what is absent is noted with why."""
+    caller = os.environ
+    hyperfine, perf, callgrind = find_hyperfine(caller), find_perf(caller), find_callgrind(caller)
+    timed: dict[str, Instrument] = {}
+    versions: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    if isinstance(hyperfine, Hyperfine):
+        timed["hyperfine"] = hyperfine
+        versions["hyperfine"] = ".".join(map(str, hyperfine.version))
+    else:
+        absent["hyperfine"] = f"{hyperfine}; spawn, which is built in, measures the same"
+    timed["spawn"] = Spawn()
+    if isinstance(perf, PerfStat):
+        timed["perf_stat"] = perf
+        versions["perf_stat"] = perf.version
+    else:
+        absent["perf_stat"] = perf
+    if isinstance(callgrind, Callgrind):
+        versions["callgrind"] = callgrind.version
+    else:
+        absent["callgrind"] = callgrind
+    for name, found in (("perf_stat", perf), ("callgrind", callgrind)):
+        if not isinstance(found, str) and found.warning:
+            notes[name] = found.warning.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+    return timed, callgrind if isinstance(callgrind, Callgrind) else None, versions, notes
+
+
+def plan(seconds: float, instruments: int) -> tuple[int, int]:
+    """Return the executions and iterations that fit the time, for a command of so many seconds."""
+    fits = _BUDGET / (instruments * (seconds + _START))
+    executions = max(2, min(_EXECUTIONS, int(fits)))
+    return executions, max(1, min(_ITERATIONS, int(fits / executions)))
+
+
+def _time(session: _Session, timed: Mapping[str, Instrument], seconds: float, err: TextIO) -> None:
+    executions, iterations = plan(seconds, len(timed))
+    total = format_duration(executions * iterations * len(timed) * (seconds + _START))
+    counts = (
+        plural(len(timed), "instrument"),
+        plural(executions, "execution"),
+        plural(iterations, "iteration"),
+    )
+    err.write(f"perfgate: {' x '.join(counts)} of {format_duration(seconds)}: about {total}\n")
+    names = list(timed)
+    for execution in range(executions):
+        # no instrument is always the first
+        turn = execution % len(names)
+        for name in names[turn:] + names[:turn]:
+            if name not in session.absent:
+                session.execute(name, timed[name], iterations, execution + 1)
+
+
+def _count(session: _Session, callgrind: Callgrind, cpu: float, err: TextIO) -> None:
+    expected = cpu * _SLOWER
+    if expected > _PATIENCE:
+        session.absent["callgrind"] = f"it would take about {format_duration(expected)}; try a smaller input"
+        return
+    err.write(f"perfgate: callgrind: about {format_duration(max(expected, 1.0))}\n")
+    first = session.execute("callgrind", callgrind, 1, 1)
+    if isinstance(first, Outcome) and first.seconds < _TWICE:
+        session.execute("callgrind", callgrind, 1, 1)
+
+
+def _show(found: Found, target: Path | str | None, out: TextIO) -> None:
+    text = json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n" if target is not None else ""
+    if target is not None and str(target) == "-":
+        out.write(text)
+        return
+    if target is not None:
+        write(Path(target), text)
+    width = shutil.get_terminal_size((100, 24)).columns
+    out.write(render(found, color=colored(out), width=min(width, 140)))
+
+
+def _document(found: Found) -> dict[str, object]:
+    """Return the JSON of --json: schema 1; values in base units (s, B or counts), variations as shares."""
+    names: Sequence[str] = list(dict.fromkeys([*(row.instrument for row in found.rows), *found.absent]))
+    return {
+        "schema": 1,
+        "command": found.command,
+        "instruments": {
+            name: {
+                "version": found.versions.get(name),
+                "absent": found.absent.get(name),
+                "note": found.notes.get(name),
+            }
+            for name in names
+        },
+        "metrics": [asdict(row) for row in found.rows],
+        "advice": advice(found.rows),
+    }

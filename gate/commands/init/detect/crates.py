@@ -1,0 +1,96 @@
+"""The packages of a Cargo project, and what commands about all of them share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.detect.tree import Tree
+
+NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+"""What Cargo takes for the name of a package or target; anything else must not end up in a shell command."""
+# An option, because CARGO_TARGET_DIR or a config file could name one directory for both sides.
+TARGET = "--target-dir target"
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Crate:
+    """A package. directory: "" for the project's own."""
+
+    directory: str
+    name: str
+    manifest: dict[str, Any]
+
+
+def crates_of(tree: Tree) -> list[Crate]:
+    """Return the packages of the project or workspace."""
+    return list(_crates(tree))
+
+
+def default_crates(tree: Tree, crates: list[Crate]) -> list[Crate]:
+    """Return what cargo builds when no package is named."""
+    root = tree.toml("Cargo.toml")
+    named = _members(tree, root, "default-members")
+    if named:
+        return [crate for crate in crates if crate.directory in named]
+    return [crate for crate in crates if not crate.directory] or crates
+
+
+def clean(crates: list[Crate]) -> str:
+    """Return the command that leaves only what dependencies are built to."""
+    names = "".join(f" -p {crate.name}" for crate in crates) if len(crates) <= _MOST_NAMED else ""
+    return f"cargo clean --release {TARGET}{names} && "
+
+
+def triple(tree: Tree) -> str:
+    """Return the directory that `build.target` of cargo's config puts below target/."""
+    for name in (".cargo/config.toml", ".cargo/config"):
+        build = tree.toml(name).get("build", {})
+        target = build.get("target") if isinstance(build, dict) else None
+        if isinstance(target, str) and target.isprintable():
+            return f"{target.removesuffix('.json')}/"
+    return ""
+
+
+def at(directory: str, path: str) -> str:
+    """Join a path to a directory of the project."""
+    return f"{directory}/{path}" if directory else path
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """Return the tables of an array of tables, whatever it really is."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _crates(tree: Tree) -> Iterator[Crate]:
+    root = tree.toml("Cargo.toml")
+    directories = ["", *_members(tree, root, "members")]
+    for directory in dict.fromkeys(directories):
+        manifest = tree.toml(at(directory, "Cargo.toml")) if directory else root
+        name = manifest.get("package", {}).get("name") if isinstance(manifest.get("package"), dict) else None
+        if isinstance(name, str) and NAME.fullmatch(name):
+            yield Crate(directory, name, manifest)
+
+
+def _members(tree: Tree, root: dict[str, Any], key: str) -> list[str]:
+    workspace = root.get("workspace")
+    if not isinstance(workspace, dict):
+        return []
+    manifests = [str(PurePosixPath(path).parent) for path in tree.files if PurePosixPath(path).name == "Cargo.toml"]
+    globs = [glob.removeprefix("./").rstrip("/") for glob in _strings(workspace.get(key))]
+    excluded = _strings(workspace.get("exclude"))
+    found = [d for glob in globs for d in manifests if d == glob or _matches(d, glob)]
+    return [("" if directory == "." else directory) for directory in found if directory not in excluded]
+
+
+def _matches(directory: str, glob: str) -> bool:
+    # cargo's * stays inside one directory, unlike fnmatch's
+    return directory.count("/") == glob.count("/") and PurePosixPath(directory).match(glob)
+
+
+def _strings(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,0 +1,132 @@
+"""Benchmark libraries of JavaScript: they repeat until a fixed time has passed, so the time of a run says nothing.
+
+Their results are read instead, as values: vitest's own JSON, and the lines that benchmark.js has its users print.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from gate.commands.init.detect.amount import WANTED, in_minutes, whole_plan
+from gate.commands.init.detect.found import Amount
+
+_PACKAGES = (
+    "tinybench",
+    "mitata",
+    "benny",
+    "bench-node",
+    "cronometro",
+    "hotbench",
+    "jest-bench",
+    "iso-bench",
+    "buffalo-test",
+)
+_CYCLE = re.compile(r"""on\(\s*["']cycle["']""")
+_IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
+
+# Seconds: the start of the tool, and each benchmark by the library's defaults.
+_TIMES = {"vitest": (3.0, 0.8), "benchmark.js": (0.5, 6.0)}
+_CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "benchmark.js": re.compile(r"\.add\(")}
+
+
+def amount(tool: str, sources: list[str]) -> Amount:
+    """Return the plan of benchmarks that take the time that their library gives them, one value an execution."""
+    start, each = _TIMES[tool]
+    cases = max(1, sum(len(_CASES[tool].findall(text)) for text in sources))
+    execution = start + each * cases
+    executions = next((count for count in (3, 2) if whole_plan(execution * count) <= WANTED), 1)
+    counted = f"{cases} benchmark{'s' if cases != 1 else ''}"
+    number = f"{executions} execution{'s' if executions != 1 else ''}"
+    minutes = in_minutes(whole_plan(execution * executions))
+    comment = [
+        f"An execution runs {counted} for as long as {tool} does, some {execution:.0f} s, and takes one value of each.",
+        f"{number} x 12 builds x 2 sides: about {minutes} at most. More, where a loop yields many.",
+    ]
+    return Amount(executions, 1, comment=comment)
+
+
+def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | None:
+    """Name the library whose benchmarks a script runs; None if it times nothing by itself, as far as can be seen."""
+    if re.search(r"\bvitest\b.*\bbench\b", script):
+        return "vitest"
+    if re.search(r"\b(jest|mitata|bench-node|cronometro)\b", script):
+        return next(word for word in ("mitata", "bench-node", "cronometro", "jest") if word in script)
+    used = [name for name in (*_PACKAGES, "benchmark") if name in dependencies and _imports(name, sources)]
+    if not used:
+        return None
+    if used == ["benchmark"]:
+        return "benchmark.js" if any(_CYCLE.search(text) for text in sources) else "benchmark"
+    return used[0]
+
+
+def is_adaptive(source: str) -> bool:
+    """Tell whether a file imports a library whose benchmarks repeat until a fixed time has passed."""
+    return any(_imports(name, [source]) for name in (*_PACKAGES, "benchmark"))
+
+
+def _imports(name: str, sources: list[str]) -> bool:
+    # a script whose file was not found may well be what the dependency is for
+    return not sources or any(re.search(_IMPORT.format(re.escape(name)), text) for text in sources)
+
+
+def comment(tool: str) -> list[str]:
+    """Return what stands above a benchmark whose results are read."""
+    return [
+        f"{tool} repeats until a fixed time has passed, so the time of the whole run says nothing: its own results are",
+        "read, and each benchmark becomes a metric, in seconds for one call.",
+    ]
+
+
+def vitest(command: str, script: str) -> str:
+    """Return a script that has vitest write its results as JSON, and gives the mean of each benchmark.
+
+    script: the one of package.json, for the paths that it names.
+    """
+    named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script)
+    paths = [word for word in named[1].split() if not word.startswith("-")] if named else []
+    more = "".join(f" {path}" for path in paths if re.fullmatch(r"[\w./*-]+", path))
+    return "\n".join([
+        "set -e",
+        f"{command}{more} --outputJson={{output}}.json >&2",
+        "node - {output}.json >{output} <<'END'",
+        'const { files } = JSON.parse(require("fs").readFileSync(process.argv[2], "utf8"));',
+        "for (const { fullName, benchmarks } of files.flatMap(({ groups }) => groups))",
+        "  for (const { name, mean } of benchmarks)",
+        '    console.log(JSON.stringify({ metric: `${fullName} > ${name}`, value: mean, unit: "ms" }));',
+        "END",
+    ])  # fmt: skip
+
+
+def benchmark_js(command: str) -> str:
+    """Return a script that reads "name x 1,234 ops/sec ±0.5% (90 runs sampled)", which benchmark.js calls a cycle."""
+    return "\n".join([
+        "set -e",
+        f"{command} >{{output}}.txt",
+        "node - {output}.txt >{output} <<'END'",
+        'for (const line of require("fs").readFileSync(process.argv[2], "utf8").split("\\n")) {',
+        "  const [, metric, speed] = /^(.+) x ([\\d,.]+) ops\\/sec/.exec(line) ?? [];",
+        '  if (metric) console.log(JSON.stringify({ metric, value: 1 / speed.replaceAll(",", ""), unit: "s" }));',
+        "}",
+        "END",
+    ])  # fmt: skip
+
+
+def advice(tool: str, script: str, run: list[str]) -> list[str]:
+    """Return what is to be done where a library's results cannot be read from outside."""
+    tinybench = ("bench.tasks", "task.name", "task.result.latency.mean")
+    results, name, mean = tinybench if tool == "tinybench" else ("results", "task.name", "task.milliseconds")
+    line = f'JSON.stringify({{ metric: {name}, value: {mean}, unit: "ms" }})'
+    return [
+        f"{script} uses {tool}, which repeats until a fixed time has passed: the time of the whole run says nothing.",
+        "Let the script write its results, and perfgate read them:",
+        f"  for (const task of {results})",
+        f'    fs.appendFileSync(process.env.PERFGATE_OUTPUT, {line} + "\\n");',
+        'instrument = "values"',
+        f"command = {json.dumps(run)}",
+    ]
+
+
+def note(tool: str, script: str) -> str:
+    """Return the note that goes with the advice."""
+    return f"{script} uses {tool}, whose results must be written by itself: see the comment above [[benchmark]]"

@@ -1,0 +1,99 @@
+"""Python projects whose tests use pytest-benchmark."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import PurePosixPath
+
+from gate.commands.init.detect.amount import Suite, amount, length_of_value
+from gate.commands.init.detect.found import Found, Measured
+from gate.commands.init.detect.python import declares, python
+from gate.commands.init.detect.tree import Tree
+
+_IMPORTS = re.compile(r"^\s*(import|from)\s+pytest_benchmark\b", re.MULTILINE)
+_USES = re.compile(r"^\s*(async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|^\s*@pytest\.mark\.benchmark\b", re.MULTILINE)
+_NAMES = re.compile(r"pytest[-_]benchmark", re.IGNORECASE)
+# Options that a project sets for all its test runs and that do not go with measuring.
+_HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
+
+_OVERHEAD = 0.5  # finding how often a round calls the function takes about two rounds
+_START = 0.5
+_MORE = "More, where parameters yield many or one call takes longer."
+
+
+def look(tree: Tree) -> Found | None:
+    """Find tests that use the benchmark fixture, in a project that names pytest-benchmark; None without them."""
+    tests = _tests(tree)
+    imported = any(_IMPORTS.search(tree.text(path)) for path in tests)
+    return found(tree) if tests and (imported or declares(tree, _NAMES)) else None
+
+
+def found(tree: Tree) -> Found:
+    """Return what is written for a project with pytest-benchmark, whether or not its tests could be found."""
+    own, tests = python(tree), _tests(tree)
+    where = f"{len(tests)} test file{'s' if len(tests) != 1 else ''} with benchmarks" if tests else "as told"
+    notes = [] if tests else ["no test was found that uses the benchmark fixture"]
+    hindered = ["-o", "addopts="] if _HINDERS.search(_addopts(tree)) else []
+    why = ["# addopts of the project's pytest configuration do not go with measuring."] if hindered else []
+    suite = Suite(
+        sum(max(1, len(_USES.findall(tree.text(path)))) for path in tests), _OVERHEAD, _START, _MORE, warmup=0
+    )
+    length = length_of_value(suite)
+    words = ["-m", "pytest", "-q", *hindered, f"--benchmark-min-time={length:g}", *_paths(tests)]
+    comment = ["The benchmarks of the test files; only they, and in one process. include and exclude choose of them."]
+    return Found(
+        "pytest-benchmark",
+        where,
+        Measured("pytest", own.command(words, why), comment, instrument="pytest-benchmark"),
+        own.build,
+        own.build_comment,
+        share=own.share,
+        environment=own.environment,
+        environment_comment=own.environment_comment,
+        notes=[*notes, *own.notes(tree, "pytest_benchmark", "pytest-benchmark")],
+        amount=amount(suite, length),
+    )
+
+
+def _tests(tree: Tree) -> list[str]:
+    return [
+        path
+        for path in tree.ending(".py")
+        if _USES.search(tree.text(path)) and PurePosixPath(path).name != "conftest.py"
+    ]
+
+
+def _paths(tests: list[str]) -> list[str]:
+    """Return what pytest is to look through: directories where their files have pytest's own names, else the files."""
+    paths = []
+    for test in tests:
+        path = PurePosixPath(test)
+        usual = path.name.startswith("test_") or path.stem.endswith("_test")
+        paths.append(str(path.parent) if usual and len(path.parts) > 1 else test)
+    inside = [
+        path
+        for path in dict.fromkeys(paths)
+        if not any(parent in paths for parent in map(str, PurePosixPath(path).parents))
+    ]
+    return [path if not path.startswith("-") else f"./{path}" for path in inside]
+
+
+def _addopts(tree: Tree) -> str:
+    """Return the options of all test runs: pyproject.toml's, or those of an ini file."""
+    tool = tree.toml("pyproject.toml").get("tool", {})
+    options = tool.get("pytest", {}).get("ini_options", {}).get("addopts", "") if isinstance(tool, dict) else ""
+    texts = [" ".join(map(str, options)) if isinstance(options, list) else str(options)]
+    for name, section in (
+        ("pytest.ini", "pytest"),
+        (".pytest.ini", "pytest"),
+        ("tox.ini", "pytest"),
+        ("setup.cfg", "tool:pytest"),
+    ):
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read_string(tree.text(name), name)
+        except configparser.Error:
+            continue
+        texts.append(parser.get(section, "addopts", fallback=""))
+    return " ".join(texts)

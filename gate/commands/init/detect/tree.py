@@ -1,0 +1,126 @@
+"""A project's files as git sees them: what a worktree will hold, and what it will lack."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from harness.errors import SourceError
+from harness.source.git import Git
+
+_MOST_FILES = 20_000
+_MOST_TEXT = 1_000_000
+_SKIPPED = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
+# Ignored names that nobody needs for a build or a benchmark: caches, editors' files, what builds make, secrets.
+_NOISE = {
+    ".DS_Store", ".benchmarks", ".cache", ".coverage", ".eggs", ".env", ".envrc", ".git", ".hypothesis", ".idea",
+    ".mypy_cache", ".nox", ".perfgate", ".pytest_cache", ".ruff_cache", ".tox", ".vscode", "__pycache__", "bin",
+    "build", "coverage", "dist", "htmlcov", "logs", "obj", "out", "perfgate.toml", "target", "tmp", ".venv", "venv",
+}  # fmt: skip
+_NOISE_ENDINGS = (".a", ".class", ".egg-info", ".env", ".key", ".log", ".o", ".pem", ".pyc", ".so", ".swp", ".tmp", "~")
+_NEEDED = {
+    "assets", "corpora", "corpus", "data", "dataset", "datasets", "deps", "external", "fixtures", "inputs", "models",
+    "samples", "test-data", "test_data", "testdata", "third-party", "third_party", "vendor",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a project.
+
+    files: relative paths that git tracks or would add, in order. ignored: what exists and git ignores, whole
+    directories as one entry that ends in "/". git: whether the directory is in a repository at all.
+    """
+
+    directory: Path
+    files: tuple[str, ...]
+    ignored: tuple[str, ...]
+    git: bool
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The files, for look-ups."""
+        return frozenset(self.files)
+
+    def text(self, path: str) -> str:
+        """Give a file's text, bytes that are no UTF-8 replaced; "" when it cannot be read."""
+        try:
+            with (self.directory / path).open("rb") as file:
+                return file.read(_MOST_TEXT).decode("utf-8", "replace").removeprefix("\ufeff")
+        except (OSError, ValueError):
+            return ""
+
+    def toml(self, path: str) -> dict[str, Any]:
+        """Give the tables of a TOML file; none when it cannot be read."""
+        try:
+            return tomllib.loads(self.text(path))
+        except tomllib.TOMLDecodeError:
+            return {}
+
+    def ending(self, *suffixes: str, under: str = "") -> Iterator[str]:
+        """Yield the files with one of the suffixes in a directory of the project."""
+        lead = f"{under}/" if under not in ("", ".") else ""
+        return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
+
+    def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
+        """Tell whether a string stands in one of the files with one of the suffixes."""
+        return any(pattern in self.text(path) for path in self.ending(*suffixes, under=under))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Ignored paths that builds or benchmarks surely need, by their names: data sets, fetched sources, packages."""
+        packages = {"node_modules"} if "package.json" in self.names else set()
+        return tuple(p for p in self.ignored if p.endswith("/") and PurePosixPath(p).name in _NEEDED | packages)[:8]
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Ignored paths that builds or benchmarks may need."""
+        return tuple(path for path in self.ignored if path not in self.needed and not _noise(path))
+
+    @property
+    def environment(self) -> str | None:
+        """The directory of the project's own Python environment, when it lies untracked in the checkout."""
+        for name in (".venv", "venv"):
+            if (self.directory / name / "bin" / "python").exists() and not any(self.ending("", under=name)):
+                return name
+        return None
+
+
+def _noise(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return any(
+        part in _NOISE or part.endswith(_NOISE_ENDINGS) or part.startswith((".env", "cmake-build")) for part in parts
+    )
+
+
+def read_tree(directory: Path) -> Tree:
+    """List a project's files: by git, or by walking when it is in no repository."""
+    git = Git(directory)
+    try:
+        kept = git.entries("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        ignored = git.entries("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    except SourceError:
+        return Tree(directory, _ordered(_walk(directory)), (), git=False)
+    existing = (path for path in kept[:_MOST_FILES] if os.path.lexists(directory / path))
+    return Tree(directory, _ordered(existing), _ordered(ignored), git=True)
+
+
+def _ordered(paths: Iterator[str] | list[str]) -> tuple[str, ...]:
+    # a name that is not UTF-8 cannot stand in a TOML file
+    return tuple(sorted({path for path in paths if path.isprintable()}, key=lambda path: (path.count("/"), path)))
+
+
+def _walk(directory: Path) -> Iterator[str]:
+    count = 0
+    for parent, folders, files in os.walk(directory):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        for name in files:
+            count += 1
+            if count > _MOST_FILES:
+                return
+            yield Path(parent, name).relative_to(directory).as_posix()

@@ -1,0 +1,157 @@
+"""perfgate init: a commented perfgate.toml that runs as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from gate.commands.init.detect.choose import choose
+from gate.commands.init.detect.found import Found
+from gate.commands.init.detect.tree import Tree, read_tree
+from gate.config.parse import parse
+from gate.config.source import project_source, read_source
+from gate.model import UserError
+from gate.report.templates import render_template
+from harness.errors import SourceError
+from harness.source.git import Git
+
+EXIT_USAGE = 2
+FILE = "perfgate.toml"
+_MOST_OFFERED = 8
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """Where the file goes; kind: None detects it; force: write over one that exists."""
+
+    directory: Path
+    kind: str | None
+    force: bool
+
+
+def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
+    """Write perfgate.toml and say what was detected, what was written and what comes next; 2 when it cannot be."""
+    try:
+        _refuse(options)
+        tree = read_tree(options.directory)
+        found = choose(tree, options.kind)
+        text = render(tree, found[0])
+        # a project that the escaping did not foresee must not get a file that cannot be read
+        parse(read_source(text, FILE))
+        _write(options, text)
+    except UserError as error:
+        err.write(f"perfgate: {error}\n")
+        return EXIT_USAGE
+    out.write(_summary(tree, found))
+    return 0
+
+
+def render(tree: Tree, found: Found) -> str:
+    """Return the text of perfgate.toml for a project."""
+    made = [*found.artifacts, *found.products]
+    # what a build makes is never shared: one side would measure the other's
+    share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not _holds(path, made))]))
+    doubtful = [path for path in tree.doubtful if path not in share and not _holds(path, made)][:_MOST_OFFERED]
+    values = {"found": found, "share": share, "doubtful": doubtful}
+    return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
+
+
+def _holds(path: str, made: list[str]) -> bool:
+    return any(product == path.rstrip("/") or (path.endswith("/") and product.startswith(path)) for product in made)
+
+
+def toml_value(value: str | list[str]) -> str:
+    """Write a string or a list of strings as TOML does, on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, value))}]"
+    # JSON's escapes are TOML's, but JSON leaves DEL as it is
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _command(value: str | list[str]) -> str:
+    """Write a command; one of several lines as such, which a literal string can unless it holds its own end."""
+    if isinstance(value, str) and "\n" in value and "'''" not in value:
+        # no line end behind it: options that are added to a suite's command would begin a command of their own
+        return f"'''\n{value}'''"
+    return toml_value(value)
+
+
+def _refuse(options: InitOptions) -> None:
+    if not options.directory.is_dir():
+        raise UserError(f"{options.directory} is no directory")
+    if os.path.lexists(options.directory / FILE) and not options.force:
+        raise UserError(f"{FILE} exists already: edit it, or write over it with --force")
+    try:
+        text = (options.directory / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    if project_source(None, text) is not None:
+        raise UserError(
+            f"pyproject.toml has [tool.perfgate] already, and {FILE} beside it would be an error: edit that table"
+        )
+
+
+def _write(options: InitOptions, text: str) -> None:
+    try:
+        # without --force nothing is written over, not even what appeared a moment ago
+        with (options.directory / FILE).open("w" if options.force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"{FILE} cannot be written: {error.strerror}") from None
+
+
+def _summary(tree: Tree, every: list[Found]) -> str:
+    found, *others = every
+    lines = [f"detected: {found.kind} ({found.evidence})"]
+    also = [f"--kind {other.kind}" for other in others if other.kind != "generic"]
+    lines += [f"also possible: {', '.join(also)}"] if also else []
+    lines += [
+        f"wrote {FILE}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
+    ]
+    lines += [f"note: {note}" for note in [*found.notes, *_git_notes(tree)]]
+    lines += [
+        "next:",
+        "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
+    ]
+    lines += ["  perfgate check             measures, decides and reports"]
+    lines += [
+        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, calibrate)"
+    ]
+    # a hostile file name must not reach the terminal as it is
+    return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
+
+
+def _benchmarks(found: Found) -> str:
+    first = found.benchmark
+    if found.more:
+        names = [measured.name for measured in found.benchmarks]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return f"benchmarks {', '.join(names[:_MOST_NAMED])}{more} ({first.instrument})"
+    return f"benchmark {first.name} ({_short(first.command)})"
+
+
+def _short(command: str | list[str]) -> str:
+    """Return a command on one line."""
+    if isinstance(command, list):
+        return " ".join(command)
+    *before, last = command.splitlines()
+    return last if not before else f"a script, {len(before) + 1} lines"
+
+
+def _git_notes(tree: Tree) -> list[str]:
+    if not tree.git:
+        return ["this is no git repository yet, and perfgate compares two states of one: `git init` and commit first"]
+    git = Git(tree.directory)
+    try:
+        if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            return ["nothing is committed yet, and perfgate compares two states of a repository: commit first"]
+        # check-ignore knows no literal pathspecs, which the harness asks for
+        if git.seeing(GIT_LITERAL_PATHSPECS="0").attempt("check-ignore", "--quiet", "--", FILE).status == 0:
+            return [f"git ignores {FILE}: `git add --force {FILE}`"]
+    except SourceError:
+        pass
+    return []

@@ -1,0 +1,252 @@
+"""perfgate init --workflow: writes a GitHub workflow from templates/workflows/, and says what is left to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TextIO
+
+from gate.github.publishing.request import slug_of
+from gate.model import UserError
+from gate.report.templates import templates
+from gate.words.plain import visible
+from harness.source.git import Git
+
+FOLDER = PurePosixPath(".github/workflows")
+DEFAULT_ACTION = "perfgate/perfgate@v1"
+_ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*@[A-Za-z0-9._/-]+")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowOptions:
+    """Where the command runs, which workflow, whose action (None: the one that runs this, else the default)."""
+
+    directory: Path
+    kind: str
+    action: str | None
+    force: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A workflow to choose: what it is for, its files by the name of their template, and what is left to do."""
+
+    purpose: str
+    files: Mapping[str, str]
+    next: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The repository's root, the project in it ("." for the root), the default branch, whether a config was found."""
+
+    top: Path
+    project: PurePosixPath
+    branch: str | None
+    configured: bool
+
+
+_RUNNER = (
+    "runner: a self-hosted one with the label perf, on a machine that does nothing else; `perfgate doctor` there tells "
+    "whether it is fit"
+)
+_PUSH = "commit and push"
+_MERGE = "commit, push and merge: it runs once it is on the default branch"
+_REQUIRE = "Settings, Rules: make the check {check!r} required, which can be chosen after its first run"
+_LABEL = "a label perf-accepted (gate.accept_label), for maintainers to let a known regression through"
+
+KINDS: Mapping[str, Kind] = {
+    "pull-request": Kind(
+        "pull requests from branches of the repository, and the merge queue",
+        {"pull-request.yml": "perfgate.yml"},
+        (_RUNNER, _PUSH, _REQUIRE, _LABEL),
+    ),
+    "forks": Kind(
+        "pull requests from forks as well",
+        {"forks.yml": "perfgate.yml", "forks-publish.yml": "perfgate-publish.yml"},
+        (
+            _RUNNER,
+            'Settings, Actions, General: "Require approval for all external contributors", who may change the workflow',
+            "commit, push and merge: perfgate-publish.yml runs once it is on the default branch",
+            _REQUIRE.replace("check {check!r}", "status {status!r}")
+            + "; not the check '{check} run': forks can forge it",
+            _LABEL,
+        ),
+    ),
+    "matrix": Kind(
+        "the benchmarks divided over several runners",
+        {"matrix.yml": "perfgate.yml"},
+        (
+            "runners: self-hosted ones with the label perf, each on a machine of its own",
+            "perfgate.toml: set shards and sessions of [plan]; without them there is one job",
+            _PUSH,
+            _REQUIRE,
+            _LABEL + "; then re-run the failed job",
+        ),
+    ),
+    "calibrate": Kind(
+        "learns the noise of the machine, every night",
+        {"calibrate.yml": "perfgate-calibrate.yml"},
+        (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
+    ),
+}
+
+
+def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as all commands
+    """Write the files of a workflow and say what is left to do.
+
+    Raises:
+        UserError: no such kind, no action's name, no repository, or a file that exists already or cannot be written.
+    """
+    kind = _kind(options.kind)
+    action = _action(options.action, os.environ)
+    place = _place(options.directory)
+    slug = _slug(place.project)
+    files = {
+        FOLDER / _named(name, slug): _render(template, action, place, slug) for template, name in kind.files.items()
+    }
+    _write(place.top, files, options.force)
+    lines = [f"wrote {file}" for file in files]
+    lines += _notes(options, action, place)
+    names = {"check": f"perfgate {slug}".rstrip(), "status": f"perfgate/{slug}".rstrip("/")}
+    lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
+    out.write("".join(f"{visible(line)}\n" for line in lines))
+    return 0
+
+
+def _kind(name: str) -> Kind:
+    if name not in KINDS:
+        known = ", ".join(f"{known} ({kind.purpose})" for known, kind in KINDS.items())
+        raise UserError(f"there is no workflow {name!r} (--workflow); there are {known}")
+    return KINDS[name]
+
+
+def _action(given: str | None, environment: Mapping[str, str]) -> str:
+    own, ref = environment.get("GITHUB_ACTION_REPOSITORY"), environment.get("GITHUB_ACTION_REF")
+    action = given or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
+    if not _ACTION.fullmatch(action):
+        raise UserError(f"--action wants OWNER/REPO@REF, such as {DEFAULT_ACTION}, not {action!r}")
+    return action
+
+
+def _place(directory: Path) -> _Place:
+    if not directory.is_dir():
+        raise UserError(f"{directory} is no directory")
+    git = Git(directory.resolve())
+    answer = git.attempt("rev-parse", "--show-toplevel")
+    if answer.status != 0:
+        raise UserError(
+            f"workflows belong to a git repository, and {directory} is in none ({answer.reason}): `git init`"
+        )
+    top = Path(os.fsdecode(answer.stdout).removesuffix("\n")).resolve()
+    project = _project(git.directory, top)
+    inside = PurePosixPath((project or git.directory).relative_to(top).as_posix())
+    # GitHub would take it for an expression
+    if "${{" in str(inside) or not str(inside).isprintable():
+        raise UserError(f"{inside}: a folder of this name cannot be written into a workflow: rename it")
+    return _Place(top, inside, _default_branch(git), project is not None)
+
+
+def _project(directory: Path, top: Path) -> Path | None:
+    """Find the nearest folder with a config, upwards to the root."""
+    for folder in (directory, *directory.parents):
+        if (folder / "perfgate.toml").is_file() or _in_pyproject(folder):
+            return folder
+        if folder == top:
+            break
+    return None
+
+
+def _in_pyproject(folder: Path) -> bool:
+    # as the harness finds a project, also where the rest of the file is no TOML
+    try:
+        return b"[tool.perfgate" in (folder / "pyproject.toml").read_bytes()
+    except OSError:
+        return False
+
+
+def _default_branch(git: Git) -> str | None:
+    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD")
+    if pointer:
+        return pointer.removeprefix("origin/")
+    for name in ("main", "master"):
+        for ref in (f"refs/remotes/origin/{name}", f"refs/heads/{name}"):
+            if git.maybe("rev-parse", "--verify", "--quiet", ref):
+                return name
+    return None
+
+
+def _slug(project: PurePosixPath) -> str:
+    """Name a project by its folder, as the action does (its input id); "" for the root."""
+    return "" if project == PurePosixPath() else slug_of(project)
+
+
+def _named(name: str, slug: str) -> str:
+    return name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name
+
+
+def _render(template: str, action: str, place: _Place, slug: str) -> str:
+    """Fill a template in: whose action, the branch that keeps the history, the project's folder."""
+    text = (templates() / "workflows" / template).read_text(encoding="utf-8")
+    text = text.replace("branches: [main]", f"branches: [{_pattern(place.branch or 'main')}]")
+    if slug:
+        text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
+        text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
+        text = re.sub(r"\bperfgate((?:-publish)?\.yml)", rf"perfgate-{slug}\1", text)
+        text = _with_directory(text, _scalar(place.project.as_posix()))
+    # the remark of the template is about a tag, which somebody can move; a commit needs none
+    pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None
+    remark = r" #.*$" if pinned else ""
+    return re.sub(rf"(uses: ){re.escape(DEFAULT_ACTION)}{remark}", rf"\g<1>{action}", text, flags=re.MULTILINE)
+
+
+def _with_directory(text: str, directory: str) -> str:
+    """Give each step of the action the project's folder."""
+    lines = text.splitlines(keepends=True)
+    for at in reversed(range(len(lines))):
+        if f"uses: {DEFAULT_ACTION}" not in lines[at]:
+            continue
+        indent = " " * lines[at].index("uses:")
+        has_inputs = at + 1 < len(lines) and lines[at + 1] == f"{indent}with:\n"
+        added = f"{indent}  working-directory: {directory}\n"
+        lines[at + 1 : at + 1 + has_inputs] = [f"{indent}with:\n", added]
+    return "".join(lines)
+
+
+def _pattern(branch: str) -> str:
+    """Write a branch as a pattern of branches that matches only it."""
+    return _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch))
+
+
+def _scalar(value: str) -> str:
+    return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
+    exist = [str(file) for file in files if os.path.lexists(top / file)]
+    if exist and not force:
+        raise UserError(f"there is already {' and '.join(exist)}: edit it, or write over it with --force")
+    for file, text in files.items():
+        try:
+            (top / FOLDER).mkdir(parents=True, exist_ok=True)
+            with (top / file).open("w" if force else "x", encoding="utf-8") as opened:
+                opened.write(text)
+        except OSError as error:
+            raise UserError(f"{file} cannot be written: {error.strerror}") from None
+
+
+def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
+    lines = []
+    if not place.configured:
+        lines.append("note: there is no perfgate.toml yet: write one first, by `perfgate init`")
+    if place.branch is None and options.kind in ("pull-request", "forks"):
+        lines.append("note: the default branch is not known here, `main` was written: adapt `branches:`")
+    if options.action is None:
+        lines.append(f"note: the action is {action}; where yours is another: --action OWNER/REPO@REF")
+    return lines

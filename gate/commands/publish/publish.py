@@ -1,0 +1,112 @@
+"""perfgate publish: what was measured elsewhere, told on GitHub: comment, summary, annotations, commit status."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+from gate.cli.options import OutputOptions
+from gate.commands.publish.options import PublishOptions
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.github.event import Event, read_event
+from gate.github.fence import fenced
+from gate.github.notice import Notice, headline
+from gate.github.problems import Problem
+from gate.github.publishing.collected import NothingError, broken_off, find_runs
+from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
+from gate.github.publishing.forge import forge_of
+from gate.github.publishing.inputs import OWN_ARTIFACT
+from gate.github.publishing.outcome import Target, could_not_run
+from gate.github.publishing.publish import Publication, publish
+from gate.github.publishing.request import Wanted, named
+from gate.github.workflow import warning_line, write_outputs
+from gate.model import UserError
+from gate.report.links import Links
+from gate.report.outputs import links_of, show
+
+EXIT_USAGE = 2
+EXIT_ERROR = 4
+_SHOWN = OutputOptions(None, None, None, None, quiet=False)
+
+
+def run(options: PublishOptions, out: TextIO, _: TextIO) -> int:
+    """Decide over measurements, publish the outcome from within a workflow, and return its exit code.
+
+    Everything goes to out, since the runner reads its commands there in order.
+
+    Raises:
+        UserError: this is no workflow, runs are named where they may be anybody's, or the pull request cannot be
+            asked for.
+    """
+    event = read_event(os.environ)
+    if options.runs and event.source is not None:
+        raise UserError(f"{options.runs[0]}: {OWN_ARTIFACT}")
+    concluded = _concluded(options, event, os.environ)
+    outcome = concluded.outcome
+    with fenced(out) as log:
+        if concluded.decided is not None:
+            show(concluded.decided, _SHOWN, log)
+        else:
+            log.write(f"{headline(outcome.notices) if outcome.notices else outcome.note}\n")
+    out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
+    _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})
+    publication = Publication(
+        id=options.id,
+        event=event,
+        outcome=outcome,
+        report=concluded.decided.report if concluded.decided is not None else None,
+        links=Links(run=links_of(os.environ).run, gate=named(options.id), pull=outcome.target.pull is not None),
+        wanted=Wanted(
+            comment=options.comment,
+            summary=options.summary,
+            annotations=options.annotations,
+            status=options.status,
+        ),
+    )
+    url = publish(publication, os.environ, out)
+    _write_outputs({"comment-url": url or ""})
+    return outcome.code
+
+
+def _write_outputs(outputs: Mapping[str, str]) -> None:
+    file = os.environ.get("GITHUB_OUTPUT")
+    if file:
+        write_outputs(Path(file), outputs)
+
+
+def _concluded(options: PublishOptions, event: Event, environment: Mapping[str, str]) -> Concluded:
+    if event.source is not None:
+        folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=environment.get("RUNNER_TEMP") or None))
+        return conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), environment)
+    target = _target(options, event, environment)
+    try:
+        files = find_runs(options.runs or (DEFAULT_FOLDER,))
+    except NothingError as error:
+        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], target))
+    broken = broken_off(files)
+    if broken:
+        return Concluded(could_not_run(broken, target))
+    try:
+        inputs = read_inputs([str(file) for file in files])
+        return conclude_on(inputs, event, target, environment, comment=options.comment)
+    except UserError as error:
+        return Concluded(could_not_run([Notice(EXIT_USAGE, str(error))], target))
+
+
+def _target(options: PublishOptions, event: Event, environment: Mapping[str, str]) -> Target:
+    """Say which pull request and commit it is about; one that is named is looked up.
+
+    Raises:
+        UserError: it cannot be looked up.
+    """
+    target = target_of(event)
+    if options.pull is None or options.pull == target.pull:
+        return target
+    try:
+        facts = forge_of(event, environment).pull(options.pull)
+    except Problem as problem:
+        raise UserError(f"--pull {options.pull}: {problem.what}") from None
+    return Target(options.pull, facts.head_sha, event.run_id, event.run_attempt)

@@ -1,0 +1,192 @@
+"""perfgate study analyse: measurements with factors -> effects, tables, pictures and words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from gate import __version__
+from gate.commands.study.analysis.abridge import Abridgement
+from gate.commands.study.analysis.analysis import Method, analyse
+from gate.commands.study.analysis.observations import Wanted, plain
+from gate.commands.study.analysis.selection import Selection, responses
+from gate.commands.study.options import AnalyseOptions
+from gate.commands.study.outputs import Analysed, require_targets, show, write_asked
+from gate.config.parse import parse
+from gate.config.rules import is_decided
+from gate.config.source import from_tables
+from gate.config.study import Study
+from gate.config.treatments import model_factors, treatments
+from gate.config.types import Config
+from gate.evidence.gather import refuse_duplicates
+from gate.evidence.hosts import machines, run_states
+from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.runs import in_order
+from gate.model import SCHEMA, Execution, Failure, HostState, Run
+from gate.model.study import Response, StudyReport, StudyRun
+from gate.stats.design.quantiles import DEFAULT_TAUS
+from gate.words.effects import settings_text
+
+EXIT_ERROR = 4
+_ORDER = 2
+
+
+def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
+    """Analyse measurement files and write what was asked for; 4 where something failed or nothing was measured.
+
+    Raises:
+        UserError: files that cannot be read, or options that do not go with them.
+    """
+    require_targets(options)
+    analysed = analyse_inputs(read_inputs(options.files), options)
+    write_asked(analysed, options)
+    show(analysed, options, out, err)
+    return exit_code(analysed.report)
+
+
+def analyse_folder(folder: Path, options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
+    """Analyse the measurements in the folder of a run, and fill it with study.json, study.html and the tables."""
+    return run(replace(options, files=(str(folder),), out=options.out or folder), out, err)
+
+
+def exit_code(report: StudyReport) -> int:
+    """Return 0, or 4 where something failed or nothing was measured."""
+    return EXIT_ERROR if report.failures or not report.responses else 0
+
+
+def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
+    """Analyse records.
+
+    Raises:
+        UserError: a selection of nothing, or lines that do not go together.
+    """
+    records = in_order(inputs.records)
+    refuse_duplicates(records)
+    executions = [r.record for r in records if isinstance(r.record, Execution)]
+    runs = [r.record for r in records if isinstance(r.record, Run)]
+    config = _config(runs)
+    study = config.study if config else None
+    declared = model_factors(study, config.build) if config and study else []
+    wanted = Wanted(
+        analysis_unit=options.unit or "execution",
+        scale="log" if options.log else "value",
+        declared=declared,
+        order=options.settings,
+    )
+    observed = responses(executions, _selection(options, config), wanted)
+    method = Method(
+        order=options.order or (study.order if study else _ORDER),
+        taus=options.quantiles or DEFAULT_TAUS,
+        confidence=options.confidence or (config.gate.confidence if config else 0.95),
+        iid=options.iid,
+        seed=options.seed if options.seed is not None else next((r.seed for r in runs if r.seed is not None), 0),
+        abridgements=_abridgements(options),
+    )
+    found = [analyse(each, method) for each in observed]
+    return Analysed(
+        StudyReport(
+            schema=SCHEMA,
+            perfgate=__version__,
+            confidence=method.confidence,
+            order=method.order,
+            seed=method.seed,
+            files=[str(file) for file in inputs.files],
+            runs=[_run(run) for run in runs],
+            commands={name: command for run in runs for name, command in (run.commands or {}).items()},
+            states=[r.record for r in records if isinstance(r.record, HostState)],
+            unfinished=_unfinished(study, executions) if study else "",
+            responses=found,
+            failures=[r.record for r in records if isinstance(r.record, Failure)],
+            words=_words(found),
+            warnings=[
+                *dict.fromkeys(text for run in runs for text in run.warnings),
+                *_commits(runs),
+                *(_unmeasured(config, study, executions) if config and study else ()),
+                *machines(records),
+                *run_states(records),
+                *inputs.warnings,
+            ],
+        ),
+        observed,
+        inputs,
+    )
+
+
+def _config(runs: Sequence[Run]) -> Config | None:
+    """Return what the run was measured by, of the first run that has a study, else of the first that says."""
+    told = [run.config for run in runs if run.config]
+    tables = next((each for each in told if "study" in each), told[0] if told else None)
+    return parse(from_tables(tables, "the run's config"), lenient=True) if tables else None
+
+
+def _selection(options: AnalyseOptions, config: Config | None) -> Selection:
+    study = config.study if config else None
+
+    def default(benchmark: str, metric: str) -> bool:
+        return config is None or is_decided(config, benchmark, metric)
+
+    return Selection(
+        benchmarks=options.benchmarks,
+        responses=options.responses or tuple((study.responses or ()) if study else ()),
+        default=default,
+        settings=options.settings,
+    )
+
+
+def _abridgements(options: AnalyseOptions) -> tuple[Abridgement, ...]:
+    without = tuple(Abridgement((pattern,), keep=False) for pattern in options.without)
+    return (*without, *([Abridgement(options.only, keep=True)] if options.only else []))
+
+
+def _run(run: Run) -> StudyRun:
+    return StudyRun(
+        id=run.id, created=run.created, seed=run.seed, base=run.base, head=run.head, host=run.host, session=run.session
+    )
+
+
+def _commits(runs: Sequence[Run]) -> list[str]:
+    """Warn where runs measured different commits: then the run is a factor that the design does not name."""
+    heads = {run.head.sha for run in runs if run.head is not None and run.head.sha is not None}
+    if len(heads) < 2:
+        return []
+    return [f"the files are of {len(heads)} different heads: what differs between them is mixed into the effects"]
+
+
+def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -> list[str]:
+    """Name the treatments of the design that no line has."""
+    measured = {_key(e.factors, e.side) for e in executions}
+    lacking = [
+        settings_text({**planned.settings, **({"side": planned.side} if "side" in study.factor else {})})
+        for planned in treatments(study, config.build)
+        if _key(planned.settings, planned.side) not in measured
+    ]
+    if not lacking or not executions:
+        return []
+    more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+    what = "1 treatment of the design has" if len(lacking) == 1 else f"{len(lacking)} treatments of the design have"
+    return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
+
+
+def _unfinished(study: Study, executions: Sequence[Execution]) -> str:
+    """Say where treatments have fewer executions than the design has replicates: the budget ended it, or a kill."""
+    counts = Counter((e.benchmark, *_key(e.factors, e.side)) for e in executions if not e.suite)
+    short = [count for count in counts.values() if count < study.replicates]
+    if not short:
+        return ""
+    what = f"{len(short)} of {len(counts)} treatments" if len(short) < len(counts) else "all treatments"
+    lacking = (
+        f"{what} have fewer executions than the {study.replicates} replicates of the design, the least {min(short)}"
+    )
+    return f"Not measured to its end: {lacking}. `perfgate study --resume` goes on where it was interrupted."
+
+
+def _key(settings: Mapping[str, object], side: str) -> tuple[object, ...]:
+    return (side, *sorted((name, str(plain(value))) for name, value in settings.items()))
+
+
+def _words(found: Sequence[Response]) -> list[str]:
+    """Return what matters most of each response, in one sentence each."""
+    return [f"{each.benchmark}, {each.metric}: {each.words[0]}" for each in found if each.words]

@@ -1,0 +1,280 @@
+"""Executions -> the observations of each response: what its factors are, its values, its units of analysis."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from gate.model import SIDES, Better, Execution, UserError
+from gate.model.study import AnalysisUnit, Factor, Scale, Setting, Varies
+from gate.stats.design.cells import unit_of
+from gate.units import to_base
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Array = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+SIDE = "side"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """One response: a benchmark and a metric.
+
+    units: a row for each unit of analysis, with the columns y (mean of its values), f0, f1, ... (number of the setting
+    of each factor, from 0), session, build and execution (numbers over the whole data), order (position in the run,
+    counted on over sessions; -1 everywhere where a line does not say), count (of values). values: a row for each
+    value, with iteration instead of count. Of a logarithmic scale y is the natural logarithm of each value.
+    """
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    scale: Scale
+    analysis_unit: AnalysisUnit
+    factors: tuple[Factor, ...]
+    values: pd.DataFrame
+    units: pd.DataFrame
+
+    def settings(self, codes: Sequence[int]) -> dict[str, Setting]:
+        """Name the settings that codes stand for."""
+        return {f.name: f.settings[code] for f, code in zip(self.factors, codes, strict=True)}
+
+    def where(self, kept: npt.NDArray[np.bool_], kept_values: npt.NDArray[np.bool_]) -> Observed:
+        """Keep some rows; factors and codes stay, even where a setting has no row left."""
+        return replace(
+            self,
+            units=self.units[kept].reset_index(drop=True),
+            values=self.values[kept_values].reset_index(drop=True),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How observations are made. declared: factors as the design has them; order: settings as the user wants them."""
+
+    analysis_unit: AnalysisUnit
+    scale: Scale
+    declared: Sequence[Factor]
+    order: Mapping[str, Sequence[str]]
+
+
+def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -> Observed:
+    """Lay out one response of one benchmark.
+
+    executions: all of one benchmark that have values of the metric, at least one.
+
+    Raises:
+        UserError: units that differ, a value that has no logarithm, a line without a setting that others have.
+    """
+    import pandas as pd
+
+    first = executions[0]
+    unit, better = _unit(executions, metric), _better(executions, metric)
+    ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
+    settings = _columns(ordered, wanted)
+    factors = tuple(column.factor for column in settings)
+    values = [_values(e, metric, wanted.scale) for e in ordered]
+    lengths = np.array([len(own) for own in values], dtype=np.int64)
+    columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
+    columns["session"] = _sessions(ordered, settings)
+    columns["build"] = _builds(ordered, settings)
+    columns["execution"] = np.arange(len(ordered), dtype=np.int64)
+    columns["order"] = _order(ordered)
+    frame = pd.DataFrame(columns)
+    long = frame.loc[np.repeat(frame.index.to_numpy(), lengths)].reset_index(drop=True)
+    long.insert(0, "y", np.concatenate(values))
+    ends = np.cumsum(lengths)
+    long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
+    return Observed(
+        benchmark=first.benchmark,
+        metric=metric,
+        unit=unit,
+        better=better,
+        scale=wanted.scale,
+        analysis_unit=wanted.analysis_unit,
+        factors=factors,
+        values=long,
+        units=_units(long, len(factors), wanted.analysis_unit),
+    )
+
+
+def _units(values: pd.DataFrame, factors: int, unit: AnalysisUnit) -> pd.DataFrame:
+    """Reduce values to one row a unit of analysis: the mean of its values, or of a build's executions."""
+    names = [f"f{i}" for i in range(factors)]
+    if unit == "iteration":
+        return values.drop(columns="iteration").assign(count=1)
+    keys = [*names, "session", "build", "execution"]
+    found = _means(values.assign(count=1), keys)
+    if unit == "build":
+        # executions count alike within a build, as everywhere in perfgate
+        found = _means(found, keys[:-1])
+    sort = ["session", "build", "order"] if unit == "build" else ["execution"]
+    return found.sort_values(sort, kind="stable").reset_index(drop=True)[
+        ["y", *names, "session", "build", "execution", "order", "count"]
+    ]
+
+
+def _means(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    what = {"y": ("y", "mean"), "order": ("order", "min"), "count": ("count", "sum")}
+    if "execution" not in keys:
+        what["execution"] = ("execution", "min")
+    # sums of the largest floats would be infinite
+    unit = unit_of(frame["y"].to_numpy(dtype=np.float64))
+    shares = frame if unit == 1 else frame.assign(y=frame["y"] / unit)
+    found: pd.DataFrame = shares.groupby(keys, sort=False, observed=True).agg(**what).reset_index()
+    return found if unit == 1 else found.assign(y=found["y"] * unit)
+
+
+def _unit(executions: Sequence[Execution], metric: str) -> str:
+    units = sorted({to_base(e.metrics[metric].unit)[0] for e in executions})
+    if len(units) > 1:
+        raise UserError(
+            f"{executions[0].benchmark}: {metric} has several units, {', '.join(units)}: one response has one"
+        )
+    return units[0]
+
+
+def _better(executions: Sequence[Execution], metric: str) -> Better:
+    found = {e.metrics[metric].better for e in executions}
+    if len(found) > 1:
+        raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
+    return found.pop()
+
+
+def _values(e: Execution, metric: str, scale: Scale) -> Array:
+    measured = e.metrics[metric]
+    values = np.array(measured.values, dtype=np.float64) * to_base(measured.unit)[1]
+    if scale == "value":
+        return values
+    if values.min() <= 0:
+        raise UserError(
+            f"{e.benchmark}: {metric} has the value {values.min():g}, which has no logarithm: leave out --log"
+        )
+    return np.log(values)
+
+
+def plain(value: object) -> Setting:
+    """Return a setting as text or a number: 1.0 is 1, and anything else is written as JSON."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return value
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The setting of one factor in each execution."""
+
+    factor: Factor
+    settings: list[Setting]
+
+
+def _columns(executions: Sequence[Execution], wanted: Wanted) -> list[_Column]:
+    """Return the factors in the order of the design, else as they come; side last, where both sides were measured."""
+    names = dict.fromkeys([*(f.name for f in wanted.declared), *(name for e in executions for name in e.factors)])
+    names.setdefault(SIDE)
+    return [found for name in names if (found := _column(name, executions, wanted)) is not None]
+
+
+def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Column | None:
+    if name == SIDE:
+        _refuse_other_sides(executions)
+    own = [e.side if name == SIDE else None if e.factors.get(name) is None else e.factors[name] for e in executions]
+    met = {plain(setting) for setting in own if setting is not None}
+    if not met or (name == SIDE and len(met) < 2):
+        return None
+    if None in own:
+        e = executions[own.index(None)]
+        raise UserError(
+            f"{e.benchmark}: {e.side}, build {e.build}, execution {e.execution} has no setting of the factor {name}, "
+            "others have: give each line one, or leave lines out with --benchmark"
+        )
+    # 1 beside "big": all are text, so that 1 and "1" are one setting
+    text = any(isinstance(setting, str) for setting in met)
+    settings = [str(plain(setting)) if text else plain(setting) for setting in own]
+    declared = next((f for f in wanted.declared if f.name == name), None)
+    first = [str(s) if text else plain(s) for s in declared.settings] if declared else []
+    return _Column(
+        Factor(
+            name=name,
+            settings=_in_order(name, set(settings), list(SIDES) if name == SIDE else first, wanted.order),
+            varies=declared.varies if declared else _varies(name, executions, settings),
+        ),
+        settings,
+    )
+
+
+def _refuse_other_sides(executions: Sequence[Execution]) -> None:
+    for e in executions:
+        if e.factors.get(SIDE, e.side) != e.side:
+            raise UserError(
+                f"{e.benchmark}: a line of {e.side} has side={e.factors[SIDE]} in its factors: side is base or head, "
+                "as the line itself says; give the factor another name"
+            )
+
+
+def _in_order(
+    name: str, met: set[Setting], first: Sequence[Setting], order: Mapping[str, Sequence[str]]
+) -> list[Setting]:
+    """Put settings from low to high: as the user says, as declared, else numbers, then the alphabet."""
+    if name in order:
+        by_text = {str(setting): setting for setting in met}
+        return [by_text[text] for text in order[name] if text in by_text]
+    rest = [setting for setting in met if setting not in first]
+    numbers = sorted(setting for setting in rest if not isinstance(setting, str))
+    return [*(s for s in first if s in met), *numbers, *sorted(s for s in rest if isinstance(s, str))]
+
+
+def _varies(name: str, executions: Sequence[Execution], settings: Sequence[Setting]) -> Varies:
+    """Tell within what a setting stays the same, where no design says it."""
+    if name == SIDE:
+        return "build"
+    sessions: dict[int, set[Setting]] = defaultdict(set)
+    for e, setting in zip(executions, settings, strict=True):
+        sessions[e.session].add(setting)
+    return "session" if len(sessions) > 1 and all(len(own) == 1 for own in sessions.values()) else "execution"
+
+
+def _codes(column: _Column) -> Integers:
+    place = {setting: code for code, setting in enumerate(column.factor.settings)}
+    return np.array([place[setting] for setting in column.settings], dtype=np.int64)
+
+
+def _sessions(executions: Sequence[Execution], columns: Sequence[_Column]) -> Integers:
+    """Return the session of each execution; runners that number theirs alike have each their own."""
+    bound = [c.settings for c in columns if c.factor.varies == "session"]
+    keys = [(e.session, *(own[i] for own in bound)) for i, e in enumerate(executions)]
+    numbers = np.array([e.session for e in executions], dtype=np.int64)
+    return numbers if len(set(keys)) == len(np.unique(numbers)) else _numbered(keys)
+
+
+def _builds(executions: Sequence[Execution], columns: Sequence[_Column]) -> Integers:
+    bound = [c.settings for c in columns if c.factor.varies != "execution" and c.factor.name != SIDE]
+    return _numbered([(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(executions)])
+
+
+def _numbered(keys: Sequence[Hashable]) -> Integers:
+    place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def _order(executions: Sequence[Execution]) -> Integers:
+    """Return each execution's position in the run, session by session; -1 throughout where one is not known."""
+    orders = np.array([-1 if e.order is None else e.order for e in executions], dtype=np.int64)
+    if orders.min() < 0:
+        return np.full(len(executions), -1, dtype=np.int64)
+    rank = np.lexsort((orders, np.array([e.session for e in executions])))
+    found = np.empty(len(executions), dtype=np.int64)
+    found[rank] = np.arange(len(executions))
+    return found

@@ -1,0 +1,150 @@
+"""What a study of this checkout is: its project, its factors, its treatments; base only where `side` is a factor."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.config.rules import matches
+from gate.config.source import ConfigError
+from gate.config.study import SettingTable, Study
+from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments
+from gate.config.types import BuildTable, Config
+from gate.model import SIDES, Commit, Side, UserError
+from gate.model.study import Factor
+from gate.run.project import Project, open_itself, open_project, selected
+from gate.units import Duration
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A study of a project.
+
+    project: its rules hold the study's own plan. factors: as the linear model has them. planned: all treatments,
+    whatever job measures them. benchmarks: names of what is measured, on every side that is. warnings: what is left
+    out.
+    """
+
+    project: Project
+    study: Study
+    factors: tuple[Factor, ...]
+    planned: tuple[Planned, ...]
+    benchmarks: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that are built and measured."""
+        return tuple(side for side in SIDES if any(each.side == side for each in self.planned))
+
+
+def open_design(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Design:
+    """Find the project around the working directory and its [study]; base is looked for only where side is a factor.
+
+    base, head, outputs: as for open_project.
+
+    Raises:
+        UserError: no repository, no [study], a config that is wrong, or nothing to measure.
+    """
+    project = open_itself(head, options, outputs)
+    if SIDE in _study_of(project).factor:
+        project = open_project(base, head, options, outputs)
+    elif base is not None:
+        raise UserError(f'--base {base}: this study has no base; with side = ["base", "head"] in [study.factor] it has')
+    else:
+        project = _of_head(project, head)
+    study = _study_of(project)
+    project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
+    builds = builds_in(project)
+    planned = treatments(study, *builds)
+    benchmarks = _on(project, {each.side for each in planned})
+    if not benchmarks:
+        name = project.settings.texts["head"].name
+        raise UserError(
+            f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` proposes some"
+        )
+    lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
+    warnings = (
+        *(f"{name} is on one side only: it is not measured" for name in lacking),
+        *_undeclared(study, project.settings.rules, benchmarks),
+    )
+    return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, warnings)
+
+
+def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[str]:
+    """Name the responses that no benchmark declares, where all declare what they write: probably misspelt."""
+    measured = [b for b in rules.benchmark if b.name in names]
+    if any(not b.metric for b in measured):
+        return []
+    declared = sorted({metric for b in measured for metric in b.metric})
+    unknown = [glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared)]
+    return [f"study.responses: no benchmark declares {glob}, only {', '.join(declared)}" for glob in unknown]
+
+
+def _study_of(project: Project) -> Study:
+    study = project.settings.rules.study
+    if study is None:
+        example = "[study.factor] with a line for each factor, such as clients = [1, 8], and {clients} in a command"
+        raise ConfigError(project.settings.decisive.name, f"has no [study]: write {example}")
+    return study
+
+
+def _of_head(project: Project, head: str | None) -> Project:
+    """Say of a project that was opened as head on both sides what head is."""
+    commit = project.sources.head.commit
+    sources = dataclasses.replace(project.sources, explanation=f"head is {_chosen(commit, head)}")
+    return dataclasses.replace(project, sources=sources)
+
+
+def _chosen(commit: Commit, given: str | None) -> str:
+    if given is not None:
+        return f"{commit.ref} as given"
+    return f"the {'working tree' if commit.dirty else 'last commit'} on {commit.ref}"
+
+
+def _planned(project: Project, study: Study) -> Project:
+    """Lay the study's counts and budget over those of a check."""
+    settings = project.settings
+    plan = msgspec.structs.replace(
+        settings.rules.plan,
+        builds=builds_of(study),
+        auto=False,
+        iterations=study.iterations or settings.rules.plan.iterations,
+        budget=Duration(float(study.budget)),
+    )
+    rules = msgspec.structs.replace(settings.rules, plan=plan)
+    return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
+
+
+def builds_in(project: Project) -> tuple[BuildTable, BuildTable]:
+    """Return the [build] of both sides, head's first; what either of them names is what builds depend on."""
+    sides = project.settings.sides
+    return sides["head"].build, sides["base"].build
+
+
+def _on(project: Project, sides: Collection[Side]) -> tuple[str, ...]:
+    names = project.settings.benchmarks
+    return tuple(b.name for b in project.settings.rules.benchmark if all(b.name in names[side] for side in sides))
+
+
+def tables_of(study: Study, factor: str) -> dict[str, SettingTable]:
+    """Return what the settings of a factor give, by name; {} where they are plain."""
+    settings = study.factor[factor]
+    return settings if isinstance(settings, dict) else {}
+
+
+def bound_sessions(study: Study) -> int:
+    """Count the sessions that factors name: one more than the last of them; 0 where none is named."""
+    tables = (table for name in study.factor for table in tables_of(study, name).values())
+    return max((number + 1 for table in tables for number in sessions_of(table)), default=0)
+
+
+def bound_runners(study: Study) -> list[str]:
+    """Name the runners that factors name, in their order, each as the option --runner has it."""
+    tables = (table for name in study.factor for table in tables_of(study, name).values())
+    return list(dict.fromkeys(",".join(labels_of(table.runner)) for table in tables if table.runner is not None))

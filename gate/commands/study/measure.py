@@ -1,0 +1,230 @@
+"""perfgate study measure: the treatments of a study, measured; perfgate study analyses them too."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
+from gate.commands.study.options import StudyOptions
+from gate.commands.study.plan import introduction, warnings_of, write_plan
+from gate.commands.study.warnings import design_warnings
+from gate.config.rules import is_single
+from gate.config.shards import Part, part_of, refuse_other_part
+from gate.config.treatments import Planned, builds_of, measured_by
+from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.model import Execution, Failure, UserError
+from gate.report.outputs import make_folder, require_writable
+from gate.run import folder as runs
+from gate.run.interruption import EXIT_ERROR, folder_of, guarded
+from gate.run.measuring import Job, execute, instruments_of, run_line, seed_of
+from gate.run.refusal import refuse_unsafe
+from gate.run.treatments import Treated, named
+from gate.units import format_duration
+from harness.host.facts import facts
+from harness.loop.measure import Measured
+from harness.loop.schedule import design_schedule
+
+FOLDER = "study"
+
+
+def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+    """Measure a study, or print its plan; 0, or 4 when something failed or nothing was measured."""
+    if options.dry_run:
+        require_writable(OutputOptions(options.json, None, None, None, options.quiet))
+
+    def conclude(folder: Path, job: Job) -> int:
+        told = outcome(folder, err)
+        more = f", with the other jobs: this is {job.part}" if job.part else ""
+        file = folder / runs.MEASUREMENTS
+        out.write(f"{told.executions} executions in {file}; `perfgate study analyse {folder}` analyses{more}\n")
+        return told.code
+
+    return measure_study(options, rules, (), out, err, conclude=conclude)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How measuring ended: executions that were made, and an exit code."""
+
+    executions: int
+    code: int
+
+
+def outcome(folder: Path, err: TextIO) -> Outcome:
+    """Say what failed of the run in a folder, and count what did not."""
+    records = runs.records_of(folder)
+    failures = [record for record in records if isinstance(record, Failure)]
+    executions = sum(isinstance(record, Execution) for record in records)
+    err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
+    return Outcome(executions, EXIT_ERROR if failures or not executions else 0)
+
+
+def failed(failure: Failure) -> str:
+    """Say what failed: "latency (load=busy) failed on head: exit 1"."""
+    what = named(failure.benchmark or "the build", failure.factors)
+    return f"{what} failed on {failure.side}: {failure.status}"
+
+
+def measure_study(
+    options: StudyOptions,
+    rules: RulesOptions,
+    outputs: Collection[Path],
+    out: TextIO,
+    err: TextIO,
+    *,
+    conclude: Callable[[Path, Job], int],
+) -> int:
+    """Measure the study of the project around the working directory, and conclude on the folder of the run.
+
+    outputs: files that will be written beside the folder. Returns what conclude does; 0 after --dry-run, 4 when the
+    measurements could not be written, 128 + signal after an interruption.
+
+    Raises:
+        UserError: no [study], nothing to measure here, or it may not run in this workflow.
+    """
+    refuse_unsafe()
+    folder: Path | None = options.out
+
+    def measure() -> int:
+        nonlocal folder
+        written = [*outputs, *(runs.outputs_in(folder) if folder else [])]
+        design = open_design(options.base, options.head, rules, written)
+        project = design.project.repository.project
+        place = folder = folder or Path(os.path.relpath(project / DEFAULT_FOLDER / FOLDER))
+        job = prepare_study(design, options, place)
+        if options.dry_run:
+            write_plan(design, job, options, out)
+            return 0
+        _make_folders(place, given=options.out is not None)
+        if not options.quiet:
+            err.write(f"perfgate: {introduction(design, job)}\n")
+            err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings_of(design, job))
+            err.flush()
+
+        def ended(measured: Measured) -> None:
+            if measured.stop == "budget":
+                budget = format_duration(float(design.study.budget))
+                done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
+                err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
+
+        return execute(
+            job, _measuring(options), err, quiet=options.quiet, then=lambda: conclude(place, job), ended=ended
+        )
+
+    return guarded(measure, lambda: folder_of(folder, Path(DEFAULT_FOLDER) / FOLDER, resume=options.resume), err)
+
+
+def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
+    """Lay out the run; for --resume with the seed of the run that was interrupted.
+
+    out: the folder of the run.
+
+    Raises:
+        UserError: nothing to measure in this job, or a run that cannot be resumed.
+    """
+    settings = design.project.settings
+    part = _part(design, options)
+    treated = Treated(design.study, _here(design, options, part))
+    project = dataclasses.replace(design.project, settings=treated.settled(settings))
+    past = runs.interrupted(out) if options.resume else None
+    instruments = instruments_of(project)
+    host = {**facts(), **instruments.versions, **({"runner": options.runner} if options.runner is not None else {})}
+    run = run_line(project, part, seed_of(options.seed, part, past), host)
+    run = msgspec.structs.replace(
+        run,
+        looks=None,
+        base=run.base if "base" in design.sides else None,
+        benchmarks={side: list(design.benchmarks) for side in design.sides},
+        commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
+        warnings=[
+            *run.warnings,
+            *design.warnings,
+            *instruments.warnings,
+            *design_warnings(design, part.sessions if part else None),
+        ],
+    )
+    if past is not None:
+        refuse_other_part(past, run, out)
+        runs.refuse_other(past, run, out)
+        run = past
+    single = {name for name in design.benchmarks if is_single(settings.rules, name)}
+    builds, replicates = builds_of(design.study), design.study.replicates
+    rounds = design_schedule(design.benchmarks, treated.planned, builds, replicates, run.seed or 0, single)
+    return Job(project, run, out, rounds, instruments, part, treated)
+
+
+def _part(design: Design, options: StudyOptions) -> Part | None:
+    """Settle which session this is, of as many as the options, the plan or the factors say."""
+    plan = design.project.settings.rules.plan
+    sessions = options.sessions
+    if sessions is None and options.session is not None:
+        sessions = max(plan.sessions, bound_sessions(design.study))
+    return part_of(None, options.session, sessions, plan)
+
+
+def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
+    """Return the treatments of this job.
+
+    Raises:
+        UserError: there are none, or a runner that no factor names.
+    """
+    runners = bound_runners(design.study)
+    # what a workflow passes on is empty where a job has no runner of its own
+    runner = options.runner or None
+    if runner is not None and runner not in runners:
+        known = f"they name {', '.join(runners)}" if runners else "none names a runner"
+        raise UserError(f"--runner {runner}: is named by no factor; {known}")
+    session = part.session if part else options.session
+    here = measured_by(design.study, design.planned, session, runner)
+    if not here:
+        raise UserError(_nothing(design, session, runner))
+    return here
+
+
+def _nothing(design: Design, session: int | None, runner: str | None) -> str:
+    """Say why a job has nothing to measure, and what would."""
+    runners, sessions = bound_runners(design.study), bound_sessions(design.study)
+    job = " ".join(
+        word
+        for word in (f"--session {session}" if session is not None else "", f"--runner {runner}" if runner else "")
+        if word
+    )
+    missing = [
+        *([f"--session 0 to {sessions - 1}"] if sessions and session is None else ()),
+        *([f"--runner {', '.join(runners)}"] if runners and runner is None else ()),
+    ]
+    which = (
+        f"; say which job this is: {' and '.join(missing)}"
+        if missing
+        else "; `perfgate study plan --matrix` names the jobs"
+    )
+    return f"{job or 'this job'} has no treatments to measure{which}"
+
+
+def _measuring(options: StudyOptions) -> MeasureOptions:
+    return MeasureOptions(
+        base=options.base,
+        head=options.head,
+        out=options.out,
+        seed=options.seed,
+        dry_run=options.dry_run,
+        keep=options.keep,
+        resume=options.resume,
+        history=None,
+        strict=options.strict,
+    )
+
+
+def _make_folders(folder: Path, *, given: bool) -> None:
+    if not given:
+        # made first, so that it is out of git's sight as when check makes it
+        make_folder(folder.parent)
+    make_folder(folder)

@@ -1,0 +1,293 @@
+"""What a study will do, before it is done: factors, treatments, order, builds, time; as text and as JSON."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from gate.commands.study.design import Design, tables_of
+from gate.commands.study.options import StudyOptions
+from gate.commands.study.warnings import forecast
+from gate.config.commands import mentions
+from gate.config.study import SettingTable
+from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
+from gate.model.study import Setting
+from gate.report.outputs import write
+from gate.run.measuring import Job
+from gate.run.preview import expected, expected_seconds
+from gate.run.treatments import named
+from gate.words.effects import settings_text
+from gate.words.numbers import commit, plural
+from gate.words.plain import columns, pad
+from harness.loop.schedule import ExecutionStep, Round
+
+_WORDS = {
+    "prefix": "prefix of the command",
+    "args": "arguments",
+    "service": "service",
+    "load": "load",
+    "cpus": "processors",
+    "priority": "priority",
+    "runner": "runner",
+    "session": "session",
+}
+
+
+def means(design: Design, factor: str) -> list[str]:
+    """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
+    if factor == SIDE:
+        return ["the side"]
+    tables = tables_of(design.study, factor)
+    words = [text for key, text in _WORDS.items() if any(_gives(table, key) for table in tables.values())]
+    for key, text in (("env", "environment"), ("build_env", "environment of builds")):
+        names = sorted({name for table in tables.values() for name in getattr(table, key)})
+        words += [f"{text} {', '.join(names)}"] if names else []
+    words += _replaced(design, factor)
+    return words or [f"environment {variable(factor)}"]
+
+
+def _gives(table: SettingTable, key: str) -> bool:
+    return getattr(table, key) not in (None, [])
+
+
+def _replaced(design: Design, factor: str) -> list[str]:
+    """Say where {factor} stands."""
+    settings = design.project.settings
+    commands = [b for b in settings.rules.benchmark if b.name in design.benchmarks]
+    gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
+    places = []
+    if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
+        places.append(f"{{{factor}}} in commands")
+    if any(mentions(config.build.command, factor) for config in settings.sides.values()):
+        places.append(f"{{{factor}}} in the [build] command")
+    return places
+
+
+_LINES = 40
+"""Lines of the order that are shown without --all; whole iterations of the design, the first of them always."""
+_EXECUTE = "  execute  "
+
+
+def introduction(design: Design, job: Job) -> str:
+    """Say in one line what will be measured, and how long it is expected to take."""
+    return f"study of {_sides(job)}: {_counts(design, job)}, {expected(job)}"
+
+
+def _sides(job: Job) -> str:
+    head = f"head {commit(job.run.head)}"
+    return head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
+
+
+def _counts(design: Design, job: Job) -> str:
+    parts = (
+        plural(len(design.benchmarks), "benchmark"),
+        plural(len(job.treated.planned), "treatment"),
+        plural(design.study.replicates, "replicate"),
+    )
+    iterations = plural(job.project.settings.rules.plan.iterations, "iteration")
+    return f"{' x '.join(parts)} = {plural(_executions(job), 'execution')} of {iterations}"
+
+
+def _executions(job: Job) -> int:
+    return sum(len(each.executions) for each in job.rounds)
+
+
+def _made(job: Job) -> int:
+    return sum(len(each.builds) for each in job.rounds)
+
+
+def warnings_of(design: Design, job: Job) -> list[str]:
+    """Return what to know before measuring: what the run line says, and what the plan lacks."""
+    sessions = job.part.sessions if job.part else None
+    return [*job.run.warnings, *forecast(design, job.treated.planned, sessions)]
+
+
+def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:
+    """Print the plan, or write it as JSON where the options say so.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
+    if options.json == "-":
+        out.write(text)
+        return
+    out.writelines(f"{line}\n" for line in as_text(design, job, every=options.every))
+    if options.json is not None:
+        write(Path(options.json), text)
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
+    """Return the lines of the plan. every: the order of all executions, not only of the first iterations."""
+    run = job.run
+    return [
+        introduction(design, job),
+        *_job(job),
+        f"{'sides: ' if run.base else ''}{run.chosen}",
+        f"rules: {run.rules}",
+        f"seed: {run.seed}",
+        *(f"warning: {warning}" for warning in warnings_of(design, job)),
+        "",
+        *_factors(design),
+        "",
+        *_treatments(design, job),
+        "",
+        *_builds(design, job),
+        "",
+        *_order(design, job, every=every),
+    ]
+
+
+def _job(job: Job) -> list[str]:
+    runner = (job.run.host or {}).get("runner")
+    words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
+    return [f"job: {', '.join(words)}"] if words else []
+
+
+def _factors(design: Design) -> list[str]:
+    rows = [
+        [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
+    ]
+    return ["factors", *_grid(["factor", "settings", "what they change", "differs between"], rows)]
+
+
+def _treatments(design: Design, job: Job) -> list[str]:
+    here, every = job.treated.planned, design.planned
+    names = list(design.study.factor)
+    rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
+    excluded = excluded_of(design)
+    of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
+    title = f"{plural(len(here), 'treatment')}{of}"
+    left = [f"  {settings_text(each)}" for each in excluded[:_LINES]]
+    more = [f"  ... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
+    out = [f"{plural(len(excluded), 'combination')} left out", *left, *more] if excluded else []
+    return [title, *_grid(["", *names], rows), *out]
+
+
+def whole(planned: Planned) -> dict[str, Setting]:
+    """Return all settings of a treatment, side among them."""
+    return {SIDE: planned.side, **planned.settings}
+
+
+def excluded_of(design: Design) -> list[dict[str, Setting]]:
+    """Return the combinations of settings that are no treatments."""
+    factors = {name: settings_of(table) for name, table in design.study.factor.items()}
+    planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
+    every = itertools.product(*factors.values())
+    return [dict(zip(factors, each, strict=True)) for each in every if each not in planned]
+
+
+def _builds(design: Design, job: Job) -> list[str]:
+    builds, replicates = builds_of(design.study), design.study.replicates
+    built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
+    each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
+    made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "execution")))
+    return [
+        f"{plural(builds, 'round')} of builds{each}: {made} in all",
+        f"{plural(replicates, 'replicate')}, in each every treatment once in random order: {executions} in all",
+        f"expected time: {expected(job)}",
+    ]
+
+
+def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
+    words = [side] if len(design.sides) > 1 else []
+    return " ".join([*words, settings_text(factors)]) or side
+
+
+def _order(design: Design, job: Job, *, every: bool) -> list[str]:
+    """Return the order by whole iterations of the design; of a first one that is too long its beginning."""
+    lines: list[str] = []
+    for number, part in enumerate(_iterations(job.rounds)):
+        own = _iteration(design, job, number, part)
+        if not every and lines and len(lines) + len(own) > _LINES:
+            break
+        lines += own
+    if not every:
+        lines = lines[:_LINES]
+    left = _executions(job) - sum(line.startswith(_EXECUTE) for line in lines)
+    return ["order", *lines, *([f"... {plural(left, 'more execution')}; --all shows them"] if left else [])]
+
+
+def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[ExecutionStep]]]:
+    """Give each iteration of the design: its round, whether it is the first there, and its executions."""
+    for each in rounds:
+        for place, (_, steps) in enumerate(itertools.groupby(each.executions, key=lambda step: step.execution)):
+            yield each, place == 0, list(steps)
+
+
+def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[str]:
+    round_, first, steps = part
+    lines = [f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {len(job.rounds)}"]
+    if first:
+        lines += [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
+    for step in steps:
+        side = f" on {step.side}" if len(design.sides) > 1 else ""
+        lines.append(f"{_EXECUTE}{named(step.benchmark, step.factors)}{side}")
+    return lines
+
+
+def _grid(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(columns(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
+    return [
+        "  " + "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (titles, *rows)
+    ]
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def as_json(design: Design, job: Job) -> dict[str, Any]:
+    """Return the plan as it is written with --json; times in seconds."""
+    return {
+        "benchmarks": list(design.benchmarks),
+        "factors": [
+            {"name": f.name, "settings": f.settings, "varies": f.varies, "changes": means(design, f.name)}
+            for f in design.factors
+        ],
+        "treatments": [_treatment(each) for each in job.treated.planned],
+        "all_treatments": len(design.planned),
+        "excluded": excluded_of(design),
+        "replicates": design.study.replicates,
+        "rounds": builds_of(design.study),
+        "iterations": job.project.settings.rules.plan.iterations,
+        "builds": _made(job),
+        "executions": _executions(job),
+        "session": job.session,
+        "sessions": job.part.sessions if job.part else 1,
+        "runner": (job.run.host or {}).get("runner"),
+        "seed": job.run.seed,
+        "expected": expected_seconds(job),
+        "budget": float(design.study.budget),
+        "order": [
+            {
+                "round": each.build,
+                "builds": [{"side": b.side, "factors": dict(b.factors), "seed": b.seed} for b in each.builds],
+                "executions": [_execution(step) for step in each.executions],
+            }
+            for each in job.rounds
+        ],
+        "warnings": warnings_of(design, job),
+    }
+
+
+def _treatment(planned: Planned) -> dict[str, Any]:
+    return {"number": planned.number, "side": planned.side, "settings": dict(planned.settings)}
+
+
+def _execution(step: ExecutionStep) -> dict[str, Any]:
+    return {
+        "order": step.order,
+        "benchmark": step.benchmark,
+        "side": step.side,
+        "treatment": step.treatment,
+        "execution": step.execution,
+    }

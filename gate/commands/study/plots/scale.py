@@ -1,0 +1,164 @@
+"""The values of a response on an axis: its unit, its logarithm, its ends and its ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gate.commands.study.plots.marks import said
+from gate.model.study import Response
+from gate.plots.picture import Sheet, elide, room
+from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, ticks
+from gate.plots.style import LETTERS_NARROW
+from gate.units import format_number, shown_unit
+
+Array = npt.NDArray[np.float64]
+
+_FEWEST_TICKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How values of a response become numbers of an axis. natural: the values are natural logarithms."""
+
+    measure: Measure
+    natural: bool
+
+    def of(self, values: Array) -> Array:
+        """Return the numbers of values."""
+        if self.natural:
+            return (values - math.log(self.measure.factor)) / math.log(10)
+        return self.measure.of(values)
+
+    def one(self, value: float) -> float:
+        """Return the number of one value."""
+        return float(self.of(np.array([value]))[0])
+
+    def say(self, value: float) -> str:
+        """Write a value with its unit."""
+        plain = math.exp(value) if self.natural else value
+        return f"{self.measure.say(plain)} {said(self.measure.unit)}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Vertical:
+    """A vertical axis: its ends in numbers, its pixels, its ticks and the room that they take at its left."""
+
+    range: Range
+    axis: Axis
+    ticks: list[Tick]
+    room: float
+
+    def inside(self, numbers: Array) -> npt.NDArray[np.bool_]:
+        """Tell which numbers lie within the ends."""
+        return (numbers >= self.range.low) & (numbers <= self.range.high)
+
+
+def scale(response: Response, values: Array, *, linear: bool = False, plain: bool = False) -> Scale | None:
+    """Choose unit and kind of axis for values of a response; None where floats cannot hold what a picture needs.
+
+    linear: no log axis but where the response itself is a logarithm. plain: the values are no logarithms, whatever the
+    response is; then they get a log axis, if they are all above 0.
+    """
+    logs = response.scale == "log"
+    if values.size == 0 or not np.isfinite(values).all():
+        return None
+    if logs and not plain:
+        if not -600 < values.min() <= values.max() < 600:
+            return None
+        found = measure(np.exp(values), response.unit)
+        return None if found is None else Scale(Measure(found.factor, found.unit, True), True)
+    found = measure(values, response.unit)
+    if found is None:
+        return None
+    log = bool(found.log and not linear) or bool(logs and values.min() > 0)
+    return Scale(Measure(found.factor, found.unit, log), False)
+
+
+def vertical(numbers: Array, log: bool, top: float, bottom: float, *, cut: bool = False, count: int = 6) -> Vertical:
+    """Choose the ends of an axis for numbers, of which few may lie beyond if it is to be cut."""
+    ends = limits(numbers, []) if cut else whole(numbers)
+    marks = marks_between(ends.low, ends.high, count, log=log)
+    return Vertical(ends, Axis(ends.low, ends.high, bottom, top), marks, tick_room(marks))
+
+
+def whole(numbers: Array) -> Range:
+    """Return ends that hold all numbers, with a margin."""
+    low, high = float(numbers.min()), float(numbers.max())
+    # rounding alone is no spread
+    pad = 0.07 * (high - low) if high - low > 1e-9 * max(abs(low), abs(high)) else 0.05 * abs(high) or 1.0
+    return Range(low - pad, high + pad, 0)
+
+
+def tick_room(marks: Sequence[Tick]) -> float:
+    """Return the room that the labels of a vertical axis take at its left."""
+    return 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
+
+
+def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tick]:
+    """Choose round numbers between two ends; on a short log axis they are evenly spaced numbers."""
+    if not log:
+        return ticks(low, high, count)
+    found = log_ticks(low, high, count)
+    if len(found) >= _FEWEST_TICKS:
+        return found
+    return [Tick(math.log10(t.at), t.label) for t in ticks(10.0**low, 10.0**high, count) if t.at > 0]
+
+
+def grid(sheet: Sheet, y: Vertical, left: float, right: float, *, labels: bool = True) -> None:
+    """Draw the lines of a vertical axis and, beside them, their numbers."""
+    sheet.lines("grid", [[(left, y.axis.at(t.at)), (right, y.axis.at(t.at))] for t in y.ticks])
+    if labels:
+        for tick in y.ticks:
+            sheet.text(left - 8, y.axis.at(tick.at), minus(tick.label), "soft middle", "end")
+
+
+def name(sheet: Sheet, x: float, y: float, response: Response, of: Scale, prefix: str = "") -> None:
+    """Write what a vertical axis holds: "mean latency, ms (log axis)"."""
+    for layout, width, unit, log in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
+        shown = f", {elide(said(of.measure.unit), unit)}" if of.measure.unit else ""
+        text = f"{prefix}{elide(said(response.metric), width)}{shown}{log if of.measure.log else ''}"
+        sheet.text(x, y, text, f"soft other {layout}")
+
+
+def minus(label: str) -> str:
+    """Write a negative number with a proper minus sign."""
+    return label.replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How differences of values are written: divided by a factor, in a unit; percent where they are of logarithms."""
+
+    factor: float
+    unit: str
+    percent: bool
+
+    def of(self, difference: float) -> float:
+        """Return the number of a difference."""
+        return math.expm1(min(difference, 300.0)) * 100 if self.percent else difference / self.factor
+
+    def say(self, difference: float) -> str:
+        """Write a difference with its sign and unit."""
+        number = self.of(difference)
+        sign = "+" if number > 0 else ""
+        return minus(f"{sign}{format_number(number, 3)}{'%' if self.percent else f' {said(self.unit)}'.rstrip()}")
+
+
+def differences(response: Response, sizes: Array) -> Differences | None:
+    """Choose the unit of differences; None where there is none that is finite."""
+    finite = np.abs(sizes[np.isfinite(sizes)])
+    if finite.size == 0:
+        return None
+    if response.scale == "log":
+        return Differences(1.0, "%", True)
+    largest = float(finite.max())
+    found = measure(np.array([largest]), response.unit) if largest > 0 else None
+    if found is None:
+        factor, unit = shown_unit(largest, response.unit)
+        return Differences(factor, unit, False)
+    return Differences(found.factor, found.unit, False)

@@ -1,0 +1,238 @@
+"""The units of analysis in time and by session: drift and dependence are seen here (NIST TN 1855, Fig. 4, 5 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend_height, look_of, said, strongest
+from gate.commands.study.plots.scale import Scale, Vertical, grid, name, scale, vertical
+from gate.model.study import Dependence, Factor, Response, SeriesPoint
+from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.scales import Axis, ticks
+from gate.plots.style import SETTINGS
+
+_WIDTH, _PLOT = 720, 214
+_HEAD, _FOOT = 30, 58
+_DRAWN = 700
+"""Units that are drawn at most, but for the extremes."""
+_EXTREMES = 20
+_FEW = 150
+_LEGEND = 90
+"""A legend of treatments that would be higher gives way to one of settings."""
+_BAR = 10.0
+"""Columns of a session that are narrower than this have room for means only."""
+_SESSIONS = 40
+"""More sessions than this are not told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """What the marks mean. of: the number of the kind of each treatment. by: in words."""
+
+    of: list[int]
+    entries: list[Entry]
+    title: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What both pictures draw on. shown: the points drawn, of `points`."""
+
+    sheet: Sheet
+    y: Vertical
+    of: Scale
+    kinds: _Kinds
+    points: list[SeriesPoint]
+    shown: list[SeriesPoint]
+
+
+def series(prefix: str, response: Response) -> Picture | None:
+    """Draw the units of analysis in the order of time; None where there are fewer than three or no spread."""
+    stage = _stage(response)
+    if stage is None:
+        return None
+    known = stage.points[0].order >= 0
+    ranks = {id(p): k for k, p in enumerate(stage.points)}
+    left, right = stage.y.room, _WIDTH - 12
+    x = Axis(-0.5, len(stage.points) - 0.5, left, right)
+    sheet, y = stage.sheet, stage.y
+    several = _bounds(stage, x)
+    grid(sheet, y, left, right)
+    _marks(stage, [x.at(ranks[id(p)]) for p in stage.shown])
+    whole = [t for t in ticks(0, len(stage.points) - 1, 8) if t.at % 1 == 0]
+    sheet.row(y.axis.start + 24, [(x.at(t.at), f"{t.at:.0f}") for t in whole], "soft")
+    unit = response.analysis_unit
+    for layout, order in (("wide", ", in the order of the run" if known else ", by session and build"), ("narrow", "")):
+        sheet.text((left + right) / 2, sheet.height - 8, f"{unit}{order}", f"soft {layout}", "middle")
+    words = [_opening(stage, unit)]
+    if several:
+        words.append("Vertical lines part the sessions.")
+    if not known:
+        words.append("The files do not say in which order they ran: they stand by session and build.")
+    words.append("Without drift each kind of mark stays at its height from left to right.")
+    title = f"{response.benchmark}, {response.metric}, in the order of the run"
+    return sheet.picture(prefix, title, _described(stage), " ".join(words))
+
+
+def sessions(prefix: str, response: Response) -> Picture | None:
+    """Draw the units of analysis by session, with the means of each kind; None with one session."""
+    stage = _stage(response)
+    found = sorted({p.session for p in stage.points}) if stage is not None else []
+    if stage is None or not len(found) > 1:
+        return None
+    drawn = found[:_SESSIONS]
+    left = stage.y.room
+    slot = min((_WIDTH - left - 12) / len(drawn), 190.0)
+    middles = {s: left + 4 + slot * (k + 0.5) for k, s in enumerate(drawn)}
+    sheet, y = stage.sheet, stage.y
+    grid(sheet, y, left, _WIDTH - 12)
+    columns = len(stage.kinds.entries)
+    crowded = slot * 0.84 / columns < _BAR
+    width = 0.0 if crowded else slot * 0.84 / columns
+
+    def place(session: int, kind: int, share: float) -> float:
+        return middles[session] + (kind - (columns - 1) / 2) * width + (share - 0.5) * width * 0.7
+
+    groups: dict[tuple[int, int], list[SeriesPoint]] = {}
+    for p in stage.points:
+        groups.setdefault((p.session, stage.kinds.of[p.treatment]), []).append(p)
+    share = {id(p): (k + 0.5) / len(own) for own in groups.values() for k, p in enumerate(own)}
+    kept = _Stage(sheet, y, stage.of, stage.kinds, stage.points, [p for p in stage.shown if p.session in middles])
+    if not crowded:
+        _marks(kept, [place(p.session, stage.kinds.of[p.treatment], share[id(p)]) for p in kept.shown])
+    for kind, entry in enumerate(stage.kinds.entries):
+        own = {s: groups[s, kind] for s in drawn if (s, kind) in groups}
+        line = [
+            (place(s, kind, 0.5), y.axis.at(stage.of.one(sum(p.value for p in ps) / len(ps)))) for s, ps in own.items()
+        ]
+        sheet.lines(entry.look.lines("line"), [line] if len(line) > 1 else [])
+        if crowded:
+            entry.look.marks(sheet, line)
+        else:
+            reach = min(width * 0.42, 10.0)
+            sheet.lines("mean", [[(at - reach, level), (at + reach, level)] for at, level in line])
+    sheet.row(y.axis.start + 24, [(middles[s], str(s)) for s in drawn], "soft")
+    sheet.text((left + _WIDTH - 12) / 2, sheet.height - 8, "session", "soft", "middle")
+    if crowded:
+        words = [f"Each mark is the mean of its units in a session; its shape and colour tell {stage.kinds.by}."]
+        words.append("Lines join them: without dependence on the session they are level.")
+    else:
+        words = [_opening(stage, response.analysis_unit)]
+        words.append("Bars are means, joined by lines: without dependence on the session the lines are level.")
+    words += [_checked(d) for d in response.dependences if d.level == "session"]
+    if len(drawn) < len(found):
+        words.append(f"The first {len(drawn)} of {len(found)} sessions are drawn.")
+    title = f"{response.benchmark}, {response.metric}, by session"
+    return sheet.picture(prefix, title, _described(stage), " ".join(words))
+
+
+def _checked(dependence: Dependence) -> str:
+    words = said(dependence.check.words).strip()
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
+
+
+def _stage(response: Response) -> _Stage | None:
+    points = sorted(
+        (p for p in response.series if 0 <= p.treatment < len(response.treatments)),
+        key=lambda p: (p.session, p.order, p.build),
+    )
+    values = np.array([p.value for p in points])
+    of = scale(response, values)
+    if len(points) < 3 or of is None or float(values.min()) == float(values.max()):
+        return None
+    kinds = _kinds(response)
+    top = _HEAD + legend_height(kinds.entries, _WIDTH - 24, kinds.title) + 22
+    y = vertical(of.of(values), of.measure.log, top, top + _PLOT, cut=True)
+    sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
+    name(sheet, 12, 20, response, of)
+    legend(sheet, kinds.entries, 12, _HEAD, _WIDTH - 24, kinds.title)
+    return _Stage(sheet, y, of, kinds, points, _thinned(points))
+
+
+def _kinds(response: Response) -> _Kinds:
+    """Tell treatments apart where there are few; else by the setting of the factor that matters most."""
+    named = [Entry(Look(k), _treatment(t.settings)) for k, t in enumerate(response.treatments)]
+    brief = len(named) <= SETTINGS and legend_height(named, _WIDTH - 24) <= _LEGEND
+    if brief and len(response.factors) != 1:
+        return _Kinds(list(range(len(named))), named, "", "the treatment")
+    if not response.factors:
+        return _Kinds([0] * len(response.treatments), [Entry(Look(0), "all")], "", "the treatment")
+    factor = strongest(response)
+    used = [s for s in factor.settings if any(t.settings.get(factor.name) == s for t in response.treatments)]
+    return _Kinds(
+        [
+            used.index(t.settings[factor.name]) if t.settings.get(factor.name) in used else 0
+            for t in response.treatments
+        ],
+        _entries(factor, used),
+        said(factor.name),
+        f"the setting of {elide(said(factor.name), 30)}",
+    )
+
+
+def _entries(factor: Factor, used: Sequence[str | int | float]) -> list[Entry]:
+    listed = entries(factor, used)
+    return listed or [Entry(look_of(factor, ""), "all")]
+
+
+def _treatment(settings: dict[str, str | int | float]) -> str:
+    return ", ".join(said(s) for s in settings.values()) or "all"
+
+
+def _thinned(points: Sequence[SeriesPoint]) -> list[SeriesPoint]:
+    """Choose units evenly in time, and the extremes."""
+    if len(points) <= _DRAWN:
+        return list(points)
+    even = set(np.linspace(0, len(points) - 1, _DRAWN).astype(int).tolist())
+    ranked = sorted(range(len(points)), key=lambda k: points[k].value)
+    return [points[k] for k in sorted(even | set(ranked[:_EXTREMES]) | set(ranked[-_EXTREMES:]))]
+
+
+def _marks(stage: _Stage, xs: Sequence[float]) -> None:
+    numbers = stage.of.of(np.array([p.value for p in stage.shown]))
+    pixels = stage.y.axis.all(numbers)
+    inside = stage.y.inside(numbers)
+    small = len(stage.shown) > _FEW
+    for kind, entry in enumerate(stage.kinds.entries):
+        own = [k for k, p in enumerate(stage.shown) if stage.kinds.of[p.treatment] == kind]
+        entry.look.marks(stage.sheet, [(xs[k], pixels[k]) for k in own if inside[k]], "small" if small else "middle")
+        over = [(xs[k], stage.y.axis.end + 4) for k in own if numbers[k] > stage.y.range.high]
+        under = [(xs[k], stage.y.axis.start - 4) for k in own if numbers[k] < stage.y.range.low]
+        stage.sheet.marks(f"edge-{entry.look.colour}", "chevron-up", over, 4)
+        stage.sheet.marks(f"edge-{entry.look.colour}", "chevron-down", under, 4)
+
+
+def _bounds(stage: _Stage, x: Axis) -> bool:
+    """Part and name the sessions; tell whether there are several."""
+    found = [p.session for p in stage.points]
+    starts = [k for k, s in enumerate(found) if k == 0 or s != found[k - 1]]
+    if not 1 < len(starts) <= _SESSIONS:
+        return False
+    y = stage.y.axis
+    stage.sheet.lines("axis", [[(x.at(k - 0.5), y.end - 18), (x.at(k - 0.5), y.start)] for k in starts[1:]])
+    names = [
+        (x.at((k + end - 1) / 2), f"{found[k]}" if k else f"session {found[k]}")
+        for k, end in zip(starts, [*starts[1:], len(found)], strict=True)
+    ]
+    stage.sheet.row(y.end - 6, names, "soft small")
+    return True
+
+
+def _opening(stage: _Stage, unit: str) -> str:
+    what = "a value" if unit == "iteration" else f"the mean of {'an' if unit == 'execution' else 'a'} {unit}"
+    words = f"Each mark is {what}; its shape and colour tell {stage.kinds.by}."
+    if len(stage.shown) < len(stage.points):
+        words += f" {len(stage.shown):,} of {len(stage.points):,} are drawn, evenly chosen, and the extremes with them."
+    beyond = stage.y.range.beyond
+    if beyond:
+        words += f" {beyond:,} lie{'s' if beyond == 1 else ''} beyond the axis, marked at its edge."
+    return words
+
+
+def _described(stage: _Stage) -> str:
+    values = [p.value for p in stage.points]
+    return f"{len(values):,} marks from {stage.of.say(min(values))} to {stage.of.say(max(values))}."

@@ -1,0 +1,1 @@
+"""The analysis of a study as page, text and CSV."""

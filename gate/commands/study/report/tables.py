@@ -1,0 +1,312 @@
+"""The tables of a study's page: rows of text, arranged and rounded for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gate.commands.study.report import words as say
+from gate.model.study import (
+    Abridged,
+    Effect,
+    LinearModel,
+    OneWay,
+    QuantileModel,
+    Response,
+    SampleSizes,
+    Setting,
+)
+from gate.units import format_confidence, format_number, format_share
+from gate.words.effects import percentile, settings_text
+from gate.words.numbers import format_p
+
+_SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column's name, and whether it holds numbers."""
+
+    name: str
+    number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table; the first cell of a row names the row. note: what stands below."""
+
+    caption: str
+    head: tuple[Heading, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def _head(first: str, *numbers: str, text: Sequence[str] = ()) -> tuple[Heading, ...]:
+    return (Heading(first, number=False), *(Heading(name, name not in text) for name in numbers))
+
+
+def design(response: Response) -> View:
+    """Lay out the factors and their settings."""
+    rows = [
+        (f.name, str(f.settings[0]), ", ".join(map(str, f.settings[1:])), f"by {f.varies}") for f in response.factors
+    ]
+    head = _head("factor", "low (-1)", "others", "varies", text=("low (-1)", "others", "varies"))
+    return View("Factors: the first setting is coded -1", head, tuple(rows))
+
+
+def treatments(response: Response) -> View:
+    """Lay out what was measured of each treatment."""
+    taus = list(dict.fromkeys(tau for t in response.treatments for tau in t.quantiles))
+    names = [percentile(float(tau)) for tau in taus]
+    rows = [
+        (
+            settings_text(t.settings) or "all",
+            str(t.builds),
+            str(t.executions),
+            str(t.values),
+            say.number(t.mean, response),
+            _number(t.sd, response),
+            *(_number(t.quantiles.get(tau), response) for tau in taus),
+        )
+        for t in response.treatments
+    ]
+    unit = say.unit_name(response)
+    caption = f"Treatments{f', in {unit}' if unit else ''}; quantiles of all values, where there are enough of them"
+    return View(caption, _head("treatment", "builds", "executions", "values", "mean", "sd", *names), tuple(rows))
+
+
+def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> View:
+    """Lay out a linear model in the form of QR Table 3."""
+    percent = format_confidence(confidence)
+    rows: list[tuple[str, ...]] = []
+    for term in model.terms:
+        for i, effect in enumerate(term.effects):
+            own = (
+                (
+                    str(term.df),
+                    f"{term.sum_of_squares:.4g}",
+                    _share(term.share),
+                    format_p(term.p),
+                    format_p(term.p_adjusted),
+                )
+                if not i
+                else ("",) * 5
+            )
+            rows.append((say.effect_name(effect, response), *_ends(effect, response), *own))
+    rest = (str(model.residual_df), f"{model.residual_ss:.4g}", _share(model.unexplained), "", "")
+    rows.append(("residuals", "", "", "", *rest))
+    unit = say.unit_name(response)
+    squared = f", {say.squared(response)}" if say.squared(response) else ""
+    fitted = f"{model.formula}; {model.observations} observations, R² {_share(model.r2) or 'unknown'}"
+    return View(
+        f"{f'{name}: ' if name else ''}Effects on the mean{f' in {unit}' if unit else ''}: {fitted}",
+        _head(
+            "effect", f"low {percent}", "estimate", f"high {percent}", "df", f"sum sq{squared}", "share", "p", "p, Holm"
+        ),
+        tuple(rows),
+        "; ".join([say.coding(response), *(f"not told apart: {text}" for text in model.inestimable)]),
+    )
+
+
+def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
+    """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
+    percent = format_confidence(confidence)
+    alone = [*(model.iid or [])]
+    extra = (f"iid low {percent}", f"iid high {percent}", "iid p") if alone else ()
+    rows = []
+    for i, effect in enumerate(model.effects):
+        beside = (
+            (_number(alone[i].low, response), _number(alone[i].high, response), format_p(alone[i].p)) if alone else ()
+        )
+        rows.append((say.effect_name(effect, response), *_ends(effect, response), format_p(effect.p), *beside))
+    unit = say.unit_name(response)
+    few = "" if model.enough else "; too few values beyond it in some treatment to be sure"
+    return View(
+        f"Effects on {percentile(model.tau)}{f' in {unit}' if unit else ''}{few}",
+        _head("effect", f"low {percent}", "estimate", f"high {percent}", "p", *extra),
+        tuple(rows),
+    )
+
+
+def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
+    """Lay out the estimates of all effects beside each other, a column for each quantile."""
+    rows = [
+        (say.effect_name(effect, response), *(say.number(model.effects[i].estimate, response) for model in models))
+        for i, effect in enumerate(models[0].effects)
+    ]
+    unit = say.unit_name(response)
+    caption = f"Effects on each quantile{f' in {unit}' if unit else ''}"
+    return View(caption, _head("effect", *(percentile(model.tau) for model in models)), tuple(rows))
+
+
+def percents(response: Response, factor: str) -> View | None:
+    """Lay out one factor's settings against its first, in the form of SCHED's result tables."""
+    found = [row for row in response.percents if row.factor == factor]
+    if not found:
+        return None
+    unit = say.unit_name(response)
+    several = len({(row.first, row.second) for row in found}) > 1
+    rows = [
+        (
+            settings_text(row.at) or "everywhere",
+            *((f"{row.first} to {row.second}",) if several else ()),
+            say.number(row.first_mean, response),
+            say.number(row.second_mean, response),
+            say.number(row.difference, response, sign=True),
+            row.words,
+            "" if row.low is None or row.high is None else f"{_signed(row.low)} to {_signed(row.high)}",
+        )
+        for row in found
+    ]
+    means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
+    names = [*(["settings"] if several else []), *means, "difference", "result", "interval"]
+    text = ("settings", "result", "interval")
+    caption = f"{factor}, setting against setting{f', in {unit}' if unit else ''}"
+    return View(caption, _head("at", *names, text=text), tuple(rows))
+
+
+def one_way(response: Response, found: OneWay) -> View:
+    """Lay out a one-way table with quantiles and Tukey-Kramer groups (SCHED, appendix)."""
+    rows = [
+        (
+            str(row.setting),
+            str(row.count),
+            say.number(row.mean, response),
+            _number(row.sd, response),
+            *(_number(row.quantiles.get(name), response) for name in _SCHED),
+            row.letters,
+        )
+        for row in found.rows
+    ]
+    at = f" at {settings_text(found.at)}" if found.at else ""
+    names = ("count", "mean", "sd", *_SCHED, "group")
+    note = "Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else ""
+    return View(f"{found.factor}{at}", _head(found.factor, *names, text=("group",)), tuple(rows), note)
+
+
+def differences(response: Response, found: OneWay, confidence: float) -> View:
+    """Lay out the comparisons of all pairs of settings."""
+    percent = format_confidence(confidence)
+    rows = [
+        (
+            f"{pair.b} - {pair.a}",
+            _number(pair.low, response),
+            say.number(pair.difference, response, sign=True),
+            _number(pair.high, response),
+            format_p(pair.p),
+        )
+        for pair in found.pairs
+    ]
+    at = f" at {settings_text(found.at)}" if found.at else ""
+    head = _head("difference", f"low {percent}", "estimate", f"high {percent}", "p")
+    return View(f"{found.factor}{at}: all pairs by Tukey and Kramer", head, tuple(rows))
+
+
+def spreads(response: Response) -> View | None:
+    """Lay out tests of variances."""
+    if not response.spreads:
+        return None
+    rows = [
+        (
+            found.factor,
+            settings_text(found.at) or "all treatments",
+            "" if found.ratio is None else format_number(found.ratio),
+            format_p(found.f_p),
+            format_p(found.levene_p),
+        )
+        for found in response.spreads
+    ]
+    names = ("at", "ratio of variances", "p, F", "p, Brown-Forsythe")
+    caption = "Do settings differ in their spread? The ratio is that of the second setting to the first"
+    note = "The F test holds for normal values only; Brown and Forsythe's does not need them."
+    return View(caption, _head("factor", *names, text=("at",)), tuple(rows), note)
+
+
+def sample_sizes(response: Response, found: SampleSizes) -> View:
+    """Lay out the sample-size study (NIST Fig. 10 and 11)."""
+    rows = [
+        (
+            f"{row.size}, {'t' if row.method == 't' else 'BCa'}",
+            *(say.number(width, response) for width in row.widths),
+            format_share(row.coverage),
+        )
+        for row in found.rows
+    ]
+    unit = say.unit_name(response)
+    caption = (
+        f"Intervals of the mean from subsamples of {settings_text(found.settings) or 'all'} ({found.units} units)"
+        f"{f', widths in {unit}' if unit else ''}; nominal {format_confidence(found.confidence)}"
+    )
+    names = ("width, lower quartile", "median width", "upper quartile", "attained coverage")
+    return View(caption, _head("size", *names), tuple(rows))
+
+
+def checks(response: Response) -> View:
+    """Lay out what the tests say."""
+    found = [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
+    found += [response.kruskal] if response.kruskal else []
+    rows = [
+        (
+            check.name,
+            "" if check.statistic is None else format_number(check.statistic),
+            ", ".join(f"{df:.4g}" for df in check.df),
+            format_p(check.p),
+            check.words,
+        )
+        for check in found
+    ]
+    return View("Checks", _head("test", "statistic", "df", "p", "says", text=("says",)), tuple(rows))
+
+
+def abridged(response: Response, found: Abridged, confidence: float) -> View:
+    """Lay out the linear model of an abridged data set."""
+    name = f"{found.name} ({found.treatments} treatments{'' if found.balanced else ', not balanced'})"
+    return linear(response, found.linear, confidence, name)
+
+
+def side_by_side(response: Response) -> View | None:
+    """Lay out the main effects of all data sets beside each other (NIST 4.7)."""
+    if not response.abridged or response.linear is None:
+        return None
+    models = [response.linear, *(each.linear for each in response.abridged)]
+    keys: dict[tuple[str, str], Effect] = {}
+    for model in models:
+        for term in model.terms:
+            if len(term.factors) == 1:
+                keys |= {(e.term, _key(e.settings)): e for e in term.effects if (e.term, _key(e.settings)) not in keys}
+    rows = [
+        (say.effect_name(effect, response), *(_own(model, effect, response) for model in models))
+        for effect in keys.values()
+    ]
+    names = ("all treatments", *(each.name for each in response.abridged))
+    return View("Main effects with and without some treatments", _head("effect", *names), tuple(rows))
+
+
+def _own(model: LinearModel, effect: Effect, response: Response) -> str:
+    own = next(
+        (e for t in model.terms for e in t.effects if (e.term, e.settings) == (effect.term, effect.settings)), None
+    )
+    if own is None:
+        return "-"
+    half = "" if own.low is None or own.high is None else f" ±{say.number((own.high - own.low) / 2, response)}"
+    return f"{say.number(own.estimate, response, sign=True)}{half}"
+
+
+def _key(settings: dict[str, Setting]) -> str:
+    return settings_text(settings)
+
+
+def _ends(effect: Effect, response: Response) -> tuple[str, str, str]:
+    return _number(effect.low, response), say.number(effect.estimate, response), _number(effect.high, response)
+
+
+def _number(value: float | None, response: Response) -> str:
+    return "" if value is None else say.number(value, response)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"
+
+
+def _signed(value: float) -> str:
+    return format_share(value, sign=True)

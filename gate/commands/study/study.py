@@ -1,0 +1,44 @@
+"""perfgate study: measure a designed experiment on this checkout, and analyse it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from gate.cli.options import OutputOptions, RulesOptions
+from gate.commands.study.measure import measure_study, outcome
+from gate.commands.study.options import AnalyseOptions, StudyOptions
+from gate.model import UserError
+from gate.report.outputs import require_writable, targets
+from gate.run.measuring import Job
+
+EXIT_USAGE = 2
+
+
+def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, out: TextIO, err: TextIO) -> int:
+    """Measure, analyse, fill the folder of the study and print what it says.
+
+    Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
+    """
+    # found out now, not after an hour of measuring
+    outputs = OutputOptions(analysis.json, analysis.html, None, None, analysis.quiet)
+    require_writable(outputs)
+    if analysis.csv is not None and analysis.csv.exists() and not analysis.csv.is_dir():
+        raise UserError(f"--csv {analysis.csv}: is a file, not a folder")
+
+    def conclude(folder: Path, _: Job) -> int:
+        told = outcome(folder, err)
+        if not told.executions:
+            return told.code
+        # statistics and pictures take their time to load, and a plan needs none
+        from gate.commands.study import analyse
+
+        try:
+            code = analyse.analyse_folder(folder, analysis, out, err)
+        except UserError as error:
+            err.write(f"perfgate: {error}; the measurements are kept, `perfgate study analyse {folder}` tries again\n")
+            return told.code or EXIT_USAGE
+        return told.code or code
+
+    written = [*targets(outputs), *([analysis.csv] if analysis.csv else [])]
+    return measure_study(options, rules, written, out, err, conclude=conclude)

@@ -1,0 +1,52 @@
+"""Which findings matter most: the order that reports show them in, and how many get more room than a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from gate.decide.design import Subject
+from gate.model import Case, Finding, QuantileCurve, RatioInterval, Verdict
+from gate.stats.quantile import quantile_curve
+
+ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
+"""The verdicts of findings, those that matter first."""
+
+MOST = 20
+"""Findings that get curves and pictures."""
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings with those that matter first, and among equals the largest change first."""
+    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), -_size(f.ratio)))
+
+
+def _size(ratio: RatioInterval) -> float:
+    estimate = ratio.estimate
+    known = estimate is not None and math.isfinite(estimate) and estimate > 0
+    return abs(math.log(estimate)) if known and estimate is not None else math.inf
+
+
+def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[QuantileCurve]:
+    """Draw up the curves of a report, in the order of its cases.
+
+    subjects, findings: one of each for every statistic that is decided, in the same order.
+    """
+    most = {id(finding) for finding in ordered(findings)[:MOST]}
+    cases = {
+        id(subject.case): subject.case
+        for subject, finding in zip(subjects, findings, strict=True)
+        if subject.tau is not None or id(finding) in most
+    }
+    curves = [_curve(case) for case in cases.values() if _has_curve(case)]
+    return [curve for curve in curves if curve.effects]
+
+
+def _has_curve(case: Case) -> bool:
+    # an exact metric has no distribution
+    return not case.exact and bool(min(case.base.values.min(), case.head.values.min()) > 0)
+
+
+def _curve(case: Case) -> QuantileCurve:
+    effects = list(quantile_curve(case.base, case.head))
+    return QuantileCurve(benchmark=case.benchmark, metric=case.metric, factors=case.factors, effects=effects)

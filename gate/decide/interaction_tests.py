@@ -1,0 +1,229 @@
+"""Contrasts between the settings of a factor -> tested interactions of the side with it, over the rounds of a look.
+
+One number a build and side: the weighted sum of ln(mean) (of ln(quantile)) over the settings, so that what the settings
+of a build have in common cancels. Head less base is then a difference of logarithms like any other. Source:
+docs/method.md, by factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gate.decide.contrasts import Contrast
+from gate.decide.design import Design, Subject
+from gate.decide.estimates import measured
+from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
+from gate.evidence.factors import pairs
+from gate.stats.estimate import Method, Reduced, ratio_of, reduce
+from gate.stats.family import Tested
+from gate.stats.levels import Tops
+from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio, paired_units
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossed:
+    """An interaction at the look that proved it, or at the last one.
+
+    ratio: of the ratios head/base; None in trouble, which says why in words. builds: of the side that has fewer, those
+    measured at every setting. held: too few to call anything. p, p_improvement: of 1, at that look alone. nominal: the
+    interval at the level that this look has of the whole alpha.
+    """
+
+    contrast: Contrast
+    ratio: Ratio | None
+    exact: bool
+    method: str
+    builds: int
+    held: bool
+    trouble: str
+    look: int
+    p: float | None
+    p_improvement: float | None
+    nominal_alpha: float
+    nominal: Limits
+    regression: Tested
+    improvement: Tested
+    settled: bool
+
+    @property
+    def paired(self) -> bool:
+        """Tell whether the interval is paired by round, which spends less of alpha at looks."""
+        return self.method == "fieller-paired"
+
+    @property
+    def member(self) -> Member:
+        """What the families share of it."""
+        callable_ = not self.held and self.p is not None and self.p_improvement is not None
+        return Member(
+            p=self.p if callable_ and self.p is not None else 1.0,
+            p_improvement=self.p_improvement if callable_ and self.p_improvement is not None else 1.0,
+            look=self.look,
+            paired=self.paired,
+            exact=self.exact,
+            settled=self.settled,
+            before=Share(self.regression, self.improvement),
+        )
+
+    def with_share(self, share: Share) -> Crossed:
+        """Take what the families gave; what is proven keeps its data."""
+        if self.settled:
+            return self
+        proven = share.regression.rejected or share.improvement.rejected
+        return replace(self, regression=share.regression, improvement=share.improvement, settled=proven or self.exact)
+
+
+def crossings(contrasts: Sequence[Contrast], design: Design, look: int, rounds: int | None) -> list[Crossed]:
+    """Test interactions at a look (from 0), over their first rounds; None: over all there is."""
+    reduced: dict[int, Reduced] = {}
+    for part in (part for contrast in contrasts for part in contrast.parts):
+        if id(part.subject) not in reduced:
+            reduced[id(part.subject)] = _reduced(part.subject, design, rounds)
+    return [_crossed(contrast, reduced, design, look) for contrast in contrasts]
+
+
+def _reduced(subject: Subject, design: Design, rounds: int | None) -> Reduced:
+    both = measured(subject, rounds)
+    return reduce(both.base, both.head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
+
+
+def _crossed(contrast: Contrast, reduced: dict[int, Reduced], design: Design, look: int) -> Crossed:
+    found = [reduced[id(part.subject)] for part in contrast.parts]
+    weights = [part.weight for part in contrast.parts]
+    builds = _builds(contrast, found)
+    plain = Crossed(
+        contrast=contrast,
+        ratio=None,
+        exact=False,
+        method=design.method,
+        builds=builds,
+        held=builds < design.policy.config.gate.min_builds,
+        trouble=_trouble(contrast, found),
+        look=look,
+        p=None,
+        p_improvement=None,
+        nominal_alpha=design.spending.nominal(look, design.alpha, paired=design.method == "fieller-paired"),
+        nominal=WITHHELD,
+        regression=NOT_TESTED,
+        improvement=NOT_TESTED,
+        settled=False,
+    )
+    if plain.trouble:
+        return plain
+    if all(each.exact for each in found):
+        return _as_numbers(plain, found, weights)
+    base, head = (combined([getattr(each, side) for each in found], weights) for side in ("base", "head"))
+    return _tested(plain, base, head, design)
+
+
+def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
+    """Count the builds of the side that has fewer: those at every setting, or of sessions the fewest at one."""
+    sides = [[each.base for each in found], [each.head for each in found]]
+    if all(isinstance(unit, tuple) for unit in found[0].base.units):
+        return min(len(set.intersection(*(set(tops.units) for tops in side))) for side in sides)
+    cases = [part.subject.case for part in contrast.parts]
+    return min(len(side.builds) for case in cases for side in (case.base, case.head))
+
+
+_TROUBLES = {
+    "negative": "negative values have no ratio",
+    "overflow": "the values are too large or too small to form a ratio",
+    "zero-base": "base is 0, so there is no ratio",
+    "zero-quantile": "a quantile of 0 has no logarithm",
+    "apart": "base and head were measured in different sessions",
+    "one-unit": "there is one build or session on a side, and what differs between them is not known",
+    "no-spread": "there is no spread: timer too coarse?",
+    "no-rounds": "fewer than two rounds were measured on both sides",
+}
+
+
+def _trouble(contrast: Contrast, found: Sequence[Reduced]) -> str:
+    """Say what stands in the way of a ratio of ratios, and where; "" where nothing does."""
+    for part, reduced in zip(contrast.parts, found, strict=True):
+        where = pairs(part.subject.case.factors)
+        short = reduced.shortage
+        if reduced.trouble == "few-values" and short is not None:
+            return f"at {where} {part.subject.statistic} needs {short.needs} values per build, has {short.has}"
+        if reduced.trouble:
+            return f"at {where} {_TROUBLES.get(reduced.trouble, reduced.trouble)}"
+        values = [
+            reduced.x,
+            reduced.y,
+            *(() if reduced.base.log else (reduced.base.values.min(), reduced.head.values.min())),
+        ]
+        if min(values) <= 0:
+            return f"at {where} there is a value of 0, which has no logarithm"
+    return ""
+
+
+def _as_numbers(plain: Crossed, found: Sequence[Reduced], weights: Sequence[float]) -> Crossed:
+    x, y = (
+        math.exp(sum(w * math.log(getattr(each, of)) for each, w in zip(found, weights, strict=True)))
+        for of in ("x", "y")
+    )
+    worse, better = tails(plain.contrast.subject)
+    return replace(
+        plain,
+        ratio=MeanPair(x, y, 0.0, 0.0, 0.0, None),
+        exact=True,
+        method="exact",
+        held=False,
+        p=float(not beyond(y / x, 1.0, worse)),
+        p_improvement=float(not beyond(y / x, 1.0, better)),
+        nominal=Limits("bounded", y / x, y / x),
+    )
+
+
+def combined(sides: Sequence[Tops], weights: Sequence[float]) -> Tops:
+    """Return the weighted sum of the logarithms of each build (or session) that all settings of a side have.
+
+    sides: one for each setting, positive means or logarithms. The instrument's smallest step adds up by its squares.
+    """
+    shared = set.intersection(*(set(side.units) for side in sides))
+    units = tuple(unit for unit in sides[0].units if unit in shared)
+    values = np.zeros(len(units))
+    steps = 0.0
+    for side, weight in zip(sides, weights, strict=True):
+        logs = side.values if side.log else np.log(side.values)
+        place = {unit: i for i, unit in enumerate(side.units)}
+        values += weight * logs[[place[unit] for unit in units]]
+        steps += (weight * (side.gap if side.log else side.gap / math.exp(float(logs.mean())))) ** 2
+    return Tops(values, units, math.sqrt(steps), log=True)
+
+
+def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
+    if min(base.n, head.n) < 2:
+        most = max(base.n, head.n)
+        of = (
+            "no build or session"
+            if most == 0
+            else "one build or session"
+            if most == 1
+            else "too few builds or sessions"
+        )
+        return replace(
+            plain, trouble=f"{of} of a side measured all settings, and what differs between them is not known"
+        )
+    method: Method = design.method
+    rounds = all(isinstance(unit, tuple) for unit in (*base.units, *head.units))
+    if method == "fieller-paired" and rounds and not paired_units(base, head):
+        # as for a finding: a pairing chosen for complete rounds does not throw away what has no partner
+        method = "fieller" if design.policy.config.gate.interval == "auto" else method
+    reduced = Reduced(base, head, math.exp(base.mean), math.exp(head.mean), False, "", None, ())
+    ratio = ratio_of(reduced, method)
+    if ratio.df is None:
+        return replace(plain, trouble="there is no spread, or there are fewer than two rounds of both sides")
+    worse, better = tails(plain.contrast.subject)
+    alpha = design.spending.nominal(plain.look, design.alpha, paired=method == "fieller-paired")
+    return replace(
+        plain,
+        ratio=ratio,
+        method=method,
+        p=ratio.p(1.0, worse),
+        p_improvement=ratio.p(1.0, better),
+        nominal_alpha=alpha,
+        nominal=ratio.limits(alpha),
+    )

@@ -1,0 +1,296 @@
+"""The tests of every finding, look by look: what is rejected, what is settled, and at which level.
+
+A fixed design is one look at everything. Source: docs/method.md, verdicts, family and early stopping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gate.config.rules import accepts_of
+from gate.config.types import Accept
+from gate.decide.contrasts import Contrast
+from gate.decide.design import Design, Subject
+from gate.decide.estimates import AS_REMEMBERED, Estimated, Estimates, estimates
+from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
+from gate.decide.interaction_tests import Crossed, crossings
+from gate.model import Accepted
+from gate.stats.family import Tested
+from gate.stats.ratio import WITHHELD, Limits
+
+ONLY_REPORTS = ("memory", "bootstrap")
+"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the nominal interval lies.
+
+    not_worse, not_better, within_floor: shown to be so. promising: on its own an improvement, which min_builds or the
+    family may still forbid.
+    """
+
+    not_worse: bool
+    not_better: bool
+    within_floor: bool
+    promising: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A subject with what was found of it at the look that settled it, or at the last one.
+
+    look: number of that look, from 0. p, p_improvement: of the threshold, at that look alone. regression, improvement:
+    what the families gave, in terms of the alpha that all looks spend. nominal: the interval at the level that this
+    look has of the whole alpha. settled: more data of it can change nothing.
+    """
+
+    estimated: Estimated
+    look: int
+    p: float | None
+    p_improvement: float | None
+    regression: Tested
+    improvement: Tested
+    nominal_alpha: float
+    nominal: Limits
+    position: Position
+    settled: bool
+
+    @property
+    def subject(self) -> Subject:
+        """What it is about."""
+        return self.estimated.subject
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
+
+    judged: list[Judged]
+    crossed: list[Crossed]
+    factor: float
+
+
+def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contrast] = ()) -> Walk:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
+
+    contrasts: interactions, tested at the same looks on what was measured until then, in the same families.
+    """
+    judged: list[Judged | None] = [None] * len(subjects)
+    crossed: list[Crossed | None] = [None] * len(contrasts)
+    factors = AS_REMEMBERED
+    for look, rounds in enumerate(design.reached or (None,)):
+        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
+        asked = [
+            i
+            for i, c in enumerate(crossed)
+            if c is None or (not c.settled and all(_goes_on(p.subject, rounds) for p in contrasts[i].parts))
+        ]
+        if not still_open and not asked:
+            break
+        if still_open:
+            now = estimates([subjects[i] for i in still_open], design, rounds, factors)
+            factors = now.factors
+            for i, found in zip(still_open, _tests(now, design, look), strict=True):
+                judged[i] = found
+        for i, tested in zip(asked, crossings([contrasts[i] for i in asked], design, look, rounds), strict=True):
+            crossed[i] = tested
+        after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
+        judged, crossed = list(after.judged), list(after.crossed)
+    return Walk([j for j in judged if j is not None], [c for c in crossed if c is not None], factors.rounds)
+
+
+def _goes_on(subject: Subject, rounds: int | None) -> bool:
+    """Tell whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
+    return rounds is None or all(
+        any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
+    )
+
+
+def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
+    return [_tested(found, design, look) for found in now.found]
+
+
+def _tested(found: Estimated, design: Design, look: int) -> Judged:
+    subject, reduced, ratio = found.subject, found.reduced, found.ratio
+    d = subject.threshold
+    worse, better = (1 + d, 1 / (1 + d)) if subject.lower else (1 / (1 + d), 1 + d)
+    worse_tail, better_tail = tails(subject)
+    p: float | None = None
+    p_improvement: float | None = None
+    if found.exact and not reduced.trouble:
+        value = ratio.y / ratio.x
+        p = float(not (beyond(value, worse, worse_tail) and _beyond_floor(found)))
+        p_improvement = float(not (beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
+    elif not reduced.trouble:
+        p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
+    elif reduced.trouble == "zero-base" and subject.floor is not None and subject.lower:
+        above = float(not ratio.y > subject.floor) if found.exact else ratio.p_difference(subject.floor, "above")
+        p, p_improvement = above, 1.0
+    nominal_alpha = design.spending.nominal(look, design.alpha, paired=found.paired)
+    nominal = limits_of(found, nominal_alpha)
+    return Judged(
+        estimated=found,
+        look=look,
+        p=p,
+        p_improvement=p_improvement,
+        regression=NOT_TESTED,
+        improvement=NOT_TESTED,
+        nominal_alpha=nominal_alpha,
+        nominal=nominal,
+        position=_position(found, p, p_improvement, nominal, nominal_alpha),
+        settled=False,
+    )
+
+
+def limits_of(found: Estimated, alpha: float) -> Limits:
+    """Return the limits of the ratio at confidence 1 - alpha: withheld in trouble, a point for exact metrics."""
+    if found.reduced.trouble:
+        return WITHHELD
+    if found.exact:
+        ratio = found.ratio.y / found.ratio.x
+        return Limits("bounded", ratio, ratio)
+    return found.ratio.limits(alpha)
+
+
+def _beyond_floor(found: Estimated, *, improvement: bool = False) -> bool:
+    subject, change = found.subject, found.ratio.y - found.ratio.x
+    return subject.floor is None or (change if subject.lower != improvement else -change) > subject.floor
+
+
+def _effective(judged: Judged, *, improvement: bool) -> float:
+    """Return the p that the family shares: 1 where nothing may be called, the floor's too where there is one.
+
+    The floor is an intersection of tests, so the larger p stands for both (docs/method.md).
+    """
+    found, subject = judged.estimated, judged.subject
+    p = judged.p_improvement if improvement else judged.p
+    if p is None or found.hold:
+        return 1.0
+    if subject.floor is not None and not found.exact and not found.reduced.trouble:
+        tail = tails(subject)[int(improvement)]
+        p_floor = found.ratio.p_difference(subject.floor if tail == "above" else -subject.floor, tail)
+        return 1.0 if p_floor is None else max(p, p_floor)
+    return p
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What all findings and interactions have become after a look."""
+
+    judged: list[Judged]
+    crossed: list[Crossed]
+
+
+def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Design) -> _After:
+    """Share the error over all findings and interactions after a look.
+
+    A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
+    place and can no longer regress. Exact ones decide as numbers and take no share.
+    """
+    shares = shared([*map(_member, judged), *(c.member for c in crossed)], design)
+    found = []
+    for j, each in zip(judged, shares, strict=False):
+        if j.settled:
+            # its improvement may still come, when others of that family are found
+            found.append(replace(j, improvement=each.improvement))
+            continue
+        # a promising one waits for its verdict: it costs time only where head is faster
+        settled = j.estimated.hold not in ONLY_REPORTS and (
+            each.regression.rejected or each.improvement.rejected or (j.position.not_worse and not j.position.promising)
+        )
+        settled = settled or j.estimated.exact
+        found.append(replace(j, regression=each.regression, improvement=each.improvement, settled=settled))
+    return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
+
+
+def _member(judged: Judged) -> Member:
+    found = judged.estimated
+    return Member(
+        p=_effective(judged, improvement=False),
+        p_improvement=_effective(judged, improvement=True),
+        look=judged.look,
+        paired=found.paired,
+        exact=found.exact,
+        settled=judged.settled,
+        before=Share(judged.regression, judged.improvement),
+    )
+
+
+def _position(
+    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, alpha: float
+) -> Position:
+    subject, reduced = found.subject, found.reduced
+    if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
+        # numbers: what is not beyond is within, the threshold itself included
+        return Position(
+            not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found), promising=False
+        )
+    if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
+        return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
+    if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
+        return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
+    d = subject.threshold
+    below, above = nominal.high < 1 + d, nominal.low > 1 / (1 + d)
+    not_worse, not_better = (below, above) if subject.lower else (above, below)
+    within_floor = False
+    if subject.floor is not None:
+        difference = found.ratio.difference_limits(alpha)
+        if difference.low is not None and difference.high is not None:
+            up, down = difference.high < subject.floor, difference.low > -subject.floor
+            # a change must be beyond threshold and floor to be worth failing for: below the floor it is not worse
+            not_worse = not_worse or (up if subject.lower else down)
+            within_floor = up and down and not (below and above)
+            not_better = not_better or within_floor
+    promising = nominal.high < 1 / (1 + d) if subject.lower else nominal.low > 1 + d
+    return Position(not_worse, not_better, within_floor, promising)
+
+
+def _within_floor(found: Estimated) -> bool:
+    """Tell whether an exact change is beyond the threshold, but no larger than the floor."""
+    ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
+    outside = beyond(ratio.y / ratio.x, 1 + d, "above") or beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
+    return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
+
+
+class Acceptance(NamedTuple):
+    """What covers a regression: an accept entry, else a label. exceeded: an entry that it exceeds."""
+
+    covers: Accepted | None
+    exceeded: Accepted | None
+
+
+def acceptance(judged: Judged, design: Design) -> Acceptance:
+    """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
+    found, subject, policy = judged.estimated, judged.subject, design.policy
+    exceeded: Accept | None = None
+    for accept in accepts_of(policy.config, subject.case.benchmark, subject.case.metric, subject.statistic):
+        if accept.until < policy.today or found.reduced.trouble:
+            continue
+        if not _exceeds(judged, float(accept.up_to), design):
+            return Acceptance(_entry(accept), None)
+        if exceeded is None or accept.up_to > exceeded.up_to:
+            exceeded = accept
+    label = Accepted(up_to=None, until=None, reason=policy.label) if policy.label is not None else None
+    return Acceptance(label, _entry(exceeded) if exceeded is not None else None)
+
+
+def _entry(accept: Accept) -> Accepted:
+    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
+
+
+def _exceeds(judged: Judged, size: float, design: Design) -> bool:
+    found, subject = judged.estimated, judged.subject
+    limit = 1 + size if subject.lower else 1 / (1 + size)
+    tail = tails(subject)[0]
+    if found.exact:
+        return beyond(found.ratio.y / found.ratio.x, limit, tail)
+    p = found.ratio.p(limit, tail)
+    return p is not None and p < decided_alpha(judged, judged.regression, design)
+
+
+def decided_alpha(judged: Judged, tested: Tested, design: Design) -> float:
+    """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
+    return design.spending.nominal(judged.look, tested.alpha, paired=judged.estimated.paired)

@@ -1,0 +1,93 @@
+"""Measurements -> report, as check, decide and report do it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.config.parse import parse
+from gate.config.rules import Policy, matches
+from gate.config.source import from_tables
+from gate.decide import decide, look
+from gate.decide.policy import policy_of
+from gate.evidence.gather import gather
+from gate.evidence.inputs import Inputs
+from gate.evidence.looks import planned_looks
+from gate.evidence.records import Located
+from gate.evidence.runs import run_of
+from gate.model import AfterRound, Execution, Look, Record, Report, Round, Run, UserError
+from gate.report.material import Material, material_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """A report and what is at hand beside it; material: read or made only when a page asks for it."""
+
+    report: Report
+    material: Callable[[], Material]
+
+
+def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = None) -> Decided:
+    """Decide over measurements by the rules that the options name, else those the run was measured under.
+
+    label: what accepts every regression, in words.
+
+    Raises:
+        UserError: files that contradict each other, or rules that cannot be read.
+    """
+    run = run_of(inputs.records)
+    return decide_by(inputs, replace(policy_of(run, options), label=label), options)
+
+
+def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
+    """Decide over measurements by a policy; options: what was asked for, for its selection and for what a page says.
+
+    Raises:
+        UserError: files that contradict each other, or a selection of nothing.
+    """
+    evidence = gather(inputs.records, policy.config, options.benchmarks)
+    if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
+        names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
+        raise UserError(f"--benchmark {' '.join(options.benchmarks)}: matches none of {', '.join(names) or 'nothing'}")
+    warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
+    warned = msgspec.structs.replace(evidence, warnings=warnings)
+    return Decided(decide(warned, policy), lambda: material_of(inputs, evidence, policy, options))
+
+
+def _selection(inputs: Inputs, options: RulesOptions) -> list[str]:
+    """Warn where only a part of what was measured is decided: who looks for long enough finds a significant one."""
+    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, Execution)}
+    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
+    if not options.benchmarks or len(selected) == len(measured):
+        return []
+    part = f"{len(selected)} of {len(measured)} measured benchmarks are decided (--benchmark)"
+    return [f"{part}: the error level is shared over these alone, and the verdict is theirs and not the run's"]
+
+
+def looking(run: Run) -> AfterRound | None:
+    """Return what a run asks after each round; None when its design is fixed.
+
+    The rules are those of the run line, as for the report: a look and the report never judge by different ones.
+    """
+    config = parse(from_tables(run.config or {}, "the run's config"), lenient=True)
+    if not planned_looks(config.plan, ()) or config.gate.interval.startswith("bootstrap"):
+        return None
+    policy = Policy(config, run.rules or "", datetime.datetime.now(tz=datetime.UTC).date())
+
+    def after_round(records: Sequence[Record]) -> frozenset[str]:
+        done = 1 + sum(isinstance(record, Look) for record in records)
+        looks = planned_looks(config.plan, () if run.shard else records)
+        if done not in looks:
+            return frozenset()
+        # the loop knows what it measured; the run line, which holds what is remembered, is not among it
+        measured = [record for record in records if not isinstance(record, Run)]
+        located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
+        evidence = gather(located, config)
+        rounds = Round(done=done, planned=looks[-1])
+        return look(msgspec.structs.replace(evidence, looks=looks, rounds=rounds), policy)
+
+    return after_round

@@ -1,0 +1,1 @@
+"""Measurement files -> evidence: reading, gathering, runs, completeness, looks, hosts."""

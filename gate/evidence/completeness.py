@@ -1,0 +1,256 @@
+"""What was expected and what was measured: benchmarks that are missing or new, rounds and builds that fall short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.config.rules import is_single, matches
+from gate.config.types import Config
+from gate.evidence.factors import bound_factors, canonical, is_study, settings, study_factors
+from gate.evidence.records import Located
+from gate.evidence.runs import parts_of
+from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+
+_NAMED = 3
+
+
+class Presence(msgspec.Struct, frozen=True, kw_only=True):
+    """Benchmarks by where they were measured. both: on both sides; new: only head has them."""
+
+    both: set[str]
+    new: list[str]
+    missing: list[Failure]
+
+
+def presence(
+    executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None, select: Sequence[str]
+) -> Presence:
+    """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too."""
+    measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
+    suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
+    expected = _expected(run, measured, suites, select)
+    failed = {f.benchmark for f in failures}
+    build_failed = any(f.kind == "build" for f in failures)
+    missing: list[Failure] = []
+    for name in dict.fromkeys([*expected["base"], *expected["head"]]):
+        lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
+        if name in failed or suites.get(name) in failed or name not in expected["base"]:
+            continue
+        if name not in expected["head"]:
+            missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
+        elif lacking and not build_failed:
+            missing.append(Failure(kind="missing", benchmark=name, side=lacking[0], status="gave no values"))
+    new = [name for name in expected["head"] if name not in expected["base"]]
+    return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
+
+
+def _expected(
+    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str]
+) -> dict[Side, list[str]]:
+    names = run.benchmarks if run and run.benchmarks else {}
+    # a suite stands for what it names, which is known only by what it measured
+    known = set(suites.values())
+    expected: dict[Side, list[str]] = {}
+    for side in SIDES:
+        wanted = [n for n in names.get(side, []) if n not in known]
+        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
+        expected[side] = selected + sorted(measured[side].difference(selected))
+    return expected
+
+
+def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Failure]:
+    """Return a failure for each benchmark of a suite that one of its side's executions left out.
+
+    A benchmark that is there today and not tomorrow would be judged by what happened to be measured.
+    """
+    by_suite: dict[tuple[str, Side], dict[tuple[str, int, int, int], set[str]]] = {}
+    settings_of: dict[str, dict[str, Any]] = {}
+    treated = study_factors(run)
+    for e in executions:
+        if e.suite is not None:
+            made = by_suite.setdefault((e.suite, e.side), {})
+            # a suite's own parameters differ from line to line of one execution
+            treatment = {name: value for name, value in e.factors.items() if name in treated}
+            at = canonical(treatment)
+            settings_of.setdefault(at, treatment)
+            made.setdefault((at, e.session, e.build, e.execution), set()).add(e.benchmark)
+    failures = []
+    for (_, side), made in by_suite.items():
+        for name in sorted(set().union(*made.values())):
+            lacking = [place for place, names in made.items() if name not in names]
+            if lacking:
+                at, session, build, execution = lacking[0]
+                status = f"{len(lacking)} of {len(made)} executions of its suite left it out"
+                failures.append(
+                    Failure(
+                        kind="execution", benchmark=name, side=side, session=session, build=build,
+                        execution=execution, factors=settings_of[at], status=status,
+                    )
+                )  # fmt: skip
+    return failures
+
+
+def rounds_of(records: Sequence[Located], run: Run | None, looks: Sequence[int]) -> Round:
+    """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
+
+    looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there are
+    shards a round is complete when it is so in each that has anything to compare.
+    """
+    executions = [r.record for r in records if isinstance(r.record, Execution)]
+    if looks:
+        measured = max((e.build + 1 for e in executions), default=0)
+        taken = max((r.record.look for r in records if isinstance(r.record, Look)), default=0)
+        return Round(done=min(taken, measured), planned=looks[-1])
+    by_shard: dict[int, list[Execution]] = {}
+    for part in parts_of(records):
+        if part.files and part.compares:
+            by_shard.setdefault(part.shard, []).extend(part.executions)
+    done = [_complete(own) for own in by_shard.values()] or [_complete(executions)]
+    # an experiment has rounds of its own
+    builds = None if is_study(run, executions) else _planned_builds(run)
+    planned = builds * (run.sessions or 1) if run and builds is not None else None
+    return Round(done=len(set.intersection(*done)), planned=planned)
+
+
+def _complete(executions: Iterable[Execution]) -> set[tuple[int, int]]:
+    """Return the rounds, by session and build, of which there is something of both sides."""
+    done: dict[Side, set[tuple[int, int]]] = {side: set() for side in SIDES}
+    for e in executions:
+        done[e.side].add((e.session, e.build))
+    return done["base"] & done["head"]
+
+
+def settled_of(records: Sequence[Record]) -> dict[str, int]:
+    """Give the round after which each benchmark needed no more, where a look said so."""
+    settled: dict[str, int] = {}
+    for record in records:
+        if isinstance(record, Look):
+            for name in record.settled:
+                settled[name] = min(settled.get(name, record.look), record.look)
+    return settled
+
+
+def _planned(run: Run | None, key: str) -> Any:
+    return run.config.get("plan", {}).get(key) if run and run.config else None
+
+
+def _planned_builds(run: Run | None) -> int | None:
+    builds = _planned(run, "builds")
+    most = builds.get("max") if isinstance(builds, dict) else builds
+    return most if isinstance(most, int) else None
+
+
+def round_warnings(
+    rounds: Round,
+    executions: Sequence[Execution],
+    failures: Sequence[Failure],
+    run: Run | None,
+    config: Config,
+    settled: Mapping[str, int],
+    looks: Sequence[int],
+) -> list[str]:
+    """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
+    if any(f.kind == "build" for f in failures):
+        return []
+    warnings = []
+    failed = {f.benchmark for f in failures}
+    counts: dict[tuple[str, str], dict[Side, int]] = {}
+    for e in executions:
+        if e.benchmark not in failed:
+            counts.setdefault((e.benchmark, settings(e.factors)), dict.fromkeys(SIDES, 0))[e.side] += 1
+    stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
+    reached = max((look for look in looks if look <= rounds.done), default=0)
+    if 0 < reached < rounds.done:
+        warnings.append(f"the last look was after round {reached}: what was measured after it does not count")
+    if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
+        warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
+    # an experiment has its replicates, and what is bound to sessions has theirs
+    per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")
+    for (name, at), count in counts.items():
+        wanted_rounds = settled.get(name, rounds.done)
+        each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
+        wanted = max(*count.values(), each * wanted_rounds)
+        if min(count.values()) and min(count.values()) < wanted:
+            where = f"{name} at {at}" if at else name
+            warnings.append(f"{where}: base has {count['base']} executions and head {count['head']}, of {wanted}")
+    return warnings
+
+
+def part_warnings(records: Sequence[Located], run: Run | None) -> list[str]:
+    """Say which parts of several fall short of the plan, and what two sessions cannot tell."""
+    planned, short = _planned_builds(run), []
+    for part in parts_of(records):
+        done = len(_complete(part.executions))
+        if planned is not None and part.compares and 0 < done < planned and not part.failures:
+            short.append(f"{part.name}: {done} of its {planned} rounds")
+    warnings = [f"measured of {'; '.join(short[:_NAMED])}{_more(short)}"] if short else []
+    if len({r.record.session for r in records if isinstance(r.record, Execution)}) == 2:
+        warnings.append(
+            "2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so that "
+            "only large changes are called; a third session narrows the intervals most"
+        )
+    return warnings
+
+
+def _more(texts: Sequence[str]) -> str:
+    return f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+
+
+def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[str]:
+    """Say where the looks are not those of the plan, and where an interval takes no account of them."""
+    warnings = []
+    planned = _planned_builds(run)
+    if looks and planned is not None and looks[-1] < planned:
+        warnings.append(f"the budget leaves {looks[-1]} of {planned} rounds, by what the first one cost")
+    if looks and config.gate.interval.startswith("bootstrap"):
+        warnings.append("a bootstrap interval takes no account of the looks of this run")
+    return warnings
+
+
+def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
+    """Say where builds are byte-identical, and where there is no build command."""
+    warnings = []
+    treated: dict[str, list[Build]] = {}
+    for each in builds:
+        treated.setdefault(settings(each.factors), []).append(each)
+    same = [text for at, own in treated.items() for text in _identical(own, at)]
+    if same:
+        advice = "[build] perturb and {seed} lay a program out anew where it is linked"
+        warnings.append(f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})")
+    if treated and all(_one_file(own) for own in treated.values()):
+        warnings.append("base and head are byte-identical: what differs between them is noise")
+    build = run.config.get("build", {}) if builds and run and run.config else {"command": "unknown"}
+    if not build.get("command") and build.get("setup"):
+        warnings.append("set-up but no build command: all builds of a side are one tree, only the environment differs")
+    elif not build.get("command"):
+        perturbed = build.get("perturb", ["path", "environment"])
+        what = " and ".join(each for each in ("path", "environment") if each in perturbed)
+        warnings.append(f"no build command: the builds differ in {what or 'nothing'} only")
+    return warnings
+
+
+_Hashes = set[tuple[tuple[str, str], ...]]
+
+
+def _hashes(builds: Sequence[Build], side: Side) -> _Hashes:
+    return {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side}
+
+
+def _identical(builds: Sequence[Build], at: str) -> list[str]:
+    """Name the sides of which all builds, with the same settings, are byte-identical."""
+    where = f" at {at}" if at else ""
+    return [
+        f"all {count} builds of {side}{where}"
+        for side in SIDES
+        if (count := sum(b.side == side for b in builds)) > 1
+        and len(hashes := _hashes(builds, side)) == 1
+        and () not in hashes
+    ]
+
+
+def _one_file(builds: Sequence[Build]) -> bool:
+    base, head = (_hashes(builds, side) for side in SIDES)
+    return base == head and len(base) == 1 and () not in base

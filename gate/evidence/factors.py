@@ -1,0 +1,80 @@
+"""The settings of factors that records carry: one spelling of each combination, and what the rules say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from gate.model import Execution, Run
+
+
+def canonical(factors: Mapping[str, Any]) -> str:
+    """Write settings as canonical JSON; 1 and 1.0 are one setting."""
+    if not factors:
+        return "{}"
+    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
+    return msgspec.json.encode(plain, order="sorted").decode()
+
+
+def settings(factors: Mapping[str, Any]) -> str:
+    """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
+    return ", ".join(f"{name}={value}" for name, value in factors.items())
+
+
+def study_factors(run: Run | None) -> frozenset[str]:
+    """Return the names of a study's factors; lines may carry others, that a suite gives its benchmarks."""
+    return frozenset(_tables(run))
+
+
+def bound_factors(run: Run | None) -> frozenset[str]:
+    """Return the factors of a study of which a setting belongs to some sessions or runners, so that others lack it."""
+    return frozenset(
+        name
+        for name, given in _tables(run).items()
+        if isinstance(given, Mapping)
+        and any(isinstance(of, Mapping) and {"session", "runner"} & of.keys() for of in given.values())
+    )
+
+
+def is_study(run: Run | None, executions: Iterable[Execution]) -> bool:
+    """Tell whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
+    study = _study(run)
+    return bool(study) and not study.get("gate") and any(e.factors for e in executions)
+
+
+def _study(run: Run | None) -> Mapping[str, Any]:
+    study = run.config.get("study") if run and run.config else None
+    return study if isinstance(study, Mapping) else {}
+
+
+def _tables(run: Run | None) -> Mapping[str, Any]:
+    factors = _study(run).get("factor")
+    return factors if isinstance(factors, Mapping) else {}
+
+
+def shown(setting: Any) -> str:
+    """Write a setting; a text that looks like a number stands in quotes, since 1 and "1" are two settings."""
+    return f'"{setting}"' if isinstance(setting, str) and _like_a_number(setting) else str(setting)
+
+
+def _like_a_number(text: str) -> bool:
+    # float() also reads "nan" and "inf", which are names here
+    if not any(character.isdigit() for character in text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def pair(factor: str, setting: Any) -> str:
+    """Write one setting with its factor: "load=busy"."""
+    return f"{factor}={shown(setting)}"
+
+
+def pairs(factors: Mapping[str, Any], between: str = ", ") -> str:
+    """Write settings: "load=busy, size=10"; "" where there are none."""
+    return between.join(pair(factor, setting) for factor, setting in factors.items())

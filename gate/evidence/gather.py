@@ -1,0 +1,309 @@
+"""Records of any number of measurement files -> Evidence: samples, failures, what is missing, what is new."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from gate.config.rules import is_decided, is_exact, matches, metric_rules
+from gate.config.types import Config
+from gate.evidence.completeness import (
+    build_warnings,
+    look_warnings,
+    part_warnings,
+    partial_suites,
+    presence,
+    round_warnings,
+    rounds_of,
+    settled_of,
+)
+from gate.evidence.factors import bound_factors, canonical, settings
+from gate.evidence.hosts import machines, run_states, side_differences
+from gate.evidence.looks import looks_of
+from gate.evidence.records import Located
+from gate.evidence.runs import EvidenceError, in_order, missing_parts, run_of, session_gaps
+from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.units import to_base
+
+
+def steady_warning(executions: Sequence[Execution], metric: str) -> str | None:
+    """Say how many executions of a case reached no steady state; None where all did, or none was looked for.
+
+    executions: of both sides, all with values of the metric.
+    """
+    measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
+    never = [(side, values) for side, values in measured if not values.steady]
+    if not never:
+        return None
+    by_side = " and ".join(f"{count} of {side}" for side in SIDES if (count := sum(s == side for s, _ in never)))
+    said = f"{len(never)} of {len(measured)} executions reached no steady state ({by_side}): all their values count"
+    if all(len(values.values) < FEWEST_FOR_STEADY for _, values in never):
+        said += f"; fewer than {FEWEST_FOR_STEADY} values cannot show one"
+    return said
+
+
+_NAMED = 3
+CaseKey = tuple[str, str, str]
+"""Benchmark, metric, factors as canonical JSON."""
+
+
+def gather(records: Sequence[Located], config: Config, select: Sequence[str] = ()) -> Evidence:
+    """Sort records into samples, failures and what is missing or new.
+
+    config: the rules in force, for units, exactness and which metrics are decided. select: globs of benchmarks; the
+    others are left out.
+
+    Raises:
+        EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
+    """
+    records = in_order(records)
+    run = run_of(records)
+    _refuse_one_side(records)
+    # of the whole run: which part of it is decided moves neither its looks nor its rounds
+    looks = looks_of(run, [r.record for r in records])
+    rounds = rounds_of(records, run, looks)
+    lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
+    short = part_warnings(records, run)
+    records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
+    refuse_duplicates(records)
+    executions = [r.record for r in records if isinstance(r.record, Execution)]
+    builds = [r.record for r in records if isinstance(r.record, Build)]
+    failures = [r.record for r in records if isinstance(r.record, Failure)]
+    failures += [failure for e in executions for failure in _without_values(e, config)]
+    known = {f.benchmark for f in failures}
+    failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
+    found = presence(executions, failures, run, select)
+    failures += [*lacking, *found.missing]
+    failed = {f.benchmark for f in failures if f.benchmark is not None}
+    judged = [e for e in executions if e.benchmark in found.both and not {e.benchmark, e.suite} & failed]
+    pairs = _pairs(judged, config, bound_factors(run))
+    times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
+    seconds = [each for each in times if each is not None]
+    everything = [r.record for r in records]
+    return Evidence(
+        run=run,
+        cases=pairs.cases,
+        failures=[*failures, *pairs.failures],
+        new=[*found.new, *pairs.new],
+        rounds=rounds,
+        looks=looks,
+        seconds=sum(seconds) if seconds else None,
+        builds=builds,
+        states=[record for record in everything if isinstance(record, HostState)],
+        warnings=[
+            *(run.warnings if run else []),
+            *look_warnings(looks, run, config),
+            *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
+            *short,
+            *build_warnings(builds, run),
+            *_undecided_warnings(pairs.cases),
+            *pairs.warnings,
+            *side_differences(records),
+            *machines(records),
+            *run_states(records),
+        ],
+    )
+
+
+def _undecided_warnings(cases: Sequence[Case]) -> list[str]:
+    """Name the benchmarks of which nothing is decided, which would look like passing."""
+    decided = {case.benchmark for case in cases if case.decided}
+    metrics: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        if case.benchmark not in decided:
+            metrics[case.benchmark].append(case.metric)
+    by_metrics: dict[str, list[str]] = defaultdict(list)
+    for name, own in metrics.items():
+        by_metrics[", ".join(dict.fromkeys(own))].append(name)
+    return [
+        f"nothing of {', '.join(names[:_NAMED])}{f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''} is "
+        f"decided: declare [benchmark.metric.NAME], or name it in [plan] metrics; there is {measured}"
+        for measured, names in by_metrics.items()
+    ]
+
+
+def _wanted(name: str | None, select: Sequence[str]) -> bool:
+    return not select or name is None or any(matches(glob, name) for glob in select)
+
+
+def _refuse_one_side(records: Sequence[Located]) -> None:
+    """Refuse what `perfgate study` measured of one side: that is no gate whose other side is missing."""
+    of_side = [r for r in records if isinstance(r.record, (Build, Execution, Failure)) and r.record.side is not None]
+    sides = {getattr(r.record, "side", None) for r in of_side}
+    treated = [r for r in of_side if isinstance(r.record, Execution) and r.record.factors]
+    if len(sides) == 1 and treated:
+        files = " ".join(dict.fromkeys(r.path for r in treated))
+        raise EvidenceError(
+            f"{files}: an experiment on {sides.pop()} alone: there is nothing to compare; "
+            f"`perfgate study analyse {files}` reads it"
+        )
+
+
+def refuse_duplicates(records: Sequence[Located]) -> None:
+    """Refuse the same execution of one metric twice, at the same settings.
+
+    Raises:
+        EvidenceError: it names both lines.
+    """
+    seen: dict[tuple[object, ...], Located] = {}
+    for located in records:
+        e = located.record
+        if not isinstance(e, Execution):
+            continue
+        for metric in e.metrics:
+            key = (e.benchmark, metric, canonical(e.factors), e.side, e.session, e.build, e.execution)
+            first = seen.setdefault(key, located)
+            if first is not located:
+                session = f" session {e.session}," if e.session else ""
+                at = f" {settings(e.factors)}," if e.factors else ""
+                raise EvidenceError(
+                    f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
+                    f"({e.benchmark}, {metric}, {e.side},{at}{session} build {e.build}, execution {e.execution})"
+                )
+
+
+def _without_values(e: Execution, config: Config) -> list[Failure]:
+    """Return the failure of an execution that has no values, or none of a metric that is decided."""
+    empty = [m for m, metric in e.metrics.items() if not metric.values]
+    decided = [m for m in empty if is_decided(config, e.benchmark, m)]
+    if e.metrics and not decided and len(empty) < len(e.metrics):
+        return []
+    status = f"no values of {', '.join(decided)}" if decided and len(empty) < len(e.metrics) else "no values"
+    return [
+        Failure(
+            kind="execution",
+            benchmark=e.benchmark,
+            side=e.side,
+            session=e.session,
+            build=e.build,
+            execution=e.execution,
+            factors=e.factors,
+            status=status,
+        )
+    ]
+
+
+class _Pairs(msgspec.Struct, frozen=True):
+    cases: list[Case]
+    failures: list[Failure]
+    new: list[str]
+    warnings: list[str]
+
+
+def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str]) -> _Pairs:
+    """Make the samples of both sides.
+
+    A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
+    base lacks is new. bound: factors of which a session has some settings by design.
+    """
+    sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
+    for e in executions:
+        factors = canonical(e.factors)
+        for metric in e.metrics:
+            if e.metrics[metric].values:
+                sides[e.benchmark, metric, factors][e.side].append(e)
+    found = _Pairs([], [], [], [])
+    sessions = _sessions(executions, bound)
+    for (benchmark, metric, factors), by_side in sides.items():
+        decided = is_decided(config, benchmark, metric)
+        what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
+        if not by_side["base"]:
+            found.new.append(f"{benchmark}: {what}")
+            continue
+        lacking = _lacking(benchmark, what, by_side, sessions, bound)
+        unlike = _unlike(benchmark, metric, by_side, config)
+        if decided and lacking:
+            found.failures.extend(lacking)
+        elif by_side["head"] and not unlike:
+            found.warnings.extend(f"{benchmark}: {failure.status}" for failure in lacking)
+            found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
+        elif decided:
+            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
+    return found
+
+
+def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:
+    """Say what the lines of a metric disagree in, so that they have no ratio; else nothing."""
+    measured = [e.metrics[metric] for both in by_side.values() for e in both]
+    units = {to_base(each.unit)[0] for each in measured}
+    if len(units) > 1:
+        return f" has several units: {', '.join(sorted(units))}"
+    if len({each.better for each in measured}) > 1 and metric_rules(config, benchmark, metric).better is None:
+        return f": the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
+    return ""
+
+
+_Sessions = dict[tuple[str, str, Side], set[int]]
+
+
+def _sessions(executions: Sequence[Execution], bound: frozenset[str]) -> _Sessions:
+    """Return the sessions that measured anything of each benchmark, by the settings bound to sessions and by side."""
+    found: _Sessions = defaultdict(set)
+    for e in executions:
+        found[e.benchmark, _bound(e, bound), e.side].add(e.session)
+    return found
+
+
+def _bound(e: Execution, bound: frozenset[str]) -> str:
+    return canonical({name: value for name, value in e.factors.items() if name in bound})
+
+
+def _lacking(
+    benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
+) -> list[Failure]:
+    """Return the failure of a metric that head lacks, or one for each session that has the benchmark without it.
+
+    Judged by the other sessions alone it would have fewer than the plan says. A session that lacks the whole benchmark
+    is spoken of elsewhere.
+    """
+    if not by_side["head"]:
+        return [Failure(kind="missing", benchmark=benchmark, side="head", status=f"{what} gave no values")]
+    place = _bound(by_side["base"][0], bound)
+    lacking = {side: sessions[benchmark, place, side] - {e.session for e in by_side[side]} for side in SIDES}
+    found = []
+    for session in sorted(lacking["base"] | lacking["head"]):
+        without = [side for side in SIDES if session in lacking[side]]
+        status = f"{what} gave no values in session {session}"
+        side = without[0] if len(without) == 1 else None
+        found.append(Failure(kind="missing", benchmark=benchmark, side=side, session=session, status=status))
+    return found
+
+
+def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, *, decided: bool) -> Case:
+    rules = metric_rules(config, benchmark, metric)
+    unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    return Case(
+        benchmark=benchmark,
+        metric=metric,
+        factors=by_side["base"][0].factors,
+        unit=unit,
+        better=rules.better or by_side["head"][0].metrics[metric].better,
+        exact=is_exact(config, benchmark, metric),
+        decided=decided,
+        base=_sample(by_side["base"], metric),
+        head=_sample(by_side["head"], metric),
+        warnings=[warning] if (warning := steady_warning([*by_side["base"], *by_side["head"]], metric)) else [],
+    )
+
+
+def _sample(executions: list[Execution], metric: str) -> Sample:
+    ordered = sorted(executions, key=lambda e: (e.session, e.build, e.execution))
+    values: list[float] = []
+    iterations: list[int] = []
+    per_build: dict[tuple[int, int], int] = defaultdict(int)
+    per_session: dict[int, int] = defaultdict(int)
+    for e in ordered:
+        measured = e.metrics[metric]
+        _, scale = to_base(measured.unit)
+        values.extend(measured.values if scale == 1 else [value * scale for value in measured.values])
+        iterations.append(len(measured.values))
+        if (e.session, e.build) not in per_build:
+            per_session[e.session] += 1
+        per_build[e.session, e.build] += 1
+    orders = [e.order for e in ordered]
+    known = None if None in orders else np.array(orders, dtype=np.int64)
+    counts = (np.array(iterations), np.array(list(per_build.values())), np.array(list(per_session.values())))
+    return Sample(np.array(values, dtype=np.float64), counts, tuple(per_build), known)

@@ -1,0 +1,87 @@
+"""RUN arguments -> records: folders, measurement files, standard input."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from gate.evidence.records import Located, read
+from gate.model import UserError
+
+MEASUREMENTS = "measurements.jsonl"
+REPORT = "report.json"
+DEFAULT_FOLDER = ".perfgate"
+_GZIP = b"\x1f\x8b"
+
+
+class Inputs(msgspec.Struct, frozen=True):
+    """The records of all files, warnings about how they were read, and the files that have a name."""
+
+    records: list[Located]
+    warnings: list[str]
+    files: list[Path]
+
+
+def read_inputs(paths: Sequence[str]) -> Inputs:
+    """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
+
+    A folder of what actions/download-artifact left stands for all parts in it. What is compressed by gzip is unpacked.
+
+    Raises:
+        UserError: a file that cannot be read, or that is a report rather than measurements.
+        RecordError: a bad line.
+    """
+    records: list[Located] = []
+    warnings: list[str] = []
+    files: list[Path] = []
+    for path in (part for given in paths for part in parts(given)):
+        name, data = _bytes(path)
+        if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
+            raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
+        reading = read(name, data)
+        if reading.torn:
+            warnings.append(f"{name}: its last line was cut off in the middle of a write and is left out")
+        records += reading.records
+        if path != "-":
+            files.append(Path(name))
+    return Inputs(records, warnings, files)
+
+
+def parts(path: str) -> list[str]:
+    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts; else itself."""
+    folder = Path(path)
+    if path == "-" or not folder.is_dir() or _holds(folder):
+        return [path]
+    return sorted(str(part) for part in folder.glob("perfgate-*-data*/") if _holds(part)) or [path]
+
+
+def _holds(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (MEASUREMENTS, f"{MEASUREMENTS}.gz"))
+
+
+def _bytes(path: str) -> tuple[str, bytes]:
+    if path == "-":
+        return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
+    file = Path(path)
+    if file.is_dir():
+        packed = file / f"{MEASUREMENTS}.gz"
+        file = packed if packed.exists() and not (file / MEASUREMENTS).exists() else file / MEASUREMENTS
+    try:
+        return str(file), _unpacked(str(file), file.read_bytes())
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    # as a report carries them
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise UserError(f"{name}: begins like a gzip file, and cannot be unpacked: take it anew") from None

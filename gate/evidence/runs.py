@@ -1,0 +1,322 @@
+"""The run lines of measurement files: one run out of several that agree, and the parts of it that are missing.
+
+A part is a shard in a session: what one job measured. What stands after a run line in its file belongs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from gate.config.parse import parse
+from gate.config.source import from_tables
+from gate.evidence.records import Located
+from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, UserError
+
+MOST_PARTS = 4096
+"""Shards times sessions; a job matrix has 256 at most, and each that is missing is a line of the report."""
+
+
+class EvidenceError(UserError):
+    """Files that contradict each other."""
+
+
+def run_of(records: Iterable[Located]) -> Run | None:
+    """Return the run of the files: the run line of the first part, with the benchmarks and warnings of all.
+
+    What is remembered of a host stays only where there is one session and all run lines agree in it.
+
+    Raises:
+        EvidenceError: two run lines differ in commits, rules or the number of shards or sessions, hold the same part,
+            or one names a part that there is not.
+    """
+    records = in_order(list(records))
+    files = [File(located.path, located) for located in records if isinstance(located.record, Run)]
+    run: Run | None = None
+    for file in files:
+        other = file.run
+        run = other if run is None else _joined(files[0], run, file, other)
+    if run is None:
+        return None
+    _refuse_wrong_parts(files)
+    return _with_memory(run, files, records)
+
+
+def in_order(records: Sequence[Located]) -> list[Located]:
+    """Put files in the order of their sessions, then shards, so that a report does not depend on how they were named.
+
+    A file stays whole and in its own order.
+    """
+    places: dict[str, tuple[int, int]] = {}
+    for file in files_of(records):
+        places.setdefault(file.path, (min(file.sessions, default=0), _shard(file.run)))
+    return sorted(records, key=lambda located: places[located.path]) if len(places) > 1 else list(records)
+
+
+def _joined(found: File, run: Run, file: File, other: Run) -> Run:
+    differing = _difference(run, other)
+    if differing:
+        raise EvidenceError(
+            f"{found.place} and {file.place}: the runs differ in their {differing}; files of one gate must agree"
+        )
+    return msgspec.structs.replace(
+        run,
+        benchmarks=_union(run.benchmarks, other.benchmarks),
+        commands={**(other.commands or {}), **(run.commands or {})} or None,
+        warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
+    )
+
+
+def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
+    # another machine's noise is none of this one's, and what builds vary by is not what sessions do
+    if not any(file.run.memory for file in files):
+        return run
+    measured = {r.record.session for r in records if isinstance(r.record, Execution)}
+    several = (run.sessions or 1) > 1 or len(measured) > 1
+    hosts = {(file.run.host or {}).get("fingerprint") for file in files}
+    if not several and len(hosts) == 1 and all(file.run.memory == run.memory for file in files):
+        return run
+    why = "it is of one session, and there are several" if several else "the files were measured apart"
+    warning = f"what is remembered of the host is not used: {why}"
+    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
+
+
+def _difference(one: Run, other: Run) -> str:
+    if _identity(one.base) != _identity(other.base):
+        return "base commit"
+    if _identity(one.head) != _identity(other.head):
+        return "head commit"
+    if one.config != other.config and not _same_rules(one, other):
+        return "rules"
+    if _shards(one) != _shards(other):
+        return "number of shards"
+    return "number of sessions" if (one.sessions or 1) != (other.sessions or 1) else ""
+
+
+def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
+    if commit is None:
+        return None, None
+    # a branch has another name in another clone
+    return commit.sha or commit.ref, commit.tree
+
+
+def _same_rules(one: Run, other: Run) -> bool:
+    if one.config is None or other.config is None:
+        return False
+    first, second = (parse(from_tables(c, "the run's config"), lenient=True) for c in (one.config, other.config))
+    return first == second
+
+
+def _shards(run: Run) -> int:
+    return int(run.shard.partition("/")[2]) if run.shard else 1
+
+
+def _shard(run: Run) -> int:
+    return int(run.shard.partition("/")[0]) if run.shard else 1
+
+
+def _union(one: dict[Side, list[str]] | None, other: dict[Side, list[str]] | None) -> dict[Side, list[str]] | None:
+    if one is None or other is None:
+        return one or other
+    return {side: list(dict.fromkeys([*one.get(side, []), *other.get(side, [])])) for side in SIDES}
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class File:
+    """A run line and what follows it in its file; first is None for what no run line stands before."""
+
+    path: str
+    first: Located | None
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def run(self) -> Run:
+        """The run line, one that says nothing where there is none."""
+        return self.first.record if self.first is not None and isinstance(self.first.record, Run) else Run()
+
+    @property
+    def place(self) -> str:
+        """Where the run line stands."""
+        return f"{self.path}:{self.first.line}" if self.first is not None else self.path
+
+    @property
+    def sessions(self) -> set[int]:
+        """Sessions that it holds something of."""
+        if self.run.session is not None:
+            return {self.run.session}
+        return {0} if (self.run.sessions or 1) == 1 and self.first is not None else measured_sessions(self.records)
+
+    @property
+    def both(self) -> set[str] | None:
+        """Benchmarks that both sides are to measure; None: not known."""
+        names = self.run.benchmarks
+        return {*names.get("base", ())} & {*names.get("head", ())} if names is not None else None
+
+
+def measured_sessions(records: Iterable[Record]) -> set[int]:
+    """Return the sessions that records are of."""
+    return {r.session for r in records if isinstance(r, (Build, Execution, Failure))}
+
+
+def files_of(records: Iterable[Located]) -> list[File]:
+    """Divide records by the run line that they belong to, in the order of these."""
+    current: dict[str, File] = {}
+    found = []
+    for located in records:
+        if isinstance(located.record, Run) or located.path not in current:
+            first = located if isinstance(located.record, Run) else None
+            current[located.path] = File(located.path, first)
+            found.append(current[located.path])
+        if not isinstance(located.record, Run):
+            current[located.path].records.append(located.record)
+    return found
+
+
+def _refuse_wrong_parts(files: Sequence[File]) -> None:
+    seen: dict[tuple[int, int], File] = {}
+    for file in files:
+        run, shards, sessions = file.run, _shards(file.run), file.run.sessions or 1
+        if shards * sessions > MOST_PARTS:
+            raise EvidenceError(f"{file.place}: {shards} shards x {sessions} sessions are more than {MOST_PARTS} parts")
+        if _shard(run) > shards:
+            raise EvidenceError(f"{file.place}: shard {run.shard}: there are {shards}")
+        if run.session is not None and run.session >= sessions:
+            raise EvidenceError(f"{file.place}: session {run.session} of {sessions}: they count from 0")
+        if shards == sessions == 1 or (run.session is None and sessions > 1):
+            continue
+        part = _shard(run), run.session or 0
+        if part in seen:
+            named = _named(*part, shards, sessions)
+            raise EvidenceError(f"{seen[part].place} and {file.place}: both hold {named}: leave one of them out")
+        seen[part] = file
+
+
+def _named(shard: int, session: int, shards: int, sessions: int) -> str:
+    if shards == 1:
+        return f"session {session} of {sessions}"
+    return f"shard {shard} of {shards}{f' of session {session}' if sessions > 1 else ''}"
+
+
+@dataclass(slots=True)
+class Part:
+    """A shard in a session, by all the files that hold something of it. name: for a reader."""
+
+    name: str
+    shard: int
+    session: int
+    files: list[File] = field(default_factory=list)
+
+    @property
+    def executions(self) -> list[Execution]:
+        """What was executed of it."""
+        return [r for f in self.files for r in f.records if isinstance(r, Execution) and r.session == self.session]
+
+    @property
+    def failures(self) -> list[Failure]:
+        """What failed of it."""
+        return [r for f in self.files for r in f.records if isinstance(r, Failure) and r.session == self.session]
+
+    @property
+    def compares(self) -> bool:
+        """Tell whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
+        return any(file.both is None or file.both for file in self.files)
+
+
+def parts_of(records: Sequence[Located]) -> list[Part]:
+    """Return every part that the run lines promise, also those that no file holds; [] where one job measured all."""
+    runs = [r.record for r in records if isinstance(r.record, Run)]
+    shards = max(map(_shards, runs), default=1)
+    sessions = max((run.sessions or 1 for run in runs), default=1)
+    if shards == sessions == 1 or shards * sessions > MOST_PARTS:
+        return []
+    parts = {
+        (shard, session): Part(_named(shard, session, shards, sessions), shard, session)
+        for session in range(sessions)
+        for shard in range(1, shards + 1)
+    }
+    for file in files_of(records):
+        # values without a run line may be of any shard
+        own = range(1, shards + 1) if file.first is None else [_shard(file.run)]
+        for place in ((shard, session) for shard in own for session in file.sessions):
+            if place in parts:
+                parts[place].files.append(file)
+    return list(parts.values())
+
+
+def missing_parts(records: Sequence[Located]) -> list[Failure]:
+    """Return a failure for each part that the run lines promise and the files do not hold, or hold without values.
+
+    A shard that no session has, and a session that no shard has, is named once.
+    """
+    parts = parts_of(records)
+    shards, sessions = ({getattr(part, of) for part in parts} for of in ("shard", "session"))
+    held = [part for part in parts if part.files]
+    shards_held, sessions_held = {part.shard for part in held}, {part.session for part in held}
+    named: dict[str, int] = {}
+    for part in parts:
+        if part.files:
+            continue
+        if len(sessions) > 1 and part.session not in sessions_held:
+            named.setdefault(f"session {part.session} of {len(sessions)}", part.session)
+        elif len(shards) > 1 and part.shard not in shards_held:
+            named.setdefault(f"shard {part.shard} of {len(shards)}", part.session)
+        else:
+            named[part.name] = part.session
+    failures = [Failure(kind="missing", session=at, status=f"{name} is missing") for name, at in named.items()]
+    return [*failures, *(failure for part in held for failure in _without_values(part))]
+
+
+def _without_values(part: Part) -> list[Failure]:
+    """Return what a part that is there lacks: all of it, a side, or a benchmark that another session has."""
+    if part.failures or not part.compares:
+        return []
+    lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
+    where = ", ".join(dict.fromkeys(file.path for file in part.files))
+    if len(lacking) == len(SIDES):
+        if not any(file.both for file in part.files):
+            # a run line from elsewhere may stand apart from its values
+            return []
+        status = f"{part.name} gave no values: {where} ends before the first execution"
+        return [Failure(kind="missing", session=part.session, status=status)]
+    return [
+        Failure(kind="missing", side=side, session=part.session, status=f"{part.name} has no values of {side}")
+        for side in lacking
+    ]
+
+
+def session_gaps(records: Sequence[Located]) -> list[Failure]:
+    """Return a failure for each benchmark that one session measured and another, which is there, did not.
+
+    Judged by the others alone it would have fewer units than its plan says, or builds in their place. A benchmark that
+    failed somewhere, and one that only one side measured anywhere, are spoken of elsewhere.
+    """
+    parts = [part for part in parts_of(records) if part.executions]
+    failed = {f.benchmark for part in parts for f in part.failures}
+    sides: dict[str, set[Side]] = {}
+    of_shard: dict[int, set[str]] = {}
+    for part in parts:
+        for e in part.executions:
+            sides.setdefault(e.benchmark, set()).add(e.side)
+            of_shard.setdefault(part.shard, set()).add(e.benchmark)
+    found = []
+    for part in parts:
+        if any(f.kind == "build" for f in part.failures):
+            continue
+        for side in SIDES:
+            names = {e.benchmark for e in part.executions if e.side == side}
+            if not names:
+                continue
+            found += [
+                Failure(
+                    kind="missing", benchmark=name, side=side, session=part.session,
+                    status=f"gave no values in session {part.session}",
+                )
+                for name in sorted(of_shard[part.shard] - names - failed)
+                if len(sides[name]) == len(SIDES)
+            ]  # fmt: skip
+    return found

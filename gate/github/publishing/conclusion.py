@@ -1,0 +1,101 @@
+"""Measurements -> the outcome of a gate, with the label that accepts regressions looked up on the forge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.cli.options import RulesOptions
+from gate.decide.measurements import Decided, decide_inputs
+from gate.evidence.inputs import MEASUREMENTS, Inputs
+from gate.github.event import Event
+from gate.github.notice import Notice
+from gate.github.problems import Problem
+from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.labels import accepting_label, queued
+from gate.github.publishing.outcome import EXIT_ERROR, Outcome, Target, could_not_run
+from gate.model import UserError
+
+AS_MEASURED = RulesOptions(None, None, (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """An outcome, the report behind it, the measurement files it rests on, and what to warn about."""
+
+    outcome: Outcome
+    decided: Decided | None = None
+    files: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def target_of(event: Event) -> Target:
+    """Say what the results of a run of this event are of."""
+    if event.pull is not None:
+        return Target(event.pull.number, event.pull.head_sha, event.run_id, event.run_attempt, event.pull.fork)
+    return Target(None, event.merge_head or event.sha, event.run_id, event.run_attempt)
+
+
+def outcome_of(decided: Decided, target: Target) -> Outcome:
+    """Make the outcome of a report."""
+    report = decided.report
+    return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
+
+
+def conclude_on(
+    inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str], *, comment: bool = False
+) -> Concluded:
+    """Decide over measurements by the rules they were measured under.
+
+    comment: a comment is made of it: where the token may not even read labels, that says so, and once is enough.
+
+    Raises:
+        UserError: files that contradict each other.
+    """
+    decided = decide_inputs(inputs, AS_MEASURED)
+    warnings: tuple[str, ...] = ()
+    # asked only where it makes a difference
+    number = target.pull or queued(event)
+    if decided.report.verdict == "regression" and number is not None:
+        label = accepting_label(inputs, number, event, environment)
+        commented = comment and target.pull is not None and not target.fork
+        warnings = () if label.denied and commented else label.warnings
+        if label.words is not None:
+            decided = decide_inputs(inputs, AS_MEASURED, label=label.words)
+    return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRun:
+    """Where what a fork's run measured is to be decided: the folder that takes it, the gate, the project's place."""
+
+    folder: Path
+    id: str
+    place: str
+    sets: tuple[str, ...]
+
+
+def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, str]) -> Concluded:
+    """Decide over what the run of a workflow_run event measured, by the rules of the branch it is to go to.
+
+    A pull request that has moved on is nothing to publish, and nothing wrong.
+    """
+    from gate.github.publishing.forks import MovedOnError, decide_foreign
+
+    source = event.source
+    own = target_of(event)
+    if source is not None:
+        own = Target(None, source.head_sha, source.id, source.attempt)
+    try:
+        found = decide_foreign(
+            forge_of(event, environment), event, run.folder, run.id, directory=run.place, sets=run.sets
+        )
+    except MovedOnError as error:
+        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=own, note=str(error)))
+    except UserError as error:
+        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], own))
+    except Problem as problem:
+        return Concluded(could_not_run([Notice(EXIT_ERROR, told("nothing is published", problem))], own))
+    target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
+    return Concluded(outcome_of(found.decided, target), found.decided, (run.folder / MEASUREMENTS,))

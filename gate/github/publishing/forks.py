@@ -1,0 +1,232 @@
+"""Deciding over measurements that a fork's workflow run left, whose word is not taken."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.config.parse import parse
+from gate.config.resolve import over, tables_of
+from gate.config.rules import Policy
+from gate.config.source import from_tables, project_source
+from gate.config.types import Config
+from gate.decide.measurements import Decided, decide_by
+from gate.evidence.inputs import MEASUREMENTS, Inputs
+from gate.evidence.records import Located
+from gate.github.event import Event, SourceRun
+from gate.github.publishing.labels import accepted_by
+from gate.github.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
+from gate.github.unpack import LARGEST_ZIP, unpack
+from gate.github.untrusted import ARTIFACT, LIMITS, Seen, read_untrusted
+from gate.model import Commit, UserError
+from gate.words.plain import clip, visible
+
+if TYPE_CHECKING:
+    from gate.github.artifacts import ArtifactFacts
+    from gate.github.client import Forge
+    from gate.github.pulls import PullFacts
+
+MOST_PARTS = 64
+"""Artifacts of one gate: more shards and sessions than this are not merged here."""
+_ADVICE = (
+    "the values are those of the pull request's own workflow run: whoever can change it can change them, and the "
+    "verdict is advice"
+)
+
+
+class MovedOnError(UserError):
+    """The pull request is closed, or has another head by now: there is nothing to publish, and nothing wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """What a fork's run measured, decided by the rules of the target branch; pull: where it is to be published."""
+
+    decided: Decided
+    pull: PullFacts
+    source: SourceRun
+
+
+def decide_foreign(
+    forge: Forge, event: Event, folder: Path, gate: str, *, directory: str = ".", sets: Sequence[str] = ()
+) -> Foreign:
+    """Decide again, from nothing but its measurements, over the run that a workflow_run event tells of.
+
+    folder: gets the measurements as they were judged. gate: its id. directory: the project's in the repository, with
+    slashes. sets: KEY=VALUE over the rules of the target branch.
+
+    Raises:
+        MovedOnError: no open pull request has the head that was measured.
+        UserError: it was no run of a pull request, left no measurements, or left some that are not taken; or the target
+            branch has no rules.
+        Problem: the forge cannot be asked.
+    """
+    source = _source(event)
+    pull = _pull_of(forge, source)
+    policy = _policy(forge, pull, directory, sets)
+    records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
+    judged = sanitise(records, known)
+    inputs = Inputs(judged, [_ADVICE], [write_records(judged, folder)])
+    return Foreign(_decided(inputs, policy, RulesOptions(None, None, tuple(sets), ())), pull, source)
+
+
+# --- who is asked about what ------------------------------------------------------------------------------------------
+
+
+def _source(event: Event) -> SourceRun:
+    source = event.source
+    if source is None:
+        raise UserError(f"command publish without runs: belongs in a workflow_run workflow, this is {event.name}")
+    if source.event != "pull_request":
+        raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
+    if source.conclusion is None:
+        raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
+    return source
+
+
+def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
+    """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
+    candidates = (
+        forge.pulls_of(source.head_repository, source.head_branch)
+        if source.head_repository and source.head_branch
+        else []
+    )
+    found = [pull for pull in candidates if pull.state == "open" and _is_head(pull, source)]
+    if not found:
+        raise MovedOnError("the pull request has moved on or was closed; nothing is published")
+    if len(found) > 1:
+        numbers = ", ".join(f"#{pull.number}" for pull in found)
+        raise UserError(f"pull requests {numbers} have the same head, and one is to be told: close the others")
+    return found[0]
+
+
+def _is_head(pull: PullFacts, source: SourceRun) -> bool:
+    of_repository = (pull.head_repository or "").lower() == source.head_repository.lower()
+    return of_repository and pull.head_ref == source.head_branch and pull.head_sha == source.head_sha
+
+
+def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
+    place = PurePosixPath(directory)
+    if place.is_absolute() or ".." in place.parts:
+        raise UserError(f"input working-directory: {directory!r:.200} is no folder inside the repository")
+    whose = f"the target branch {pull.base_ref}"
+    own, shared = (forge.file_at(str(place / name), pull.base_ref) for name in ("perfgate.toml", "pyproject.toml"))
+    source = project_source(own, shared, whose)
+    if source is None:
+        raise UserError(
+            f"{whose} has no {place / 'perfgate.toml'}, nor [tool.perfgate] in {place / 'pyproject.toml'}: its rules "
+            "decide over forks, so put them there first (perfgate init writes some)"
+        )
+    config = parse(over(source, from_tables(tables_of(sets), "--set")))
+    if not config.benchmark:
+        raise UserError(f"{source.name} has no [[benchmark]]: nothing would be expected of the pull request")
+    name = f"{whose} with {', '.join(sets)}" if sets else whose
+    return Policy(config, name, datetime.datetime.now(tz=datetime.UTC).date(), _label(pull, config))
+
+
+def _label(pull: PullFacts, config: Config) -> str | None:
+    return accepted_by(config.gate.accept_label, pull.number, pull.labels)
+
+
+# --- measurements -----------------------------------------------------------------------------------------------------
+
+
+def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
+    """Tell which part of a gate an artifact holds: "" all of it, "shard1of2-session0" some; None: it is another's."""
+    match = re.fullmatch(rf"perfgate-{re.escape(gate)}-data(?:-(shard\d+of\d+-session\d+))?", artifact.name)
+    return None if match is None else match[1] or ""
+
+
+def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
+    """Read the measurements of a gate, whole where they are merged already, else of all parts.
+
+    Raises:
+        UserError: there are none, or they are not taken.
+        Problem: they cannot be downloaded.
+    """
+    parts: dict[str, ArtifactFacts] = {}
+    for artifact in artifacts:
+        part = part_of(artifact, gate)
+        if part is not None and not artifact.expired:
+            # the newest comes first
+            parts.setdefault(part, artifact)
+    if not parts:
+        raise UserError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
+    chosen = {"": parts[""]} if "" in parts else dict(sorted(parts.items()))
+    if len(chosen) > MOST_PARTS:
+        raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
+    seen, records = Seen(), list[Located]()
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, artifact in chosen.items():
+        with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
+            packed = Path(scratch, "data.zip")
+            forge.download(artifact.id, packed, LARGEST_ZIP)
+            file = unpack(packed, Path(scratch, "data"))
+            records += read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT)
+    refuse_unfinished(records)
+    return records
+
+
+def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:
+    """Refuse measurements of another commit than the pull request's head, alone or merged into its target."""
+    if claims.head not in (pull.head_sha, pull.merge_sha) and not _was_merge(forge, claims.head, pull):
+        raise UserError(
+            f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
+            f"({pull.head_sha[:10]}); nothing of it is used"
+        )
+    return claims
+
+
+def _was_merge(forge: Forge, commit: str, pull: PullFacts) -> bool:
+    from gate.github.merges import is_merge_of
+
+    return is_merge_of(forge.transport, forge.repository, commit, pull.head_sha)
+
+
+def _known(source: SourceRun, pull: PullFacts, policy: Policy, claims: Claims) -> Known:
+    merged = " merged into its target" if claims.head != pull.head_sha else ""
+    return Known(
+        id=f"{source.id}-{source.attempt}",
+        created=None,
+        # a name of theirs could be a sentence
+        base=Commit(ref=pull.base_ref, sha=claims.base),
+        head=Commit(ref=f"#{pull.number}", sha=claims.head),
+        chosen=f"head is that of #{pull.number}{merged}, which the forge confirms; base is what its workflow run says",
+        config=policy.config,
+        rules=policy.source,
+    )
+
+
+def write_records(records: Sequence[Located], folder: Path) -> Path:
+    """Write the measurements as they are judged: whoever downloads them has nothing that was not looked at.
+
+    Raises:
+        UserError: they cannot be written.
+    """
+    file = folder / MEASUREMENTS
+    encoder = msgspec.json.Encoder()
+    try:
+        with file.open("xb") as opened:
+            opened.writelines(encoder.encode(each.record) + b"\n" for each in records)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    return file
+
+
+def _decided(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
+    try:
+        return decide_by(inputs, policy, options)
+    except UserError as error:
+        # such as the same execution twice, with the names that it has
+        raise UserError(clip(visible(str(error)), 300)) from None
+    except (ArithmeticError, ValueError) as error:
+        raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None

@@ -1,0 +1,175 @@
+"""The inputs of the action: environment variables INPUT_<NAME>, typed; what is wrong with each in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gate.config.shards import Shard
+from gate.github.publishing.request import COMMANDS, Command, Wanted
+from gate.units import Duration
+
+T = TypeVar("T")
+
+OWN_ARTIFACT = "a workflow_run workflow takes its artifact itself, since anybody may have made it: name no runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the caller of the action asks for; None: not said. forks: whether forks may be measured here."""
+
+    command: Command | None
+    config: str | None
+    base: str | None
+    head: str | None
+    rules: str | None
+    sets: tuple[str, ...]
+    budget: str | None
+    benchmarks: tuple[str, ...]
+    directory: str
+    history: str | None
+    id: str
+    forks: bool
+    shard: str | None
+    session: int | None
+    sessions: int | None
+    runs: tuple[str, ...]
+    wanted: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class ReadInputs:
+    """The inputs, and what is wrong with them, a line each; a wrong one has its default."""
+
+    inputs: Inputs
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    environment: Mapping[str, str]
+    problems: list[str] = field(default_factory=list)
+
+    def text(self, name: str) -> str:
+        return self.environment.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip()
+
+    def line(self, name: str) -> str | None:
+        found = self.text(name)
+        if "\n" in found or "\0" in found:
+            self.problems.append(f"input {name}: must be one line")
+            return None
+        return found or None
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        return tuple(stripped for line in self.text(name).splitlines() if (stripped := line.strip()))
+
+    def parsed(self, name: str, parse: Callable[[str], T], default: T) -> T:
+        text = self.line(name)
+        if text is None:
+            return default
+        try:
+            return parse(text)
+        except ValueError as error:
+            self.problems.append(f"input {name}: {error}")
+            return default
+
+
+def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
+    """Read the inputs of the action; every one that is wrong is named."""
+    reader = _Reader(environment)
+    inputs = Inputs(
+        command=reader.parsed("command", _command, None),
+        config=reader.line("config"),
+        base=reader.line("base"),
+        head=reader.line("head"),
+        rules=reader.line("rules"),
+        sets=tuple(pair for pair in reader.lines("set") if _is_setting(reader, pair)),
+        budget=reader.parsed("budget", _budget, None),
+        benchmarks=reader.lines("benchmark"),
+        directory=reader.line("working-directory") or ".",
+        history=reader.line("history"),
+        id=reader.line("id") or "",
+        forks=reader.parsed("forks", _forks, False),
+        shard=reader.parsed("shard", _shard, None),
+        session=reader.parsed("session", _whole(0), None),
+        sessions=reader.parsed("sessions", _whole(1), None),
+        runs=reader.lines("runs"),
+        wanted=Wanted(
+            comment=reader.parsed("comment", _boolean, True),
+            summary=reader.parsed("summary", _boolean, True),
+            annotations=reader.parsed("annotations", _boolean, True),
+            status=reader.parsed("status", _boolean, False),
+        ),
+    )
+    # read by the workflow file itself, so that nothing else would say that it is wrong
+    reader.parsed("artifact", _boolean, True)
+    if inputs.command == "publish":
+        reader.problems.extend(_runs_problems(inputs.runs, environment.get("GITHUB_EVENT_NAME")))
+    reader.problems.extend(_parts_problems(inputs))
+    return ReadInputs(inputs, tuple(reader.problems))
+
+
+def _parts_problems(inputs: Inputs) -> list[str]:
+    """Refuse a part of a gate where all of it is measured: what it leaves out would be missed by nobody."""
+    where = {"shard": ("plan", "measure"), "session": ("measure",), "sessions": ("plan", "measure", "publish")}
+    return [
+        f"input {name}: goes with command {' or '.join(commands)}, not with {inputs.command or 'check'}"
+        for name, commands in where.items()
+        if getattr(inputs, name) is not None and inputs.command not in commands
+    ]
+
+
+def _runs_problems(runs: Sequence[str], event: str | None) -> list[str]:
+    if event == "workflow_run":
+        return [f"input runs: {OWN_ARTIFACT}"] if runs else []
+    example = 'such as "runs: perfgate-*-data-*"'
+    need = f"command publish needs the folders that actions/download-artifact left, {example}"
+    return [] if runs else [f"input runs: is empty: {need}"]
+
+
+def _command(text: str) -> Command:
+    found = next((command for command in COMMANDS if command == text), None)
+    if found is None:
+        raise ValueError(f"{text!r:.80} is none of {', '.join(COMMANDS)}")
+    return found
+
+
+def _boolean(text: str) -> bool:
+    if text.casefold() in ("true", "false"):
+        return text.casefold() == "true"
+    raise ValueError(f"{text!r:.80} is neither true nor false")
+
+
+def _forks(text: str) -> bool:
+    if text in ("refuse", "measure"):
+        return text == "measure"
+    raise ValueError(f"{text!r:.80} is neither refuse nor measure")
+
+
+def _budget(text: str) -> str:
+    Duration.parse(text)
+    return text
+
+
+def _shard(text: str) -> str:
+    # for plan it is a number of parts, which all of them have at their end
+    return str(Shard.parse(f"{text}/{text}" if text.isdecimal() else text))
+
+
+def _whole(least: int) -> Callable[[str], int | None]:
+    def read(text: str) -> int | None:
+        if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
+            raise ValueError(f"{text!r:.80} is no whole number from {least} to 9999")
+        return int(text)
+
+    return read
+
+
+def _is_setting(reader: _Reader, pair: str) -> bool:
+    key, equals, _ = pair.partition("=")
+    if equals and key.strip():
+        return True
+    reader.problems.append(f"input set: {pair!r:.80} is no KEY=VALUE; one a line, such as gate.threshold=5%")
+    return False

@@ -1,0 +1,130 @@
+"""What was concluded, kept in a file between the deciding and the publishing step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from gate.github.fileguard import put, read_regular
+from gate.github.notice import Notice
+from gate.github.publishing.request import STATUS
+from gate.model import ReportVerdict, UserError
+
+_LINES = 20
+_WIDTH = 2000
+_STATUS_LARGEST = 1_000_000
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The exit code of measuring, and the lines that say why."""
+
+    code: int
+    lines: list[str]
+
+
+def keep(file: Path, value: msgspec.Struct) -> None:
+    """Write a value for a later step, over whatever measured code put there.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    try:
+        put(file, msgspec.json.encode(value) + b"\n")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def write_status(folder: Path, status: Status) -> None:
+    """Write the status of a run, over whatever measured code put there.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    keep(folder / STATUS, status)
+
+
+def read_status(folder: Path) -> Status:
+    """Read how measuring ended; where nothing or nonsense is written, it was killed, and that is an error."""
+    try:
+        # measured code may have written it
+        found = msgspec.json.decode(read_regular(folder / STATUS, _STATUS_LARGEST) or b"", type=Status)
+    except (msgspec.MsgspecError, UnicodeError):
+        return Status(4, ["the measuring step ended without a word: it was killed, or the runner ran out of memory"])
+    return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])
+
+
+def untrusted(environment: Mapping[str, str]) -> str | None:
+    """Say why what the measuring step left counts for nothing; None: it counts, or nothing was to be measured.
+
+    INPUT_MEASURED holds the outcome that the runner saw: measured code could write a status, and then kill the step.
+    """
+    if environment.get("INPUT_MEASURED", "") in ("", "success", "skipped"):
+        return None
+    return (
+        "the measuring step failed: it was killed, the runner ran out of memory, or what benchmark code wrote to the "
+        "runner's files could not be taken back; what it left counts for nothing"
+    )
+
+
+OUTCOME = "outcome.json"
+BROKEN_OFF = "the deciding step ended before it had decided: its log says why"
+EXIT_ERROR = 4
+_LARGEST = 10_000_000
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What the results are of: a pull request (None: none), its head commit, and the run that measured it.
+
+    fork: of another repository, whose own runs have a token that may write nothing.
+    """
+
+    pull: int | None
+    sha: str
+    run: int
+    attempt: int
+    fork: bool = False
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a gate: its exit code, and the report or why there is none.
+
+    verdict: of the report, error where there should be one; None where nothing was to be decided. report: whether the
+    run's folder holds one. text: a file whose text is shown as it is. note: why there was nothing to do.
+    """
+
+    code: int
+    verdict: ReportVerdict | None
+    notices: list[Notice]
+    report: bool
+    target: Target
+    text: str | None = None
+    note: str | None = None
+
+
+def could_not_run(notices: list[Notice], target: Target) -> Outcome:
+    """Make the outcome of a gate that has no report."""
+    # never a pass, whatever a notice says
+    code = next((notice.code for notice in notices if notice.code), EXIT_ERROR)
+    return Outcome(code=code, verdict="error", notices=notices, report=False, target=target)
+
+
+def write_outcome(folder: Path, outcome: Outcome) -> None:
+    """Write an outcome.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    keep(folder / OUTCOME, outcome)
+
+
+def read_outcome(folder: Path, target: Target) -> Outcome:
+    """Read the outcome of a gate; one that is missing or broken is an error."""
+    try:
+        found = msgspec.json.decode(read_regular(folder / OUTCOME, _LARGEST) or b"", type=Outcome)
+    except (msgspec.MsgspecError, UnicodeError):
+        return could_not_run([Notice(EXIT_ERROR, BROKEN_OFF)], target)
+    if found.verdict in ("error", "regression") and not found.code:
+        return msgspec.structs.replace(found, code=EXIT_ERROR)
+    return found

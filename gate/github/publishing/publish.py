@@ -1,0 +1,189 @@
+"""What a gate came to, told where people look: summary, annotations, comment, commit status.
+
+Nothing here changes the verdict: what a forge refuses becomes one warning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO
+
+from gate.github import notice
+from gate.github.annotations import annotated
+from gate.github.event import Event
+from gate.github.fileguard import read_regular
+from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.outcome import Outcome
+from gate.github.publishing.request import Wanted
+from gate.github.workflow import append_summary, warning_line
+from gate.model import Report, UserError
+from gate.report.links import Links
+from gate.report.markdown import comment, summary
+from gate.report.markdown.escape import block, escape
+from gate.words import numbers
+from gate.words.plain import clip, visible
+
+State = Literal["error", "failure", "success"]
+_DESCRIPTION = 140
+_LONGEST_TEXT = 500_000
+_NO_ROOM = "the job summary has no room left for perfgate's: the report has all"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is told of an outcome, and where.
+
+    id: of the gate. report: None: there is none, and the outcome says why. notes: for the summary alone, in Markdown
+    that is safe already.
+    """
+
+    id: str
+    event: Event
+    outcome: Outcome
+    report: Report | None
+    links: Links
+    wanted: Wanted
+    notes: tuple[str, ...] = ()
+
+
+def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> str | None:
+    """Tell an outcome wherever it is wanted; return the address of the comment, None where there is none.
+
+    out takes workflow commands: annotations, and a warning for each thing that could not be told.
+    """
+    warnings: list[str] = []
+    if publication.wanted.summary:
+        warnings += _attempted("the job summary was not written", lambda: _summarise(publication, environment)).warnings
+    if publication.wanted.annotations:
+        out.writelines(_annotations(publication))
+    commented = _comment(publication, environment)
+    warnings += commented.warnings
+    if publication.wanted.status:
+        warnings += _status(publication, environment).warnings
+    out.writelines(warning_line(warning, "perfgate") for warning in warnings)
+    out.flush()
+    return commented.url
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of telling something: its address, and why it was not told."""
+
+    url: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def _attempted(what: str, tell: Callable[[], Told]) -> Told:
+    """Tell something; whatever is in its way becomes a warning, since the verdict stands already."""
+    from gate.github.problems import Problem
+
+    try:
+        return tell()
+    except Problem as problem:
+        return Told(warnings=(told(what, problem),))
+    except UserError as error:
+        return Told(warnings=(f"{what}: {error}",))
+    except Exception as error:  # also of a library, over what some server answered
+        if os.environ.get("PERFGATE_TRACEBACK"):
+            raise
+        return Told(warnings=(f"{what}: internal error, {type(error).__name__}: {visible(str(error))}",))
+
+
+# --- the summary ------------------------------------------------------------------------------------------------------
+
+
+def _summarise(publication: Publication, environment: Mapping[str, str]) -> Told:
+    file = environment.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return Told()
+    text = "\n".join([_summary(publication), *(f"{note}\n" for note in publication.notes)])
+    if not text:
+        return Told()
+    return Told() if append_summary(Path(file), text) else Told(warnings=(_NO_ROOM,))
+
+
+def _summary(publication: Publication) -> str:
+    if publication.report is not None:
+        return summary.render(publication.report, publication.links)
+    outcome = publication.outcome
+    shown = _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+    if outcome.notices:
+        shown = notice.render(outcome.notices, publication.links) + shown
+    return shown
+
+
+def _text(outcome: Outcome) -> str:
+    """Return the text of a calibration as a block of code; nothing where there is none."""
+    # measured code may have written it
+    data = read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None
+    lines = [visible(line) for line in (data or b"").decode("utf-8", "replace").splitlines()]
+    return f"### perfgate calibrate\n\n{block(chr(10).join(lines))}\n" if lines else ""
+
+
+def _annotations(publication: Publication) -> list[str]:
+    if publication.report is not None:
+        return annotated(publication.report)
+    return notice.annotated(publication.outcome.notices)
+
+
+# --- the comment ------------------------------------------------------------------------------------------------------
+
+
+def body(publication: Publication) -> str:
+    """Render the comment, without the marker."""
+    if publication.report is not None:
+        return comment.render(publication.report, publication.links)
+    return notice.render(publication.outcome.notices, publication.links)
+
+
+def _comment(publication: Publication, environment: Mapping[str, str]) -> Told:
+    target = publication.outcome.target
+    nothing = publication.report is None and not publication.outcome.notices
+    if not publication.wanted.comment or target.pull is None or target.fork or nothing:
+        return Told()
+    number = target.pull
+
+    def post() -> Told:
+        from gate.github.comment import Marker, publish_comment
+
+        marker = Marker(id=publication.id, head=target.sha, run=target.run, attempt=target.attempt)
+        forge = forge_of(publication.event, environment)
+        return Told(publish_comment(forge, number, marker, body(publication)).url)
+
+    return _attempted(f"no comment was made on #{number}", post)
+
+
+# --- the commit status ------------------------------------------------------------------------------------------------
+
+
+def _status(publication: Publication, environment: Mapping[str, str]) -> Told:
+    outcome = publication.outcome
+    if outcome.verdict is None or outcome.target.fork:
+        return Told()
+
+    def put() -> Told:
+        context = "perfgate" if publication.id == "perfgate" else f"perfgate/{publication.id}"
+        description = clip(headline(publication), _DESCRIPTION)[:_DESCRIPTION]
+        address = publication.links.report or publication.links.run or ""
+        forge = forge_of(publication.event, environment)
+        forge.set_status(outcome.target.sha, state_of(outcome), description, context, address)
+        return Told()
+
+    return _attempted("no commit status was set", put)
+
+
+def state_of(outcome: Outcome) -> State:
+    """Give the state of a commit: success only where the gate passes."""
+    if outcome.verdict == "error":
+        return "error"
+    return "failure" if outcome.code else "success"
+
+
+def headline(publication: Publication) -> str:
+    """Say the outcome in one line."""
+    if publication.report is not None:
+        return numbers.headline(publication.report)
+    return notice.headline(publication.outcome.notices)

@@ -1,0 +1,212 @@
+"""What the first step of the action settles for those after it; it travels in an output, which no file can change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.github.event import Event
+from gate.github.notice import Notice
+from gate.model import UserError
+from gate.words.plain import clip, visible
+
+ROOT = "perfgate"
+"""The name of a gate at the top."""
+_LONGEST = 60
+_DIGITS = 8
+
+
+def slug_of(folder: PurePosixPath) -> str:
+    """Name a gate by its project's folder: as it is where that can stand in the name of an artifact and of a file.
+
+    Any other folder gets a hash of its path, so that two never share a comment or an artifact.
+    """
+    path = folder.as_posix()
+    slug = re.sub(r"[^A-Za-z0-9._-]", "-", path)
+    if slug == path and len(slug) <= _LONGEST and slug != ROOT:
+        return slug
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:_DIGITS]
+    return f"{slug[: _LONGEST - _DIGITS - 1]}-{digest}"
+
+
+def named(gate: str) -> str:
+    """Name a gate for people: "perfgate", "perfgate parser"."""
+    return ROOT if gate == ROOT else f"{ROOT} {gate}"
+
+
+Command = Literal["check", "plan", "measure", "publish", "calibrate"]
+_USUAL = ("perfgate.toml", "pyproject.toml")
+COMMANDS: tuple[Command, ...] = ("check", "plan", "measure", "publish", "calibrate")
+RUN = "run"
+DATA = "data"
+STATUS = "status.json"
+CALIBRATION = "calibration.txt"
+LONGEST = 100_000
+"""Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
+_MOST = 10
+_WIDTH = 500
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Where results are to appear."""
+
+    comment: bool
+    summary: bool
+    annotations: bool
+    status: bool
+
+
+class Before(msgspec.Struct, frozen=True, kw_only=True):
+    """The earlier run whose measurements are decided again."""
+
+    run: int
+    attempt: int
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """All that the steps after prepare go by; no secret.
+
+    folder: of everything this action writes. directory: of the project, absolute. place: where that is in the
+    repository, with slashes. base, head: as for check. explanation: why this base; "" where it was asked for. history:
+    a file; None: as configured. remember: whether the history may be written. again: the run whose measurements lie in
+    the folder already, to be decided again. foreign: publishes what a fork's run measured. runs: folders or globs,
+    absolute, for publish. notices: why nothing is measured. warnings: for the reader of the report.
+    """
+
+    command: Command
+    id: str
+    event: Event
+    folder: str
+    directory: str
+    place: str
+    base: str | None
+    explanation: str
+    head: str | None
+    config: str | None
+    rules: str | None
+    sets: list[str]
+    budget: str | None
+    benchmarks: list[str]
+    history: str | None
+    remember: bool
+    shard: str | None
+    session: int | None
+    sessions: int | None
+    runs: list[str]
+    wanted: Wanted
+    again: Before | None
+    foreign: bool
+    notices: list[Notice]
+    warnings: list[str]
+
+    @property
+    def run_folder(self) -> Path:
+        """The folder of the run, with measurements.jsonl and the report."""
+        return Path(self.folder, RUN)
+
+    @property
+    def measures(self) -> bool:
+        """Whether the measuring step has something to do."""
+        return self.command in ("check", "measure", "calibrate") and not self.notices and self.again is None
+
+
+def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> str:
+    """Name a gate: as given, else by the project's directory in the checkout and the file of its own that it goes by.
+
+    "perfgate" for the top and its perfgate.toml.
+
+    Raises:
+        UserError: what is given could not stand in the name of an artifact.
+    """
+    if given:
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,60}", given):
+            raise UserError(
+                f"input id: {given!r:.80} may hold letters, digits, dots, dashes and underscores, 60 at most"
+            )
+        return given
+    inside = directory.relative_to(top) if directory.is_relative_to(top) else Path()
+    # two gates of one folder have a file each
+    own = [Path(config).stem] if config is not None and Path(config).name not in _USUAL else []
+    parts = [*inside.parts, *own]
+    return slug_of(PurePosixPath(*parts)) if parts else ROOT
+
+
+def as_inputs(message: str) -> str:
+    """Name an input of the action where a message begins with an option of the command line."""
+    return re.sub(r"^--(base|head|config|rules|set|benchmark|history|shard|sessions?)\b", r"input \1", message)
+
+
+def folded(warnings: Sequence[str]) -> list[str]:
+    """Cut warnings to what a reader takes in: ten of them, of 500 characters each, and how many more there are."""
+    shown = [_short(warning) for warning in warnings[:_MOST]]
+    more = len(warnings) - _MOST
+    return [*shown, f"and {more} more warning{'s' if more > 1 else ''}"] if more > 0 else shown
+
+
+def _short(text: str) -> str:
+    return clip(visible(text), _WIDTH)[:_WIDTH]
+
+
+def bounded(request: Request) -> Request:
+    """Return a request that later steps can be given: one that is too long is refused, without what makes it so."""
+    size = len(encode(request).encode())
+    if size <= LONGEST:
+        return request
+    why = (
+        f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks, settings "
+        "or runs, or put them into the configuration"
+    )
+    notices = [Notice(2, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
+    return msgspec.structs.replace(
+        request,
+        directory=_short(request.directory),
+        place=_short(request.place),
+        **dict.fromkeys(("base", "head", "config", "rules", "budget", "history")),
+        **{key: [] for key in ("sets", "benchmarks", "runs")},
+        explanation=_short(request.explanation),
+        notices=notices,
+        warnings=folded(request.warnings),
+    )
+
+
+def encode(request: Request) -> str:
+    """Write a request on one line."""
+    return msgspec.json.encode(request).decode()
+
+
+def request_of(environment: Mapping[str, str] | None = None) -> Request:
+    """Read the request that prepare made.
+
+    Raises:
+        UserError: there is none, or it is broken.
+    """
+    text = (environment if environment is not None else os.environ).get("INPUT_REQUEST", "")
+    if not text:
+        raise UserError("INPUT_REQUEST: is empty: this step runs after `perfgate action prepare`")
+    try:
+        return msgspec.json.decode(text, type=Request)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise UserError(f"INPUT_REQUEST: {error}") from None
+
+
+def token_of(environment: Mapping[str, str]) -> str | None:
+    """Return the token of this step; None: it has none."""
+    return environment.get("GITHUB_TOKEN") or None
+
+
+def rules_of(request: Request) -> RulesOptions:
+    """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
+    budget = [f"plan.budget={request.budget}"] if request.budget and request.command != "calibrate" else []
+    return RulesOptions(
+        config=Path(request.config) if request.config else None,
+        rules=request.rules,
+        sets=(*request.sets, *budget),
+        benchmarks=tuple(request.benchmarks),
+    )

@@ -1,0 +1,129 @@
+"""What the measurements of a run tell of variances and costs, as the history keeps it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from gate.config.rules import benchmark_rules, metric_rules
+from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
+from gate.memory.entries import Costs, Learned, Setup
+from gate.model import Build, Case, Execution, Record
+from gate.stats.remember import remember
+from gate.units import to_base
+
+MEAN = "mean"
+
+
+def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
+    """Say how each benchmark of a side's config is measured on a host, by name.
+
+    host: the facts of the run line, which hold the version of hyperfine where it measures.
+    """
+    build = None if config.build.command is None else _text(config.build.command)
+    return {
+        b.name: Setup(
+            command=_text(b.command),
+            # without hyperfine on the host spawn measures all of it
+            instrument="spawn" if b.instrument == "hyperfine" and "hyperfine" not in host else b.instrument,
+            warmup=b.warmup,
+            build=build,
+            conditions=_conditions(b, config),
+        )
+        for b in config.benchmark
+    }
+
+
+def _conditions(benchmark: Benchmark, config: Config) -> str | None:
+    perturb = sorted(config.build.perturb)
+    parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
+    service, load = benchmark.service, benchmark.load
+    parts += [f"service {_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
+    parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
+    parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
+    parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
+    return "; ".join(parts) or None
+
+
+def _text(command: Command) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def setup_of(setups: Mapping[str, Setup], config: Config, benchmark: str) -> Setup | None:
+    """Return the setup of a case's benchmark, which may be part of a suite; None where the config has none."""
+    rules = benchmark_rules(config, benchmark)
+    return setups.get(rules.name) if rules else None
+
+
+def learn(
+    cases: Sequence[Case], config: Config, setups: Mapping[str, Setup], records: Sequence[Record], *,
+    session: str, created: str, both: bool,
+) -> list[Learned]:  # fmt: skip
+    """Return what can be remembered of each decided case and statistic.
+
+    cases: with the samples to learn from. config: names the statistics. setups: of each benchmark; a case without one
+    is left out. records: for the costs. both: whether base and head are one commit; else only base counts.
+    """
+    costs = costs_of(records)
+    found = []
+    for case in cases:
+        setup = setup_of(setups, config, case.benchmark)
+        if setup is None or not case.decided:
+            continue
+        for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).statistics):
+            tau = None if statistic == MEAN else float(statistic[1:]) / 100
+            remembered = remember(case.base, case.head if both else None, tau, session=session, created=created)
+            if remembered is not None:
+                found.append(
+                    Learned(
+                        benchmark=case.benchmark,
+                        metric=case.metric,
+                        factors=case.factors,
+                        statistic=statistic,
+                        setup=setup,
+                        remembered=remembered,
+                        costs=costs[case.benchmark],
+                    )
+                )
+    return found
+
+
+def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
+    """Return what builds and executions cost, in seconds, by benchmark: means over the records.
+
+    An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
+    else an even share of the execution, whose start is then not known.
+    """
+    builds = [r.seconds for r in records if isinstance(r, Build) and r.seconds is not None]
+    build = fmean(builds) if builds else None
+    executions: dict[str, list[Execution]] = defaultdict(list)
+    for record in records:
+        if isinstance(record, Execution):
+            executions[record.benchmark].append(record)
+    return {name: _costs(build, [_parts(e) for e in own]) for name, own in executions.items()}
+
+
+def _costs(build: float | None, parts: Sequence[Costs]) -> Costs:
+    def mean(name: str) -> float | None:
+        known = [value for part in parts if (value := getattr(part, name)) is not None]
+        return fmean(known) if known else None
+
+    return Costs(build=build, start=mean("start"), iteration=mean("iteration"), warmup=mean("warmup"))
+
+
+def _parts(execution: Execution) -> Costs:
+    nothing = Costs(build=None, start=None, iteration=None, warmup=None)
+    seconds = execution.seconds
+    measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
+    if seconds is None or measured is None or not measured.values:
+        return nothing
+    time = execution.metrics.get("time")
+    if time is not None and time.values and to_base(time.unit)[0] == "s":
+        scale = to_base(time.unit)[1]
+        own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
+        if own > 0 and own + dropped <= seconds:
+            return Costs(build=None, start=seconds - own - dropped, iteration=own / len(time.values), warmup=dropped)
+    each = seconds / (len(measured.values) + len(measured.dropped))
+    return Costs(build=None, start=None, iteration=each, warmup=each * len(measured.dropped))

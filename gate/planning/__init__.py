@@ -1,0 +1,1 @@
+"""How much to measure: from known variances and costs to a plan."""

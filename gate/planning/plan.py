@@ -1,0 +1,221 @@
+"""What is known and what is wanted -> a plan, for `perfgate plan` and for a check that plans itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from gate.config.types import Builds, Config
+from gate.config.types import Plan as PlanTable
+from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.memory.entries import Costs as Spent
+from gate.model import Memory, UserError
+from gate.planning.known import Gathered, Known, from_memory
+from gate.planning.text import POWER, Planned, Row
+from gate.stats.cheapest import cheapest
+from gate.stats.planning import Counts, build_variance, half_width, optimum
+from gate.stats.plans import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
+from gate.stats.power import detection, minimum_detectable_change, noncentrality
+from gate.units import Duration, Share, format_duration, format_share
+
+_ROOM = 0.9
+"""The share of the budget that a plan may take: rounds differ, and one that does not fit is not begun."""
+_TRIES = 3
+_HARDEST = 20
+"""Findings that a plan advised by a report is made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a plan must reach; None: the config's budget, half-widths of half the thresholds, no change to find."""
+
+    budget: Duration | None
+    target: Share | None
+    detect: Share | None
+
+
+def planned(gathered: Gathered, wanted: Wanted) -> Planned:
+    """Plan for what is wanted and say what the plan means for each finding.
+
+    Raises:
+        UserError: a threshold of 0 without a target, a change within the threshold, or a budget below two rounds.
+    """
+    aims = [(_aim(known, wanted),) for known in gathered.known]
+    found = _search(gathered, aims, wanted, early=_may_stop_early(gathered.config))
+    terms = terms_of(gathered.config, gathered.size)
+    rows = (_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True))
+    return _planned(gathered, wanted, found, tuple(rows))
+
+
+def advised(gathered: Gathered) -> Planned:
+    """Plan for half-widths of half the thresholds, without saying what that means for each finding.
+
+    It stands in every report, so it takes no more time than it must: only the findings that are hardest to tell have
+    aims, and looks, whose levels take seconds, are not tried.
+
+    Raises:
+        UserError: as planned.
+    """
+    wanted = Wanted(None, None, None)
+    hardest = {id(known) for known in sorted(gathered.known, key=_difficulty, reverse=True)[:_HARDEST]}
+    aims = [(_aim(known, wanted),) if id(known) in hardest else () for known in gathered.known]
+    return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), ())
+
+
+def _difficulty(known: Known) -> float:
+    return build_variance(known.estimated.components, 1, 1) / max(known.threshold, 1e-9) ** 2
+
+
+def _may_stop_early(config: Config) -> bool:
+    # a bootstrap has no looks
+    return not config.gate.interval.startswith("bootstrap")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    cases: list[PlannedCase]
+    plan: Plan
+    instead: Plan | None
+    budget: float
+
+
+def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row, ...]) -> Planned:
+    return Planned(gathered, found.plan, rows, _aim_in_words(wanted), found.budget, found.instead)
+
+
+def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
+    config = gathered.config
+    terms = terms_of(config, gathered.size)
+    budget = float(wanted.budget or config.plan.budget)
+    limits = Limits(budget=_ROOM * budget, early=early)
+    cases = [
+        _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations))
+        for known, own in zip(gathered.known, aims, strict=True)
+    ]
+    plan = cheapest(cases, terms, limits)
+    for _ in range(_TRIES):
+        # a memory may be worth less for other counts than for those that it was measured with
+        worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
+        if plan is None or all(now >= case.degrees - 0.5 for now, case in zip(worth, cases, strict=True)):
+            break
+        cases = [replace(case, degrees=min(now, case.degrees)) for now, case in zip(worth, cases, strict=True)]
+        plan = cheapest(cases, terms, limits)
+    if plan is None:
+        least = seconds(cases, Counts(2, 1, 1))
+        raise UserError(
+            f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
+            f"{format_duration(budget)} leaves: give more with --budget"
+        )
+    instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
+    return _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
+
+
+def _aim_in_words(wanted: Wanted) -> str:
+    if wanted.detect is not None:
+        return f"a change of {format_share(float(wanted.detect))} found in {POWER:.0%} of the runs"
+    if wanted.target is not None:
+        return f"a half-width of {format_share(float(wanted.target))}"
+    return "half-widths of half the thresholds"
+
+
+def _case(known: Known, aims: tuple[Aim, ...], degrees: float) -> PlannedCase:
+    return PlannedCase(
+        benchmark=known.benchmark,
+        components=known.estimated.components,
+        costs=known.costs,
+        threshold=known.threshold,
+        aims=aims,
+        shared=known.shared,
+        degrees=degrees,
+        values=known.values,
+    )
+
+
+def _aim(known: Known, wanted: Wanted) -> Aim:
+    if wanted.detect is not None:
+        if float(wanted.detect) <= known.threshold:
+            raise UserError(
+                f"--detect {wanted.detect}: {known.benchmark} fails only beyond its threshold of "
+                f"{format_share(known.threshold)}"
+            )
+        return Aim(None, float(wanted.detect), POWER)
+    # as wide as the threshold, half of all unchanged findings would stay open; half as wide, one in forty
+    half = float(wanted.target) if wanted.target is not None else known.threshold / 2
+    if wanted.target is not None and half <= 0:
+        raise UserError("--target 0: no interval is that narrow; say a share above 0, such as 1%")
+    if half <= 0:
+        raise UserError(
+            f"{known.benchmark} has a threshold of 0, which no interval is as narrow as: say --target or --detect"
+        )
+    return Aim(half)
+
+
+def terms_of(config: Config, size: int) -> Terms:
+    """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller."""
+    gate = config.gate
+    choice: Choice = "fieller" if gate.interval in ("bootstrap", "bootstrap-bca") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
+    fewest = gate.min_builds
+    if gate.interval.startswith("bootstrap") and gate.family == "holm":
+        fewest = max(fewest, BOOTSTRAP_BUILDS)
+    return Terms(round(1 - gate.confidence, 12), 1 if gate.family == "none" else size, fewest, choice)
+
+
+def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
+    builds = plan.counts.builds
+    interval = terms.interval_of(case, builds)
+    nominal = terms.nominal_levels(plan.looks, interval)[-1]
+    variance = build_variance(case.components, plan.executions, plan.iterations)
+    t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
+    return Row(
+        known=known,
+        optimum=optimum(case.components, case.costs),
+        half_width=half_width(case.components, plan.counts, nominal, interval),
+        smallest=minimum_detectable_change(
+            case.components,
+            plan.counts,
+            threshold=known.threshold,
+            alpha=terms.family_levels(plan.looks, interval)[-1],
+            interval=interval,
+            min_builds=terms.min_builds,
+            wanted=POWER,
+        ),
+        settled=float(detection(-t, builds, nominal, interval)),
+        degrees=case.degrees,
+    )
+
+
+# --- a check that plans itself ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AutoPlan:
+    """The [plan] that a check with `auto = true` measures by; None: as configured. sentence: why, for the report."""
+
+    plan: PlanTable | None
+    sentence: str
+
+
+def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str]) -> AutoPlan:
+    """Plan a check from what is remembered of this host; pure but for today's date, by which memories age.
+
+    memory: as the run line keeps it. costs: by benchmark, of the newest session. benchmarks: those that both sides will
+    measure. Wanted are half-widths of half the thresholds, within plan.budget.
+    """
+    as_configured = "plan.auto: the plan is as configured,"
+    if memory is None:
+        return AutoPlan(None, f"{as_configured} since nothing is remembered of this host")
+    try:
+        gathered = from_memory(memory, costs, config, benchmarks, "what is remembered of this host")
+        found = planned(gathered, Wanted(None, None, None))
+    except UserError as error:
+        return AutoPlan(None, f"{as_configured} since {error}")
+    plan = found.plan
+    first, last = plan.looks[0], plan.looks[-1]
+    builds: int | Builds = last if first == last else Builds(min=first, max=last)
+    chosen = msgspec.structs.replace(config.plan, builds=builds, executions=plan.executions, iterations=plan.iterations)
+    counts = f"{last if first == last else f'{first} to {last}'} builds x {plan.executions} x {plan.iterations}"
+    reached = f"for {found.aim}" if plan.reached else f"the nearest to {found.aim} within the budget"
+    unknown = "".join(f"; {note}" for note in gathered.notes)
+    return AutoPlan(chosen, f"plan.auto: {counts} a side, {reached}, by what is remembered of this host{unknown}")

@@ -1,0 +1,282 @@
+"""A plan as text for a terminal, as a [plan] section, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import chdtri
+
+from gate.config.types import Builds
+from gate.planning.known import Gathered, Known
+from gate.stats.components import PlannedLevel
+from gate.stats.planning import Optimum, optimum
+from gate.stats.plans import Plan
+from gate.units import Duration, format_duration, format_share, format_value
+from gate.words.grid import Cell, Column, lay_out
+from gate.words.numbers import format_percent, plural
+from gate.words.plain import visible, wrap
+
+POWER = 0.8
+"""Of the smallest change that a plan is said to find."""
+
+_ENOUGH = 20
+"""Degrees from which the noise of builds is known well enough to say nothing."""
+
+_LEVELS: tuple[PlannedLevel, ...] = ("build", "execution", "iteration")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a plan means for one finding.
+
+    smallest: the change found with POWER at the family's level; inf: none. settled: how often it is shown to be not
+    worse when nothing has changed. degrees: what its memory is worth in this plan.
+    """
+
+    known: Known
+    optimum: Optimum
+    half_width: float
+    smallest: float
+    settled: float
+    degrees: float
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan and what it means. aim: what it was to reach, in words; instead: the plan that would, without a budget."""
+
+    gathered: Gathered
+    plan: Plan
+    rows: tuple[Row, ...]
+    aim: str
+    budget: float
+    instead: Plan | None
+
+
+def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
+    """Write the [plan] section of perfgate.toml."""
+    first, last = plan.looks[0], plan.looks[-1]
+    builds = str(last) if first == last else f"{{min = {first}, max = {last}}}"
+    lines = [
+        "[plan]",
+        f"builds = {builds}",
+        f"executions = {plan.executions}",
+        f"iterations = {plan.iterations}",
+        f'budget = "{Duration(budget)}"',
+        # JSON's strings and lists are TOML's
+        *([f"metrics = {json.dumps(list(metrics), ensure_ascii=False)}"] if metrics is not None else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def render(planned: Planned, width: int) -> str:
+    """Write everything for a terminal, ending with the section to copy."""
+    gathered = planned.gathered
+    lines = _top(planned, width)
+    lines += ["", *_noise(gathered.known, width), "", *_costs(gathered.known, width)]
+    lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
+    notes = [*gathered.notes, *_known_within(gathered.known)]
+    lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
+    return "\n".join(lines) + "\n\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
+
+
+def advice(planned: Planned) -> list[str]:
+    """Write what is advised for the next run: the plan, what it means for the findings, what to know of it."""
+    width = 10_000
+    early = isinstance(planned.gathered.config.plan.builds, Builds)
+    more = ["one that may stop early takes less time where the answer is clear: `perfgate plan` on these measurements"]
+    return [*_plan(planned, width), *(more if early else []), *planned.gathered.notes]
+
+
+def _top(planned: Planned, width: int) -> list[str]:
+    gathered = planned.gathered
+    gate = gathered.config.gate
+    size = plural(gathered.size, "finding")
+    level = format_percent(gate.confidence)
+    text = f"from {visible(gathered.origin)}: {size}, confidence {level}, family {gate.family}; wanted: {planned.aim}"
+    return wrap(text, width, rest="  ")
+
+
+def names(known: Sequence[Known]) -> list[str]:
+    """Name findings as short as they stay apart."""
+    metrics = {(k.metric, k.statistic) for k in known}
+    found = []
+    for k in known:
+        words = [k.benchmark]
+        words += [k.metric] if len(metrics) > 1 else []
+        words += [k.statistic] if k.statistic != "mean" else []
+        words += [f"{key}={value}" for key, value in sorted(k.factors.items())]
+        found.append(visible(" ".join(words)))
+    return found
+
+
+def _known_within(known: Sequence[Known]) -> list[str]:
+    df = min(k.builds_df for k in known)
+    if df >= _ENOUGH:
+        return []
+    # a sample variance over the true one is a chi-square over its degrees: its 95% interval
+    low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
+    words = (
+        f"The noise of builds rests on {df:.0f} degrees of freedom: the true one may be {low:.2f} to {high:.2f} times "
+    )
+    return [words + "what is shown, and the plan with it. Measure again and plan again, or calibrate."]
+
+
+def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    found = lay_out(head, [[Cell(text) for text in row] for row in rows], width - 2)
+    if found is None:
+        # too narrow for a table: a line for each finding
+        found = []
+        for row in rows:
+            cells = [f"{column.title} {text}" for column, text in zip(head[1:], row[1:], strict=True)]
+            found += wrap(f"{row[0]}: {', '.join(cells)}", width - 2, rest="  ")
+    return [*wrap(title, width), *(f"  {line}" for line in found)]
+
+
+def _noise(known: Sequence[Known], width: int) -> list[str]:
+    head = [Column("benchmark"), *(Column(level, right=True) for level in _LEVELS), Column("optimum", right=True)]
+    rows = []
+    for name, k in zip(names(known), known, strict=True):
+        rows.append([name, *(_level(k, level) for level in _LEVELS), _optimum(k)])
+    title = "noise of each level alone (relative standard deviation), and the optimum: executions x iterations a build"
+    return _table(title, head, rows, width)
+
+
+def _level(known: Known, level: PlannedLevel) -> str:
+    if known.statistic != "mean" and level != "build":
+        return "in build"
+    if level not in known.levels:
+        # what was not repeated is part of the next level above that was
+        return "not apart"
+    if level in known.estimated.dropped:
+        return "adds nothing"
+    return format_share(math.sqrt(getattr(known.estimated.components, level)))
+
+
+def _optimum(known: Known) -> str:
+    found = optimum(known.estimated.components, known.costs)
+    return " x ".join("many" if count is None else str(count) for count in (found.executions, found.iterations))
+
+
+def _costs(known: Sequence[Known], width: int) -> list[str]:
+    by_benchmark = {k.benchmark: k.costs for k in known}
+    head = [Column("benchmark"), *(Column(name, right=True) for name in ("start", "warm-up", "iteration"))]
+    rows = [
+        [visible(name), *(format_value(cost, "s", digits=3) for cost in (c.start, c.warmup, c.iteration))]
+        for name, c in by_benchmark.items()
+    ]
+    build = max(c.build for c in by_benchmark.values())
+    return _table(f"seconds of an execution; a build takes {format_duration(build)}", head, rows, width)
+
+
+def _plan(planned: Planned, width: int) -> list[str]:
+    plan = planned.plan
+    counts = (
+        f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'execution')} x "
+        f"{plural(plan.iterations, 'iteration')} a side"
+    )
+    if len(plan.looks) > 1:
+        looks = ", ".join(map(str, plan.looks[:-1]))
+        text = f"plan: at most {counts}, looks after {looks} and {plan.looks[-1]} builds"
+        text += f"; {format_duration(plan.expected)} expected when nothing has changed, at most "
+        text += format_duration(plan.most)
+    else:
+        text = f"plan: {counts}, {format_duration(plan.most)}"
+    lines = wrap(text, width, rest="  ")
+    if plan.reached:
+        return lines
+    wanted = "nothing up to the limits reaches it"
+    if planned.instead is not None:
+        need = planned.instead
+        wanted = (
+            f"it takes {format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} a side"
+        )
+    budget = format_duration(planned.budget)
+    text = f"no plan within the budget of {budget} reaches {planned.aim} ({wanted}); this one comes nearest"
+    return [*lines, *wrap(text, width, rest="  ")]
+
+
+def _precision(planned: Planned, width: int) -> list[str]:
+    head = [
+        Column("benchmark"),
+        *(Column(name, right=True) for name in ("threshold", "half-width", "finds", "not worse", "memory")),
+    ]
+    known = [row.known for row in planned.rows]
+    rows = [
+        [
+            name,
+            format_share(row.known.threshold),
+            f"±{format_share(row.half_width)}" if math.isfinite(row.half_width) else "unbounded",
+            format_share(row.smallest, sign=True) if math.isfinite(row.smallest) else "nothing",
+            f"{row.settled:.0%}",
+            f"{row.degrees:.0f} degrees" if row.degrees > 0 else "none",
+        ]
+        for name, row in zip(names(known), planned.rows, strict=True)
+    ]
+    size = planned.gathered.size
+    of = f", as one of {size} findings" if size > 1 and planned.gathered.config.gate.family != "none" else ""
+    title = (
+        f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{of}; how often a finding "
+    )
+    title += "that has not changed is shown to be not worse"
+    return _table(title, head, rows, width)
+
+
+def as_json(planned: Planned) -> str:
+    """Write a plan as JSON: what it goes by, the plan, and what it means for each finding; NaN and inf become null."""
+    plan, gathered = planned.plan, planned.gathered
+    return json.dumps(
+        {
+            "schema": 1,
+            "origin": gathered.origin,
+            "aim": planned.aim,
+            "reached": plan.reached,
+            "budget": planned.budget,
+            "plan": {
+                "builds": {"min": plan.looks[0], "max": plan.looks[-1]} if len(plan.looks) > 1 else plan.looks[-1],
+                "executions": plan.executions,
+                "iterations": plan.iterations,
+                "looks": list(plan.looks),
+                "seconds": {"most": plan.most, "expected": plan.expected},
+            },
+            "findings": [_finding(row) for row in planned.rows],
+            "family": gathered.size,
+            "notes": list(gathered.notes),
+            "toml": section(plan, planned.budget, gathered.config.plan.metrics),
+        },
+        indent=2,
+        ensure_ascii=False,
+    ) + "\n"  # fmt: skip
+
+
+def _finding(row: Row) -> dict[str, Any]:
+    known = row.known
+    components, costs = known.estimated.components, known.costs
+    return {
+        "benchmark": known.benchmark,
+        "metric": known.metric,
+        "factors": known.factors,
+        "statistic": known.statistic,
+        "threshold": known.threshold,
+        "variance": {
+            "t2": dict(known.estimated.signed),
+            "dropped": list(known.estimated.dropped),
+            "planned": {level: getattr(components, level) for level in reversed(_LEVELS)},
+            "correlation": components.correlation,
+            "shared": known.shared,
+            "build_df": known.builds_df,
+        },
+        "seconds": {
+            "build": costs.build, "start": costs.start, "warmup": costs.warmup, "iteration": costs.iteration,
+        },
+        "optimum": {"executions": row.optimum.executions, "iterations": row.optimum.iterations},
+        "memory_df": row.degrees,
+        "half_width": row.half_width if math.isfinite(row.half_width) else None,
+        "smallest_change": row.smallest if math.isfinite(row.smallest) else None,
+        "power": POWER,
+        "not_worse": row.settled,
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Report -> Markdown: the comment of a pull request and the summary of a job."""

@@ -1,0 +1,92 @@
+"""The [[accept]] entries that would let the regressions of a report through, to be pasted into the rules."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from gate.decide.importance import ordered
+from gate.model import Finding, Report
+from gate.report.markdown.escape import Md, block, brief
+from gate.report.markdown.parts import Part
+from gate.words.arrangement import known
+
+_MOST = 3
+# one that holds a name made to be long is no help
+_LONGEST = 2000
+
+
+def accept(report: Report, share: float = 1.0) -> Part:
+    """Write at most three entries, for the regressions that matter most; none where a size cannot be told."""
+    several = Counter(f.benchmark for f in report.findings)
+    found = [f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None]
+    entries = dict.fromkeys(entry(f, alone=several[f.benchmark] == 1) for f in found)
+    kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
+    more = " The others are written alike." if len(kept) < len(entries) else ""
+    opening = (
+        "For perfgate.toml, with a last day and a reason of yours. It counts once it is in the rules that decide, here "
+        f"those of {brief(report.policy.source, 200)}.{more}\n\n"
+    )
+    return Part("To accept a known regression", "entry to paste", _blocks(kept), share, opening, "\n\n")
+
+
+def _blocks(texts: Iterable[str]) -> list[Md]:
+    return [block(text, "toml") for text in texts]
+
+
+def entry(finding: Finding, *, alone: bool) -> str:
+    """Write an entry of TOML that covers a regression of the size that was estimated.
+
+    alone: the benchmark has no other finding, which the entry would cover as well.
+    """
+    which = [("benchmark", finding.benchmark)]
+    if not alone:
+        which += [("metric", finding.metric), ("statistic", finding.statistic)]
+    lines = [f"{key} = {_quoted(_literal(name))}" for key, name in which]
+    return "\n".join(
+        [
+            "[[accept]]",
+            *lines,
+            f'up_to = "{_rounded_up(_size(finding) or 0.0)}"',
+            "until = YYYY-MM-DD",
+            'reason = "..."',
+        ]
+    )
+
+
+def _size(finding: Finding) -> float | None:
+    """Return by how much head is worse, as `up_to` takes it."""
+    ratio = finding.ratio.estimate
+    if not known(ratio) or ratio <= 0:
+        return None
+    size = (ratio if finding.better == "lower" else 1 / ratio) - 1
+    return size if size > 0 else None
+
+
+def _rounded_up(share: float) -> str:
+    """Round up to whole percents, or to two digits below 1%."""
+    # 8% may have become 8.000000000000007%
+    percent = round(share * 100, 9)
+    places = 0 if percent >= 1 else 1 - math.floor(math.log10(max(percent, 1e-9)))
+    return f"{math.ceil(percent * 10**places) / 10**places:.{places}f}%"
+
+
+def _literal(name: str) -> str:
+    """Write a name as a glob that means no other name."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name) if any(c in "*?" for c in name) else name
+
+
+def _quoted(text: str) -> str:
+    """Write a text as a string of TOML, visible on one line."""
+    return f'"{"".join(map(_character, text))}"'
+
+
+def _character(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    # TOML has no surrogates; in a glob this stands for any one character
+    return "?" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -1,0 +1,99 @@
+"""Text from elsewhere made safe for GitHub's Markdown: names, sentences, output of programs, addresses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import quote
+
+from gate.words.plain import clip, visible
+
+_NAME = 80
+# What becomes a mention, a reference, a link, an emoji, a formula or a box to tick. Some of these are looked for after
+# entities are text again, and only an empty comment splits the text then as well.
+_LINKING = r"[@$]|#(?=\d)|:(?=\S)|\[(?=[ x]\])|(?<=www)\.|(?<=[a-z])-(?=\d)"
+_SPECIAL = r"[\\`*\[\]~|<>&#]|(?<![^\W_])_|_(?![^\W_])"
+# GitHub links what may be a commit
+_HEX = r"(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])"
+_PATTERN = re.compile(f"(?P<linking>{_LINKING})|(?P<special>{_SPECIAL})|(?P<hex>{_HEX})", re.IGNORECASE)
+_SPLIT = "<!-- -->"
+_LINE_START = re.compile(r"(?:[-+=]|\d+[.)])(?=\s|[-=]|$)")
+_NO_CODE_SPAN = re.compile(r"[`|\\]|<!--|^\s|\s$")
+
+
+class Md(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def size(text: str) -> int:
+    """Count the bytes of a text in UTF-8: never fewer than its characters or its UTF-16 units."""
+    return len(text.encode())
+
+
+def short(text: object, width: int) -> str:
+    """Make a text visible and shorten it to a width, in characters as well: some take no column."""
+    plain = str(text)
+    if len(plain) > 8 * width:
+        plain = f"{plain[: 4 * width]}…{plain[-4 * width :]}"
+    found = clip(visible(plain), width)
+    return found if len(found) <= 2 * width else f"{found[:width]}…{found[-width:]}"
+
+
+def escape(text: object) -> Md:
+    """Write any text so that Markdown shows it as it is: no markup, HTML, link, mention, reference or new line."""
+    if isinstance(text, Md):
+        return text
+    plain = visible(str(text)).strip()
+    start = _LINE_START.match(plain)
+    if not start:
+        return Md(_PATTERN.sub(_escaped, plain))
+    # a list item or a heading's underline; the last character of the marker is what makes it one
+    marker = start.end() - 1
+    before, after = (_PATTERN.sub(_escaped, text) for text in (plain[:marker], plain[marker + 1 :]))
+    return Md(f"{before}&#{ord(plain[marker])};{after}")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    if match["hex"]:
+        return _SPLIT.join(match["hex"][start : start + 6] for start in range(0, len(match["hex"]), 6))
+    return f"&#{ord(match[0])};{_SPLIT if match['linking'] else ''}"
+
+
+def brief(text: object, width: int) -> Md:
+    """Shorten a text to a width and escape it."""
+    return text if isinstance(text, Md) else escape(short(text, width))
+
+
+def code(text: object, width: int = _NAME) -> Md:
+    """Write a name in a code span that holds in a table too, shortened to what a table can bear."""
+    plain = short(text, width)
+    if not plain.strip():
+        return escape(repr(plain))
+    # in a table no code span can hold all of these, and a comment in one could be taken for the marker of ours
+    span = f"<code>{escape(plain)}</code>" if _NO_CODE_SPAN.search(plain) else f"`{plain}`"
+    # numbers after letters written from right to left would change places with them
+    return Md(f"{span}&lrm;" if any(unicodedata.bidirectional(c) in ("R", "AL") for c in plain) else span)
+
+
+def prose(text: str) -> Md:
+    """Escape a text of ours, in which what stands between backticks is code."""
+    pieces = enumerate(text.split("`"))
+    return Md("".join(code(text) if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces))
+
+
+def block(text: str, language: str = "text") -> Md:
+    """Write lines, visible already, as a code block that nothing in them ends."""
+    if "<!--" in text:
+        return Md(f"<pre>\n{_PATTERN.sub(_escaped, text)}\n</pre>")
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return Md(f"{fence}{language}\n{text}\n{fence}")
+
+
+def link(words: str, address: str | None) -> Md | None:
+    """Write a link; None where there is no address of the web."""
+    if address is None or not re.match(r"https?://[^/]", address):
+        return None
+    safe = quote(address, safe="%:/?#@!&'+,;=~", errors="replace").replace("&", "&amp;")
+    return Md(f"[{escape(words)}]({safe})")

@@ -1,0 +1,152 @@
+"""What a comment and a job summary show at first sight: the verdict, counts, rows, what to do next, warnings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gate.model import Finding, Report
+from gate.report.links import Links
+from gate.report.markdown.escape import Md, brief, code, escape, link, prose
+from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
+from gate.report.templates import render_template
+from gate.words import interactions, numbers
+from gate.words.arrangement import FailureGroup, known
+
+# who set the rules, what is missing, and what happened to the machine change what a verdict is worth
+_FIRST = re.compile(
+    r"head changes|(?:base|head) has no|the host was unfit|host|\d+ of \d+ planned rounds|base and head|nothing of|"
+    r"build variance"
+)
+# said of every run alike, until somebody calibrates
+_LATER = re.compile(r"nothing is remembered of|what is remembered of")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Warnings to show at once, and those for the details."""
+
+    shown: list[str]
+    rest: list[str]
+
+
+def weigh(warnings: Sequence[str], most: int) -> Weighed:
+    """Divide warnings, those that matter first: at most so many are shown at once."""
+    later = [text for text in warnings if _LATER.match(text)]
+    first = [text for text in warnings if _FIRST.match(text)]
+    others = [text for text in warnings if not _LATER.match(text) and not _FIRST.match(text)]
+    found = [*first, *others]
+    return Weighed(found[:most], [*found[most:], *later])
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
+
+    rows: int
+    failures: int
+    warnings: int
+    new: int
+    text: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the templates show at first sight, and the warnings that can wait in the details."""
+
+    values: dict[str, Any]
+    warnings: list[str]
+
+
+def opening(
+    report: Report, links: Links | None, found: Sequence[Finding], groups: Sequence[FailureGroup], room: Room
+) -> Opening:
+    """Return what stands above the details.
+
+    found: the findings, those that matter most first. groups: the failures, those that say the same together.
+    """
+    table = findings_table("", found[: shown_of(found, room.rows)], numbers.confidence(report))
+    warned = weigh(report.warnings, room.warnings)
+    shown = interactions.proven(report)
+    values = {
+        "gate": brief(links.gate, 80) if links is not None and links.gate else None,
+        "headline": brief(numbers.headline(report), room.text),
+        "counts": _counts(report),
+        "failed": [failed(group, room.text) for group in groups[: room.failures]],
+        "failures_left_out": max(0, len(groups) - room.failures),
+        "table": table,
+        "by_factor": by_factor(shown[: room.warnings], room.text),
+        "by_factor_left_out": max(0, len(shown) - room.warnings),
+        "compared": compared(report, threshold=not table.items),
+        "step": next_step(report, room.text, label=_label(report, links)),
+        "linked": linked(links, report),
+        "warnings": bullets(warned.shown, room.text),
+        "new": _new(report, room.new),
+    }
+    return Opening(values, warned.rest)
+
+
+def shown_of(found: Sequence[Finding], rows: int) -> int:
+    """Count the rows to show: a short table is shown whole, of a long one only what changed, which comes first."""
+    return len(found) if len(found) <= rows else min(rows, sum(f.verdict != "unchanged" for f in found))
+
+
+def write(template: str, values: dict[str, Any]) -> str:
+    """Render one of the Markdown templates; what is not Markdown yet is escaped."""
+    return render_template(template, values, html=False, finalize=escape).strip("\n") + "\n"
+
+
+def _counts(report: Report) -> Md:
+    text = numbers.counts(report)
+    # whether an inconclusive one blocks is a matter of policy, and the word does not say it
+    gate = f"; the gate {'fails' if report.exit_code else 'passes'}" if report.verdict == "inconclusive" else ""
+    return escape(f"{text}{gate}")
+
+
+def _new(report: Report, most: int) -> Md | None:
+    if not report.new:
+        return None
+    more = len(report.new) - most
+    return Md(", ".join(map(code, report.new[:most])) + (f" and {more} more" if more > 0 else ""))
+
+
+def compared(report: Report, *, threshold: bool) -> Md:
+    """Write what was compared and how much was measured, in one line; threshold: by which threshold as well."""
+    base, head = (numbers.commit(side) for side in (report.run.base, report.run.head))
+    sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
+    limits = sorted({f.threshold for f in report.findings if known(f.threshold)}) if threshold else []
+    span = " to ".join(numbers.format_percent(limit) for limit in dict.fromkeys((*limits[:1], *limits[-1:])))
+    measured = numbers.measured_briefly(report)
+    texts = [*([f"threshold {span}"] if span else []), *([brief(measured, 200)] if measured else [])]
+    return Md("; ".join([*sides, *texts]))
+
+
+def _label(report: Report, links: Links | None) -> str:
+    """Name the label that lets a regression pass, where there is a pull request to put it on."""
+    name = report.policy.gate.get("accept_label")
+    on_pull = links is not None and links.pull
+    return name if report.verdict == "regression" and on_pull and isinstance(name, str) else ""
+
+
+def next_step(report: Report, width: int, *, label: str = "") -> Md | None:
+    """Say what to do next; None: nothing.
+
+    width: the characters that a text from elsewhere may take. label: what lets a regression pass on a pull request.
+    """
+    said = numbers.next_step(report)
+    command = next((f.command.strip() for f in report.failures if f.command), "")
+    found = [Md(f"{prose(said)}, or by the label {code(label, 50)}") if label else prose(said)] if said else []
+    return Md(". First failed: ".join([*found, *([code(command, width)] if command else [])])) if said else None
+
+
+def linked(links: Links | None, report: Report) -> Md | None:
+    """Write the links to the report and the run, else where the values are to be seen; None where there are none."""
+    whole = link("Full report", links.report) if links is not None else None
+    run = link("workflow run", links.run) if links is not None else None
+    if whole is not None:
+        return Md(" · ".join(each for each in (whole, run) if each is not None))
+    if run is not None:
+        return Md(f"The full report, report.html, is among the artifacts of the {run}.")
+    return Md("The full report is the run's report.html.") if report.findings else None

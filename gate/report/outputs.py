@@ -1,0 +1,253 @@
+"""Where a report goes: standard output, the files that were asked for, the folder of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TextIO
+
+from gate.cli.options import OutputOptions
+from gate.decide.measurements import Decided
+from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
+from gate.model import UserError
+from gate.report.links import Links
+
+Format = Literal["text", "markdown", "summary", "json", "html", "junit", "csv"]
+
+
+def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
+    """Render a report in one format; text without colour.
+
+    links: what a comment and a summary point to; None: what the environment of a workflow tells.
+
+    Raises:
+        UserError: csv without measurements.
+    """
+    # each renderer only where it is needed: jinja2, matplotlib and pandas take their time
+    if form == "csv":
+        return _csv(decided)
+    if form == "html":
+        from gate.report.page import html
+
+        return html.render(decided.report, decided.material())
+    if form in ("markdown", "summary"):
+        from gate.report.markdown import comment, summary
+
+        render = comment.render if form == "markdown" else summary.render
+        return render(decided.report, links if links is not None else links_of(os.environ))
+    report = decided.report
+    if form == "json":
+        from gate.report import json
+
+        return json.render(report)
+    if form == "junit":
+        from gate.report import junit
+
+        return junit.render(report)
+    from gate.report.text import terminal as text
+
+    return text.render(report)
+
+
+def _csv(decided: Decided) -> str:
+    from gate.report import csv
+
+    executions = decided.material().executions
+    if not executions and decided.report.findings:
+        raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
+    return csv.render(executions)
+
+
+def links_of(environment: Mapping[str, str]) -> Links:
+    """Tell where the run of a workflow is shown; nothing outside of one."""
+    server, repository, run = (environment.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
+    if not (server and repository and run):
+        return Links()
+    return Links(run=f"{server}/{repository}/actions/runs/{run}")
+
+
+def targets(options: OutputOptions) -> list[Path]:
+    """Name the files that were asked for."""
+    return [Path(target) for target in _asked(options).values() if target != "-"]
+
+
+def require_writable(options: OutputOptions) -> None:
+    """Refuse outputs that cannot be written, before anything is measured.
+
+    Raises:
+        UserError: a target is a folder, its folder cannot be had, or two formats want standard output.
+    """
+    on_stdout = [name for name, target in _asked(options).items() if target == "-"]
+    if len(on_stdout) > 1:
+        raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
+    for name, target in _asked(options).items():
+        file = Path(target)
+        if target != "-" and (not target or file.is_dir()):
+            raise UserError(f"--{name} {target}: is a folder, not a file")
+        if target != "-" and not _can_be_made(file):
+            raise UserError(f"--{name} {target}: cannot be written there")
+
+
+def _asked(options: OutputOptions) -> dict[Format, str]:
+    every: dict[Format, str | None] = {
+        "json": options.json, "html": options.html, "markdown": options.markdown, "junit": options.junit,
+    }  # fmt: skip
+
+    return {name: target for name, target in every.items() if target is not None}
+
+
+def _can_be_made(file: Path) -> bool:
+    if file.exists():
+        return os.access(file, os.W_OK)
+    parent = next(parent for parent in file.absolute().parents if parent.exists())
+    return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
+
+
+def write_asked(decided: Decided, options: OutputOptions) -> None:
+    """Write the files that were asked for.
+
+    Raises:
+        UserError: one cannot be written.
+    """
+    for name, target in _asked(options).items():
+        if target != "-":
+            write(Path(target), rendered(decided, name))
+
+
+def show(
+    decided: Decided,
+    options: OutputOptions,
+    out: TextIO,
+    *,
+    form: Format = "text",
+    every: bool = False,
+    links: Links | None = None,
+) -> None:
+    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
+    report = decided.report
+    on_stdout = next((name for name, target in _asked(options).items() if target == "-"), None)
+    if on_stdout is not None:
+        out.write(rendered(decided, on_stdout, links))
+    elif options.quiet and form == "text":
+        from gate.words import failures, numbers
+
+        out.write(f"{numbers.headline(report)}\n")
+        out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
+    elif form == "text":
+        from gate.report.text import terminal as text
+
+        width = shutil.get_terminal_size((100, 24)).columns
+        out.write(text.render(report, color=colored(out), width=min(width, 140), every=every))
+    else:
+        out.write(rendered(decided, form, links))
+
+
+def colored(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal."""
+    with contextlib.suppress(AttributeError, ValueError):
+        return stream.isatty()
+    return False
+
+
+def filled(folder: Path) -> list[Path]:
+    """Name what fill writes."""
+    return [folder / name for name in (REPORT, "comment.md", "report.html")]
+
+
+def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
+    """Write report.json, report.html and comment.md into the folder of a run.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    make_folder(folder)
+    write(folder / REPORT, rendered(decided, "json"))
+    write(folder / "comment.md", rendered(decided, "markdown", links))
+    write(folder / "report.html", rendered(decided, "html"))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run, out of git's sight; one that exists is the user's and gets no .gitignore.
+
+    Raises:
+        UserError: it cannot be made or written.
+    """
+    try:
+        if folder.exists():
+            if not folder.is_dir():
+                raise UserError(f"--out {folder}: is a file, not a folder")
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise UserError(f"--out {folder}: cannot be written")
+            return
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--out {folder}: cannot be made: {error.strerror}") from None
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file whole or not at all, making its folder when that is missing.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not file.is_file():
+            # a pipe or device, such as /dev/stderr
+            file.write_text(text, encoding="utf-8")
+            return
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def refuse_inputs(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
+    """Refuse a target that is one of the inputs, also by another name: a link, or the file on standard input.
+
+    inputs: as the command line names them: files, folders, which stand for the measurements in them, "-" for standard
+    input. targets: files that will be written, "-" for standard output.
+
+    Raises:
+        UserError: naming the target.
+    """
+    read = [found for path in inputs for found in _read(str(path))]
+    for target in targets:
+        if str(target) == "-":
+            continue
+        found = _of(target)
+        if found is not None and any(os.path.samestat(found, each) for each in read):
+            raise UserError(f"{target}: is read as an input, and would be replaced by the output: name another file")
+
+
+def _read(path: str) -> Iterator[os.stat_result]:
+    """Yield what an input is read from, as far as it is there; the others are for who reads them to refuse."""
+    if path == "-":
+        try:
+            yield os.fstat(sys.stdin.fileno())
+        except (AttributeError, OSError, ValueError):
+            return
+    for part in map(Path, parts(path) if path != "-" else ()):
+        files = [part / MEASUREMENTS, part / f"{MEASUREMENTS}.gz"] if part.is_dir() else [part]
+        yield from (found for file in files if (found := _of(file)) is not None)
+
+
+def _of(file: Path) -> os.stat_result | None:
+    """Return what tells a file from others; None: there is none, or a pipe or device, which nothing replaces."""
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return None
+    return found if file.is_file() else None

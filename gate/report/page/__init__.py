@@ -1,0 +1,1 @@
+"""Report -> one self-contained HTML page."""

@@ -1,0 +1,119 @@
+"""The builds that were measured and the hashes of what came out of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gate.evidence.factors import pairs
+from gate.model import SIDES, Build
+from gate.units import format_duration
+from gate.words.arrangement import known
+from gate.words.numbers import plural
+from gate.words.plain import clip, visible
+
+_PATH = 80
+_HASH = 16
+_ARTIFACTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of a build: path and hash, written; whole: the hash in full."""
+
+    path: str
+    hash: str
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRow:
+    """One build, written; more: artifacts that are not listed."""
+
+    name: str
+    side: str
+    seed: str
+    seconds: str
+    artifacts: tuple[Artifact, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """All builds, and what their hashes say, a sentence an artifact."""
+
+    rows: tuple[BuildRow, ...]
+    said: tuple[str, ...]
+
+
+def builds_of(builds: Sequence[Build]) -> Builds:
+    """Bring the builds into a table, by session and number, base before head."""
+    several = len({build.session for build in builds}) > 1
+    inorder = sorted(builds, key=lambda build: (build.session, build.build, _settings(build), SIDES.index(build.side)))
+    return Builds(tuple(_row(build, several=several) for build in inorder), tuple(_said(builds)))
+
+
+def _row(build: Build, *, several: bool) -> BuildRow:
+    listed = sorted(build.artifacts.items())[:_ARTIFACTS]
+    return BuildRow(
+        name=_name(build, several=several),
+        side=build.side,
+        seed="none" if build.seed is None else str(build.seed),
+        seconds=format_duration(build.seconds) if known(build.seconds) else "unknown",
+        artifacts=tuple(
+            Artifact(clip(visible(path), _PATH), _short(digest), clip(visible(digest), 200)) for path, digest in listed
+        ),
+        more=len(build.artifacts) - len(listed),
+    )
+
+
+def _name(build: Build, *, several: bool) -> str:
+    name = f"session {build.session}, build {build.build}" if several else str(build.build)
+    return f"{name}, {_settings(build)}" if build.factors else name
+
+
+def _settings(build: Build) -> str:
+    return clip(visible(pairs(build.factors)), _PATH)
+
+
+def _short(digest: str) -> str:
+    return clip(visible(digest.removeprefix("sha256:")), _PATH)[:_HASH]
+
+
+def _said(builds: Sequence[Build]) -> list[str]:
+    hashes: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    for build in builds:
+        for path, digest in build.artifacts.items():
+            hashes[path, _settings(build)][build.side].append(digest)
+    texts = [
+        f"{clip(visible(path), _PATH)}{f' at {at}' if at else ''}: {_told(sides)}"
+        for (path, at), sides in sorted(hashes.items())
+    ]
+    more = len(texts) - _ARTIFACTS
+    return [*texts[:_ARTIFACTS], *([f"and {plural(more, 'more file')}"] if more > 0 else [])]
+
+
+def _told(sides: dict[str, list[str]]) -> str:
+    base, head = (sides[side] for side in SIDES)
+    if not base or not head:
+        return f"only {'base' if base else 'head'} has it"
+    if len({*base, *head}) == 1:
+        return "byte-identical in all builds of base and head"
+    words = [_within(name, found) for name, found in (("base", base), ("head", head))]
+    if any(1 < len(set(found)) < len(found) for found in (base, head)):
+        words.append("a file that comes out again is no new layout, so that the builds sample it less than they count")
+    common = set(base) & set(head)
+    words.append("some files are the same in base and head" if common else "no file of base is one of head")
+    return "; ".join(words)
+
+
+def _within(side: str, found: list[str]) -> str:
+    different = len(set(found))
+    if len(found) == 1:
+        return f"one build of {side}"
+    if different == 1:
+        return f"all {len(found)} builds of {side} are byte-identical: all have one layout"
+    if different == len(found):
+        return f"the {len(found)} builds of {side} differ from build to build"
+    return f"the {len(found)} builds of {side} are only {different} different files"

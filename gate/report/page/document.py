@@ -1,0 +1,243 @@
+"""The page as a whole: what the first screen says, and everything that its sections hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from gate.decide.importance import MOST, ordered
+from gate.model import Commit, Finding, QuantileCurve, Report
+from gate.model.report import Interaction
+from gate.report.material import Material
+from gate.report.page.builds import Builds, builds_of
+from gate.report.page.data import Data, data_of, embedded_report
+from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
+from gate.report.page.host import Span, spans
+from gate.report.page.pictures import Figure, case_key, forest_of, pictures_of
+from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
+from gate.units import format_value
+from gate.words import failures, findings, interactions, numbers
+from gate.words.arrangement import Fact, FailureGroup, grouped
+from gate.words.plain import clip, listed, visible
+
+_SAID = 5
+_LISTED = 20
+_HOST = {"boot_id": "boot", "cores": "processors", "affinity": "processors allowed", "cpu": "processor"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One of the first screen's lines about findings and failures: where it leads, its tone, and the sentence."""
+
+    id: str
+    tone: str
+    shape: str
+    word: str
+    name: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that the template arranges."""
+
+    report: Report
+    facts: tuple[Fact, ...]
+    said: tuple[Said, ...]
+    unsaid: int
+    next: Markup | None
+    level: str
+    groups: tuple[FailureGroup, ...]
+    forest: Figure | None
+    rows: tuple[Row, ...]
+    crossed: tuple[Interaction, ...]
+    without_values: bool
+    loose_curves: tuple[QuantileCurve, ...]
+    overall: tuple[Fact, ...]
+    run: tuple[Fact, ...]
+    plan: tuple[Fact, ...]
+    advice: tuple[Markup, ...]
+    environment: str
+    builds: Builds
+    host: tuple[Fact, ...]
+    host_warnings: tuple[str, ...]
+    spans: tuple[Span, ...]
+    methods: tuple[str, ...]
+    data: Data
+    embedded: Markup | None
+    created: str
+    again: Again
+    whose: str
+    uncommitted: bool
+    most: int
+
+
+def page_of(report: Report, material: Material) -> Page:
+    """Bring a report and what is at hand beside it into the form of the page."""
+    found = ordered(report.findings)
+    same = numbers.uniform(findings.quantity(f) for f in found) is not None
+    names = [_name(finding, same=same) for finding in found]
+    shown = pictures_of(found, material.cases, report.curves)
+    data = data_of(material.attachments)
+    again = again_of(report, data, material.options)
+    rows = tuple(rows_of(report, found, shown, material.cases, again))
+    groups = tuple(grouped(report.failures, by_output=True))
+    said = _said(rows, groups)
+    keys = {case_key(finding) for finding in found}
+    return Page(
+        report=report,
+        facts=tuple(_facts(report, found)),
+        said=tuple(said[:_SAID]),
+        unsaid=max(0, len(said) - _SAID),
+        level=_level(report),
+        next=_prose(numbers.next_step(report)) or None,
+        groups=groups,
+        forest=forest_of(found, names),
+        rows=rows,
+        crossed=tuple(interactions.ordered(report)),
+        without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
+        loose_curves=tuple(curve for curve in report.curves if case_key(curve) not in keys),
+        overall=tuple(_overall(report)),
+        run=tuple(_run(report)),
+        plan=tuple(_plan(report)),
+        advice=tuple(_prose(line) for line in material.advice),
+        environment=_environment((report.run.settings or {}).get("env")),
+        builds=builds_of(report.run.builds),
+        host=tuple(_host(report.run.host or {})),
+        host_warnings=tuple(visible(text) for text in report.warnings if text.startswith("host:")),
+        spans=tuple(spans(report.run.states)),
+        methods=tuple(dict.fromkeys(findings.finding_method(f) for f in found)),
+        data=data,
+        embedded=embedded_report(report),
+        created=_moment(report.run.created),
+        again=again,
+        whose=whose_rules(report.policy.source),
+        uncommitted=is_dirty((report.run.base, report.run.head)),
+        most=MOST,
+    )
+
+
+def _level(report: Report) -> str:
+    confidence = report.policy.gate.get("confidence")
+    return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
+
+
+def _prose(text: str) -> Markup:
+    """Write a text of ours, in which `this` is code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704 - escaped just here
+
+
+def _name(finding: Finding, *, same: bool) -> str:
+    return " ".join(part for part in (visible(finding.benchmark), label_of(finding, same=same)) if part)
+
+
+# --- the first screen -------------------------------------------------------------------------------------------------
+
+
+def _facts(report: Report, found: Sequence[Finding]) -> list[Fact]:
+    facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    facts.append(Fact("measured", numbers.measured(report)))
+    if found:
+        facts.append(Fact("threshold", thresholds(found)))
+    return [*facts, Fact("error level", numbers.error_level(report))]
+
+
+def _commit(name: str, side: Commit | None) -> Fact:
+    if side is None or not (side.ref or side.sha or side.dirty):
+        return Fact(name, "unknown")
+    ref, sha = side.ref or "", side.sha or ""
+    note = "with uncommitted changes" if side.dirty else ""
+    # a ref that is the commit itself says it twice
+    shown = "" if sha and sha.startswith(ref) else clip(visible(ref), NAME)
+    return Fact(name, ", ".join(part for part in (shown, note) if part), clip(visible(sha[:12]), NAME))
+
+
+def _said(rows: Sequence[Row], groups: Sequence[FailureGroup]) -> list[Said]:
+    failed = [
+        Said(f"failure-{number}", "regression", "!", "failure", "", "", failures.heading(group))
+        for number, group in enumerate(groups, 1)
+    ]
+    decided = [
+        Said(row.id, row.finding.verdict, row.shape, row.finding.verdict, row.name, row.label, row.conclusion)
+        for row in rows
+        if row.finding.verdict in ("regression", "inconclusive")
+    ]
+    regressions = [each for each in decided if each.tone == "regression"]
+    return [*regressions, *failed, *(each for each in decided if each.tone != "regression")]
+
+
+# --- the sections -----------------------------------------------------------------------------------------------------
+
+
+def _overall(report: Report) -> list[Fact]:
+    facts = []
+    for item in report.overall:
+        text = findings.overall(item)
+        if report.run.looks is not None and item.units < report.run.rounds.done:
+            text += ", over the rounds that all of them have"
+        group = "" if item.group == "all" else f" of {item.group}"
+        without = f", without {failures.names(item.dropped, _LISTED)}" if item.dropped else ""
+        facts.append(Fact(_short(f"overall, {item.metric}{group}"), text + without))
+    return facts
+
+
+def _run(report: Report) -> list[Fact]:
+    run = report.run
+    known = (("run", run.id), ("created", run.created), ("perfgate", run.perfgate), ("seed", run.seed))
+    facts = [Fact(name, clip(visible(str(value)), 200)) for name, value in known if value is not None]
+    for name, side in (("base", run.base), ("head", run.head)):
+        if side is not None and side.sha:
+            facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
+    return [*facts, *([Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else [])]
+
+
+def _plan(report: Report) -> list[Fact]:
+    facts = [Fact("measured", numbers.measured(report))]
+    plan = (report.run.settings or {}).get("plan")
+    if isinstance(plan, Mapping) and plan:
+        facts.append(Fact("plan", clip(numbers.settings(plan), 1000)))
+    for name, text in (("looks", numbers.looks(report)), ("memory", numbers.memory(report))):
+        facts += [Fact(name, text)] if text else []
+    build = (report.run.settings or {}).get("build")
+    if isinstance(build, Mapping) and build:
+        facts.append(Fact("build", clip(numbers.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
+    return facts
+
+
+def _environment(env: Any) -> str:
+    """Say which names the programs saw of the caller's environment, and what was set for them."""
+    if not isinstance(env, Mapping):
+        return ""
+    passed, added = env.get("pass"), env.get("set")
+    words = []
+    if isinstance(passed, Sequence) and not isinstance(passed, str) and passed:
+        words.append(f"passed: {listed([_short(str(name)) for name in passed], _LISTED)}")
+    if isinstance(added, Mapping) and added:
+        each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
+        words.append(f"set: {listed(each, _LISTED)}")
+    return "; ".join(words) or "nothing passed or set beside what every program gets"
+
+
+def _host(host: Mapping[str, Any]) -> list[Fact]:
+    return [Fact(_HOST.get(key) or _short(key), clip(_host_fact(key, value), 500)) for key, value in host.items()]
+
+
+def _host_fact(key: str, value: Any) -> str:
+    if key == "memory" and isinstance(value, int) and not isinstance(value, bool):
+        return format_value(value, "B")
+    return numbers.setting(key, value)
+
+
+def _moment(created: str | None) -> str:
+    """Write a time for people: "2026-11-20 09:00 UTC"; what is none as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z", created or "", re.ASCII)
+    return f"{found[1]} {found[2]} UTC" if found else _short(created or "")
+
+
+def _short(text: str) -> str:
+    return clip(visible(text), NAME)

@@ -1,0 +1,221 @@
+"""One finding as the page shows it: where it stands, what it is called, what it says and what lies behind it."""
+
+from __future__ import annotations
+
+import glob
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gate.decide.importance import ORDER
+from gate.model import Case, Finding, QuantileCurve, Report, Verdict
+from gate.report.page.pictures import Shown, case_key
+from gate.report.page.reproduce import Again
+from gate.report.page.values import ByBuild, by_build, used
+from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
+from gate.units import format_confidence
+from gate.words import findings, numbers
+from gate.words.arrangement import Bar, bars, known
+from gate.words.plain import clip, visible
+
+SHAPES: dict[Verdict, str] = {
+    "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
+}  # fmt: skip
+"""Beside the word, so that no verdict is told by colour alone; the marks of the forest plot."""
+NAME = 80
+"""Columns of a name outside of its own finding."""
+_FEW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Head minus base in the unit, written; interval: the ratio's, at base's value."""
+
+    value: str
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortKeys:
+    """What the columns of the table sort by; nothing: last."""
+
+    name: str
+    verdict: str
+    change: str
+    base: str
+    head: str
+    p: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
+
+    notes: the reason and the warnings, footnotes of the sentence. open: shown without a click. command: the exact one,
+    nothing where it is not known. draws: the command that draws its pictures. interval: the nominal one, with its
+    confidence where those of the findings differ; confidence: why it is not the configured one, nothing where it is.
+    used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
+    """
+
+    number: int
+    id: str
+    finding: Finding
+    bar: Bar
+    shape: str
+    name: str
+    whole: str
+    label: str
+    interval: str
+    confidence: str
+    conclusion: str
+    notes: tuple[str, ...]
+    open: bool
+    used: str
+    by_build: ByBuild | None
+    shown: Shown
+    curve: QuantileCurve | None
+    levels: tuple[LevelRow, ...]
+    shares: tuple[Shares, ...]
+    difference: Difference | None
+    command: str
+    draws: str
+    sort: SortKeys
+
+
+def rows_of(
+    report: Report, found: Sequence[Finding], shown: Sequence[Shown], values: Sequence[Case], again: Again
+) -> list[Row]:
+    """Bring the findings, in the order of importance, into the form that the page shows.
+
+    values: the cases at hand, of as many findings as there are. again: the commands that draw others.
+    """
+    same = numbers.uniform(findings.quantity(f) for f in found)
+    curves = {case_key(curve): curve for curve in report.curves}
+    measured = {case_key(case): case for case in values}
+    levels = numbers.confidence(report) == ""
+    few = len(found) <= _FEW
+    rows = []
+    for number, (finding, bar, pictures) in enumerate(zip(found, bars(found), shown, strict=True), 1):
+        case = measured.get(case_key(finding))
+        rows.append(
+            Row(
+                number=number,
+                id=f"finding-{number}",
+                finding=finding,
+                bar=bar,
+                shape=SHAPES[finding.verdict],
+                name=clip(visible(finding.benchmark), NAME),
+                whole=visible(finding.benchmark),
+                label=label_of(finding, same=same is not None),
+                interval=_interval(finding, with_level=levels),
+                confidence=_confidence(report, finding),
+                conclusion=_conclusion(finding),
+                notes=(*findings.notes(finding), *(visible(text) for text in finding.warnings)),
+                open=few or finding.verdict != "unchanged",
+                used=used(case, finding) if case is not None else "",
+                by_build=by_build(case, finding) if case is not None and pictures.figures else None,
+                shown=pictures,
+                curve=curves.get(case_key(finding)) if pictures.elsewhere is None else None,
+                levels=tuple(level_rows(finding)),
+                shares=tuple(share_bars(finding)),
+                difference=_difference(finding),
+                command=visible(command_of(finding.benchmark, report.run.commands or {})),
+                draws=draws(finding.benchmark, again.one),
+                sort=_sort_keys(finding),
+            )
+        )
+    return rows
+
+
+def _conclusion(finding: Finding) -> str:
+    text = findings.conclusion(finding)
+    # what begins with the name of a metric keeps it as it is
+    return numbers.capitalized(text) if text.startswith("head") else text
+
+
+def _interval(finding: Finding, *, with_level: bool) -> str:
+    return findings.interval_at(finding.ratio) if with_level else findings.interval(finding.ratio)
+
+
+def _confidence(report: Report, finding: Finding) -> str:
+    """Explain a confidence that is not the configured one, and one that decided that is neither; else nothing."""
+    wanted = report.policy.gate.get("confidence")
+    shown, decided = format_confidence(finding.ratio.confidence), format_confidence(finding.decided_at.confidence)
+    words = []
+    if isinstance(wanted, float) and finding.decided_at.looks > 1 and shown != format_confidence(wanted):
+        words.append(
+            f"Measuring may stop at any of {finding.decided_at.looks} looks, so the interval at one of them has more "
+            f"than the configured {format_confidence(wanted)}: at look {finding.decided_at.look} it is {shown}, so "
+            f"that those of all looks together keep {format_confidence(wanted)} (a repeated confidence interval)."
+        )
+    if decided != shown:
+        size = numbers.plural(report.family.size, "finding")
+        words.append(f"The interval that decided has {decided}, since the error level is shared over {size}.")
+    return " ".join(words)
+
+
+def label_of(finding: Finding, *, same: bool) -> str:
+    """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
+    words = [] if same else [clip(findings.quantity(finding), NAME)]
+    return ", ".join([*words, *([clip(findings.factors(finding), 2 * NAME)] if finding.factors else [])])
+
+
+def command_of(benchmark: str, commands: Mapping[str, str]) -> str:
+    """Return the command of a benchmark, or of the suite that "suite/name" belongs to; nothing where none is known."""
+    name = benchmark
+    while name not in commands:
+        name, slash, _ = name.rpartition("/")
+        if not slash:
+            return ""
+    return commands[name]
+
+
+def draws(benchmark: str, report: str) -> str:
+    """Write the command that renders one benchmark alone, whatever its name holds; report: how it begins."""
+    return visible(f"{report} --benchmark {shlex.quote(glob.escape(benchmark))} --html one.html")
+
+
+def _difference(finding: Finding) -> Difference | None:
+    base, head = finding.base.value, finding.head.value
+    if not (known(base) and known(head)):
+        return None
+    unit, like = finding.unit, findings.larger(finding)
+
+    def signed(number: float) -> str:
+        text = findings.amount(number, unit, like)
+        return f"+{text}" if number > 0 else text
+
+    low, high = finding.ratio.low, finding.ratio.high
+    if finding.ratio.kind != "bounded" or finding.ratio.method == "exact" or not (known(low) and known(high)):
+        return Difference(signed(head - base), "")
+    return Difference(signed(head - base), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}")
+
+
+def _sort_keys(finding: Finding) -> SortKeys:
+    better = finding.verdict == "improvement"
+    return SortKeys(
+        name=visible(finding.benchmark)[:NAME].casefold(),
+        verdict=str(ORDER.index(finding.verdict)),
+        change=_key(finding.ratio.estimate),
+        base=_key(finding.base.value),
+        head=_key(finding.head.value),
+        p=_key(finding.p_improvement if better else finding.p),
+    )
+
+
+def _key(number: float | None) -> str:
+    return f"{number:.9g}" if number is not None and math.isfinite(number) else ""
+
+
+def thresholds(found: Sequence[Finding]) -> str:
+    """Write the threshold of all findings: "3%", "1% to 10%, by finding", nothing without findings."""
+    if not found:
+        return ""
+    same = numbers.uniform(findings.threshold(f) for f in found)
+    if same is None:
+        sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
+        return f"{numbers.format_percent(min(sizes))} to {numbers.format_percent(max(sizes))}, by finding"
+    floors = {findings.floor(f) for f in found} - {"no floor"}
+    floor = numbers.uniform(floors)
+    return f"{same} for every finding" + (f", floor {floor}" if floor else ", with floors by finding" if floors else "")

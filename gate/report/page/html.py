@@ -1,0 +1,55 @@
+"""Report -> one self-contained HTML file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.model import Failure, Report
+from gate.report.material import Material
+from gate.report.templates import render_template
+from gate.units import format_confidence, format_number
+from gate.words import failures, findings, interactions, numbers
+from gate.words.arrangement import BAR_WIDTH, known, tallies
+from gate.words.plain import clip, last_lines, visible
+
+_OUTPUT = 400
+
+
+def render(report: Report, material: Material | None = None) -> str:
+    """Write the page: readable without JavaScript, it loads nothing.
+
+    material: what is at hand beside the report; None: nothing, so that there are no pictures of values.
+    """
+    # with the template engine and what the page is made of, which no other format needs
+    from gate.report.page.data import script_hash
+    from gate.report.page.document import page_of
+    from gate.report.page.findings import NAME, SHAPES
+    from gate.report.page.variance import SHARES_WIDTH
+
+    values: dict[str, Any] = {
+        "page": page_of(report, material or Material()),
+        "report": report,
+        "tallies": tallies(report),
+        "shapes": SHAPES,
+        "same": numbers.uniform(findings.quantity(f) for f in report.findings),
+        "better": numbers.uniform(f.better for f in report.findings),
+        "confidence": numbers.confidence(report),
+        "script_hash": script_hash(),
+        "words": numbers,
+        "cases": findings,
+        "failures": failures,
+        "interactions": interactions,
+        "visible": visible,
+        "short": lambda text: clip(visible(text), NAME),
+        "output": _last_output,
+        "known": known,
+        "number": format_number,
+        "level": format_confidence,
+        "bar_width": BAR_WIDTH,
+        "shares_width": SHARES_WIDTH,
+    }
+    return render_template("report.html.j2", values, html=True).lstrip()
+
+
+def _last_output(failure: Failure) -> str:
+    return "\n".join(last_lines(failure.stderr, _OUTPUT))

@@ -1,0 +1,155 @@
+"""The pictures of the page: which finding gets which, and where the others point to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from markupsafe import Markup
+from msgspec import structs
+
+from gate.decide.importance import MOST
+from gate.evidence.factors import shown
+from gate.model import Case, Finding, QuantileCurve
+from gate.words.arrangement import known
+from gate.words.plain import visible
+
+
+class HasCase(Protocol):
+    """A finding, a curve or the values of a case."""
+
+    @property
+    def benchmark(self) -> str:
+        """Name of the benchmark."""
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        """Settings of the factors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseKey:
+    """A case: benchmark, metric and the settings of its factors, in an order of their own."""
+
+    benchmark: str
+    metric: str
+    factors: str
+
+
+def case_key(found: HasCase) -> CaseKey:
+    """Return the key of the case that something is about."""
+    return CaseKey(found.benchmark, found.metric, json.dumps(found.factors, sort_keys=True, default=str))
+
+
+_Named = TypeVar("_Named", Finding, Case, QuantileCurve)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture in the page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
+
+    kind: str
+    name: str
+    svg: Markup
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a finding shows.
+
+    figures: its pictures. elsewhere: number of the finding, from 0, that shows those of the same case. note: why there
+    is none, in words; nothing where that needs no word.
+    """
+
+    figures: tuple[Figure, ...] = ()
+    elsewhere: int | None = None
+    note: str = ""
+
+
+def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
+    """Draw all ratios; None where there are none."""
+    if not found:
+        return None
+    from gate.plots.forest import forest
+
+    picture = forest([_with_known_ratio(finding) for finding in found], names, "forest")
+    return _figure("forest", "All ratios", picture.svg, picture.caption)
+
+
+def _with_known_ratio(finding: Finding) -> Finding:
+    if known(finding.ratio.estimate):
+        return finding
+    return structs.replace(finding, ratio=structs.replace(finding.ratio, estimate=None))
+
+
+def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
+    """Draw the cases of the findings that matter most, one set of pictures a case.
+
+    found: in the order of importance. cases: with values, of as many findings as are at hand.
+    """
+    values = {case_key(case): case for case in cases}
+    effects = {case_key(curve): curve for curve in curves}
+    first: dict[CaseKey, int] = {}
+    shown: list[Shown] = []
+    for number, finding in enumerate(found):
+        key = case_key(finding)
+        if number >= MOST and key not in first:
+            shown.append(Shown())
+        elif key in first:
+            shown.append(Shown(elsewhere=first[key]))
+        else:
+            one = _drawn(finding, values.get(key), effects.get(key), f"case-{number + 1}")
+            if one.figures:
+                first[key] = number
+            shown.append(one)
+    return shown
+
+
+def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
+    if finding.ratio.method == "exact" or (case is not None and case.exact):
+        return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
+    named = _legible(finding)
+    figures = [] if case is None else _of_values(_legible(case), named, prefix)
+    if curve is not None:
+        figures += _of_effects(_legible(curve), named, prefix)
+    missing = "Its values have no spread that a picture could show." if case is not None and not figures else ""
+    return Shown(tuple(figures), note=missing)
+
+
+def _legible(found: _Named) -> _Named:
+    """Make every name visible that a picture writes."""
+    factors = {visible(name): visible(shown(value)) for name, value in found.factors.items()}
+    names = {"benchmark": visible(found.benchmark), "metric": visible(found.metric), "factors": factors}
+    if not isinstance(found, QuantileCurve):
+        names["unit"] = visible(found.unit)
+    return structs.replace(found, **names)
+
+
+def _of_values(case: Case, finding: Finding, prefix: str) -> list[Figure]:
+    from gate.plots.series import series
+    from gate.plots.values import values
+
+    drawn = [
+        ("values", "Values by build and execution", values(case, finding, f"{prefix}-values")),
+        ("series", "Values in order of execution", series(case, f"{prefix}-series", finding)),
+    ]
+    return [_figure(kind, name, p.svg, p.caption) for kind, name, p in drawn if p is not None]
+
+
+def _of_effects(curve: QuantileCurve, finding: Finding, prefix: str) -> list[Figure]:
+    from gate.plots.effects import effects
+
+    picture = effects(curve, finding, f"{prefix}-effects")
+    return [] if picture is None else [_figure("effects", "Change by quantile", picture.svg, picture.caption)]
+
+
+def _figure(kind: str, name: str, svg: str, caption: str) -> Figure:
+    # the plots escape every name that they write
+    return Figure(kind, name, Markup(svg), caption)  # noqa: S704

@@ -1,0 +1,45 @@
+"""Renders the package's templates; jinja2 is imported only when one is rendered."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+_HERE = Path(__file__).parent
+
+
+def templates() -> Path:
+    """Return the folder of the templates: inside the package when installed, beside it in a checkout."""
+    shipped = _HERE / "templates"
+    return shipped if shipped.is_dir() else _HERE.parent / "templates"
+
+
+def render_template(
+    name: str, values: Mapping[str, Any], *, html: bool, finalize: Callable[[Any], Any] | None = None
+) -> str:
+    """Render a template of the package with undefined names as errors.
+
+    html: escape every value for HTML. finalize: applied to every value that is written.
+    """
+    return _environment(html, finalize).get_template(name).render(values)
+
+
+@functools.cache
+def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates()),
+        autoescape=html,  # noqa: S701 - Markdown has its own escaping, through finalize
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

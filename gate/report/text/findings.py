@@ -1,0 +1,147 @@
+"""The findings of a report as a table for a terminal, in the widest form that fits, with footnotes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gate.model import Finding
+from gate.units import format_confidence
+from gate.words import findings, numbers
+from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
+from gate.words.plain import clip, more_are, visible, wrap
+
+_STYLES = {
+    "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
+    "unchanged": "2", "pass": "1;32",
+}  # fmt: skip
+_NOTES = 40
+_FOR_EXPERTS = "rests on normally distributed build effects"
+
+
+def verdict_style(verdict: str) -> str:
+    """Give the SGR code of a verdict, of a finding or of a report."""
+    return _STYLES.get(verdict, "")
+
+
+def label(finding: Finding) -> str:
+    """Name a finding: "parse-large (size=10)"."""
+    factors = clip(findings.factors(finding), 40)
+    return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Which columns a table has; narrowest: what the first keeps of its width."""
+
+    columns: tuple[str, ...]
+    narrowest: int
+
+
+_FORMS = (
+    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "verdict"), 14),
+    _Form(("case", "base", "head", "change", "threshold", "verdict"), 24),
+    _Form(("case", "change", "threshold", "verdict"), 18),
+    _Form(("case", "change", "verdict"), 12),
+)
+"""The widest first; below the last there is a block a finding."""
+
+
+class FindingsTable:
+    """One table: which findings are told of in sentences (their reasons need no footnote), and how it is to look."""
+
+    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool) -> None:
+        """Set up the table; every: all notes, also those for experts."""
+        self._told = {id(finding) for finding in told}
+        self._color = color
+        self._width = width
+        self._every = every
+        self._notes = Footnotes(None if every else _NOTES)
+
+    def lines(self, found: Sequence[Finding]) -> list[str]:
+        """Lay out the findings, at least one."""
+        same_metric = numbers.uniform(findings.quantity(f) for f in found)
+        same_better = numbers.uniform(f.better for f in found)
+        # what all rows share stands above the table: it has to fit 80 columns
+        threshold = numbers.uniform(findings.threshold(f) for f in found)
+        rows = [self._row(f, mark_better=not same_better) for f in found]
+        absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
+        if not any(f.factors for f in found):
+            absent.add("factors")
+        confidence = numbers.uniform(format_confidence(f.ratio.confidence) for f in found)
+        title = f"change ({confidence} interval)" if confidence else "change (interval)"
+        if not confidence:
+            for finding, row in zip(found, rows, strict=True):
+                row["change"] = self._change(finding, at=True)
+        direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
+        shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
+        return [*self._wrap(", ".join(shared)), *self._laid_out(rows, absent, title)]
+
+    def _laid_out(self, rows: Sequence[dict[str, Cell]], absent: set[str], title: str) -> list[str]:
+        bold = "1" if self._color else ""
+        for form in _FORMS:
+            names = [name for name in form.columns if name not in absent]
+            head = [_column(name, title) for name in names]
+            cells = [[self._case(row, absent) if name == "case" else row[name] for name in names] for row in rows]
+            lines = lay_out(head, cells, self._width, style=bold, narrowest=form.narrowest)
+            if lines is not None:
+                missing = [name for name in ("base", "head", "threshold") if name not in (*names, *absent)]
+                return lines + (self._wrap(f"(a wider terminal also shows {' and '.join(missing)})") if missing else [])
+        return [line for row in rows for line in self._stacked(row, absent)]
+
+    def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
+        arrow = " ↑" if mark_better and finding.better == "higher" else ""
+        like = findings.larger(finding)
+        style = verdict_style(finding.verdict) if self._color else ""
+        return {
+            "benchmark": Cell(visible(finding.benchmark)),
+            "metric": Cell(clip(findings.quantity(finding), 30) + arrow),
+            "factors": Cell(clip(findings.factors(finding), 40)),
+            "base": Cell(findings.value(finding.base, finding.unit, like)),
+            "head": Cell(findings.value(finding.head, finding.unit, like)),
+            "change": self._change(finding, at=False),
+            "threshold": Cell(findings.threshold(finding)),
+            "verdict": Cell(finding.verdict, note=self._notes.marks(self._texts(finding)), style=style),
+        }
+
+    def _texts(self, finding: Finding) -> list[str]:
+        explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
+        warnings = [visible(text) for text in finding.warnings if self._every or _FOR_EXPERTS not in text]
+        return [*([] if explained else findings.notes(finding)), *warnings]
+
+    def _change(self, finding: Finding, *, at: bool) -> Cell:
+        limits = findings.interval_at(finding.ratio) if at else findings.interval(finding.ratio)
+        return Cell(f"{findings.change(finding.ratio)} ({limits})")
+
+    def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
+        names = ("benchmark", "metric", "factors")
+        return Cell(" ".join(row[name].text for name in names if name not in absent and row[name].text))
+
+    def _stacked(self, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
+        """A block a finding, for a terminal too narrow for any table."""
+        verdict = row["verdict"]
+        text = f"{row['base'].text} to {row['head'].text}, {row['change'].text}"
+        text += f", threshold {row['threshold'].text}" if "threshold" not in absent else ""
+        return [
+            *self._wrap(clip(self._case(row, absent).text, 2 * self._width), rest="  "),
+            f"  {paint(verdict.text, verdict.style)}{verdict.note}",
+            *self._wrap(text, first="  ", rest="    "),
+        ]
+
+    def footnotes(self) -> list[str]:
+        """Write the notes that the rows refer to."""
+        lines = [""] if self._notes.texts else []
+        for text, number in self._notes.texts.items():
+            mark = superscript(number)
+            lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
+        if self._notes.left_out:
+            lines += self._wrap(f"{more_are(self._notes.left_out, 'note')} in report.json and report.html.")
+        return lines
+
+    def _wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
+        return wrap(text, self._width, first=first, rest=rest)
+
+
+def _column(name: str, change: str) -> Column:
+    title = {"case": "benchmark", "change": change}.get(name, name)
+    return Column(title, right=name in ("base", "head", "threshold"))

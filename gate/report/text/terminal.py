@@ -1,0 +1,226 @@
+"""Report -> text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gate.decide.importance import ordered
+from gate.model import Recorded, Report
+from gate.report.text.findings import FindingsTable, label, verdict_style
+from gate.units import format_confidence
+from gate.words import failures, findings, interactions, numbers
+from gate.words.arrangement import FailureGroup, grouped
+from gate.words.grid import Cell, Column, lay_out, paint
+from gate.words.plain import clip, last_lines, more_are, visible, wrap
+
+_TOLD = 5
+_TOLD_OF_ALL = 20
+_UNCHANGED = 20
+_CHANGED = 50
+_FACTORS = 10
+_FAILURES = 10
+_RECORDED = 20
+_STDERR = 20
+_WARNINGS = 20
+_GROUPS = 10
+_ENTRIES = 10
+
+
+def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
+    """Write a report for a terminal, ending with a newline.
+
+    color: SGR codes for verdicts and titles, else none at all. width: columns of the terminal; only commands to copy
+    and single words go beyond it. every: all unchanged findings, notes, failures and recorded metrics, however many.
+    """
+    return "\n".join(_Text(report, color, max(width, 20), every).lines()) + "\n"
+
+
+class _Text:
+    """One rendering: the report, and how it is to look."""
+
+    def __init__(self, report: Report, color: bool, width: int, every: bool) -> None:
+        self.report = report
+        self.color = color
+        self.width = width
+        self.every = every
+        self.bold = "1" if color else ""
+        decided = [f for f in ordered(report.findings) if f.verdict != "unchanged"]
+        self.told = decided if every and len(decided) <= _TOLD_OF_ALL else decided[:_TOLD]
+
+    def lines(self) -> list[str]:
+        lines = self.top()
+        parts = (
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.factors(),
+            self.more(), self.warnings(), self.rules(),
+        )  # fmt: skip
+        for part in parts:
+            if part:
+                lines += ["", *part]
+        return lines
+
+    def title(self, text: str) -> str:
+        return paint(text, self.bold)
+
+    def wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
+        return wrap(text, self.width, first=first, rest=rest)
+
+    def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
+        return [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
+
+    def left_out(self, count: int) -> list[str]:
+        text = f"{more_are(count)} in report.json and report.html."
+        return self.wrap(text, first="  ", rest="  ") if count else []
+
+    def top(self) -> list[str]:
+        headline = self.wrap(numbers.headline(self.report))
+        style = verdict_style(self.report.verdict) if self.color else ""
+        return [*(paint(line, style) for line in headline), *self.wrap(numbers.counts(self.report))]
+
+    def facts(self) -> list[str]:
+        report = self.report
+        facts = [
+            ("base", numbers.commit(report.run.base)),
+            ("head", numbers.commit(report.run.head)),
+            ("chosen", visible(report.run.chosen or "")),
+            ("measured", numbers.measured(report)),
+            ("looks", numbers.looks(report)),
+            ("memory", numbers.memory(report)),
+        ]
+        return self.named(facts)
+
+    # --- findings ---------------------------------------------------------------------------------------------------
+
+    def conclusions(self) -> list[str]:
+        """The sentences of what decided: the few findings that matter most."""
+        return [
+            line
+            for finding in self.told
+            for line in self.wrap(f"{label(finding)}: {findings.conclusion(finding)}", rest="  ")
+        ]
+
+    def step(self) -> list[str]:
+        """The call to action: what to do now."""
+        said = numbers.next_step(self.report)
+        return self.named([("next", said)]) if said else []
+
+    def findings(self) -> list[str]:
+        found = ordered(self.report.findings)
+        changed = [f for f in found if f.verdict != "unchanged"]
+        unchanged = [f for f in found if f.verdict == "unchanged"]
+        listed = changed if self.every else changed[:_CHANGED]
+        hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
+        shown = listed if hidden else listed + unchanged
+        table = FindingsTable(self.told, self.color, self.width, self.every)
+        lines = table.lines(shown) if shown else []
+        if len(listed) < len(changed):
+            left = len(changed) - len(listed)
+            be = "is" if left == 1 else "are"
+            lines += self.wrap(f"{left} more that {be} not unchanged {be} in report.json and report.html.")
+        if hidden:
+            count = f"{hidden} more are" if shown else f"{hidden} are"
+            lines += self.wrap(f"{count} unchanged and not listed here; report.json and report.html list them.")
+        return [*lines, *table.footnotes()]
+
+    def factors(self) -> list[str]:
+        """What the settings of factors do to the change: what is shown, else a count."""
+        found = self.report.interactions
+        if not found:
+            return []
+        told = interactions.ordered(self.report) if self.every else interactions.proven(self.report)[:_FACTORS]
+        texts = [f"{interactions.name(i)}: {interactions.sentence(i)}; {interactions.both(i)}" for i in told]
+        lines = [self.title("by factor"), *(line for t in texts for line in self.wrap(t, first="  ", rest="    "))]
+        if not told:
+            lines += self.wrap("no change is shown to depend on a setting", first="  ", rest="  ")
+        return lines + self.left_out(len(found) - len(told))
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def failures(self) -> list[str]:
+        groups = grouped(self.report.failures, by_output=False)
+        shown = groups if self.every else groups[:_FAILURES]
+        lines = [self.title("failures")] if groups else []
+        for group in shown:
+            lines += self.failure(group)
+        return lines + self.left_out(len(groups) - len(shown))
+
+    def failure(self, group: FailureGroup) -> list[str]:
+        first = group.first
+        where = failures.places(group, 3)
+        lines = self.wrap(failures.heading(group) + (f" ({where})" if where else ""), first="  ", rest="    ")
+        if first.hint:
+            lines += self.wrap(visible(first.hint), first="    ", rest="    ")
+        output = last_lines(first.stderr, _STDERR)
+        if any(output):
+            lines.append("    last lines of its output:")
+            # clipped rather than wrapped: the shape of a compiler's message is part of it
+            lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
+        steps = failures.repeat(first)
+        if steps:
+            lines += ["    to repeat it by hand:", *(f"      {step}" for step in steps)]
+        return lines
+
+    def more(self) -> list[str]:
+        report = self.report
+        lines = []
+        if report.new:
+            lines += self.wrap(f"new in head, nothing to compare: {failures.names(report.new, 20)}", rest="  ")
+        groups = report.overall if self.every else report.overall[:_GROUPS]
+        for overall in groups:
+            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {findings.overall(overall)}"
+            if overall.dropped:
+                text += f", without {failures.names(overall.dropped, 5)}"
+            lines += self.wrap(text, rest="  ")
+        lines += self.left_out(len(report.overall) - len(groups))
+        return lines + ([""] if lines and report.recorded else []) + self.recorded()
+
+    def recorded(self) -> list[str]:
+        found = self.report.recorded
+        shown = found if self.every else found[:_RECORDED]
+        if not shown:
+            return []
+        head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
+        same = numbers.uniform(format_confidence(case.ratio.confidence) for case in shown)
+        head.append(Column(f"change ({same} interval)" if same else "change (interval)"))
+        rows = [self.recorded_row(case, at=not same) for case in shown]
+        lines = lay_out(head, rows, self.width - 2, style=self.bold)
+        if lines is None:
+            lines = [line for row in rows for line in self.recorded_stacked(row)]
+        lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
+        return lines + self.left_out(len(found) - len(shown))
+
+    def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
+        name = ", ".join(text for text in (visible(case.benchmark), findings.factors(case)) if text)
+        like = findings.larger(case)
+        limits = findings.interval_at(case.ratio) if at else findings.interval(case.ratio)
+        return [
+            Cell(name),
+            Cell(clip(findings.quantity(case), 30)),
+            Cell(findings.value(case.base, case.unit, like)),
+            Cell(findings.value(case.head, case.unit, like)),
+            Cell(f"{findings.change(case.ratio)} ({limits})"),
+        ]
+
+    def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:
+        name, metric, base, head, change = (cell.text for cell in row)
+        text = f"{metric}: {base} to {head}, {change}"
+        return [clip(name, self.width - 2), *wrap(text, self.width - 2, first="  ", rest="    ")]
+
+    def warnings(self) -> list[str]:
+        found = self.report.warnings
+        texts = [visible(text) for text in (found if self.every else found[:_WARNINGS])]
+        lines = [self.title("warnings")] if texts else []
+        lines += [line for text in texts for line in self.wrap(text, first="  - ", rest="    ")]
+        return lines + self.left_out(len(found) - len(texts))
+
+    def rules(self) -> list[str]:
+        policy = self.report.policy
+        facts = [("rules", f"{visible(policy.source)}: {numbers.settings(policy.gate)}")]
+        facts += [*self.entries("override", policy.override), *self.entries("accept", policy.accept)]
+        facts.append(("alpha", numbers.error_level(self.report)))
+        return self.named(facts)
+
+    def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+        shown = tables if self.every else tables[:_ENTRIES]
+        more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
+        return [*((name, numbers.settings(table)) for table in shown), *more]

@@ -1,0 +1,135 @@
+"""The folder of a run: past runs are kept, an interrupted one can be resumed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import cut_incomplete, cut_torn, read
+from gate.model import Commit, Record, Run, UserError
+
+__all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
+
+_KEPT = 10
+OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
+_OF_A_STUDY = ("study.json", "study.html", "tables")
+
+
+def outputs_in(folder: Path) -> list[Path]:
+    """Name what perfgate writes in the folder of a run."""
+    return [folder / name for name in (*OF_A_RUN, *_OF_A_STUDY, "runs")]
+
+
+def make_room(folder: Path) -> None:
+    """Move the run in a folder to runs/<id>/ and keep the last ten of those.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    names = [*OF_A_RUN, *(_OF_A_STUDY if (folder / _OF_A_STUDY[0]).is_file() else ())]
+    present = [folder / name for name in names if (folder / name).exists()]
+    if not present:
+        return
+    past = folder / "runs" / _id_of(folder / MEASUREMENTS)
+    past.mkdir(parents=True, exist_ok=True)
+    for file in present:
+        if (past / file.name).is_dir():
+            # of another run without an id: a folder takes no other's place
+            shutil.rmtree(past / file.name)
+        file.replace(past / file.name)
+    # ids begin with the time of the run
+    for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _id_of(file: Path) -> str:
+    try:
+        first = file.read_bytes().partition(b"\n")[0] + b"\n"
+        record = read(str(file), first).records[0].record
+    except (OSError, UserError, IndexError):
+        return "unknown"
+    name = record.id if isinstance(record, Run) and record.id else "unknown"
+    return name if re.fullmatch(r"[\w.-]{1,100}", name) and not name.startswith(".") else "unknown"
+
+
+def resumed(folder: Path, run: Run) -> Sequence[Record]:
+    """Read what the interrupted run left, less what was not written whole; called by who holds the machine.
+
+    Raises:
+        UserError: another run has begun in the folder meanwhile, or a line is bad.
+        OSError: the file cannot be read or cut.
+    """
+    if interrupted(folder).id != run.id:
+        raise UserError(f"--resume: another run has begun in {folder} meanwhile")
+    cut_torn(folder / MEASUREMENTS)
+    cut_incomplete(folder / MEASUREMENTS)
+    return records_of(folder)
+
+
+def records_of(folder: Path) -> Sequence[Record]:
+    """Read the records of a run; a torn last line is left out.
+
+    Raises:
+        RecordError: a bad line.
+        OSError: the file cannot be read.
+    """
+    file = folder / MEASUREMENTS
+    return [located.record for located in read(str(file), file.read_bytes()).records]
+
+
+def interrupted(folder: Path) -> Run:
+    """Return the run line of the run in a folder.
+
+    Raises:
+        UserError: there is none.
+    """
+    file = folder / MEASUREMENTS
+    if not file.exists():
+        raise UserError(f"--resume: {file} does not exist; start without --resume")
+    records = records_of(folder)
+    if not records or not isinstance(records[0], Run):
+        raise UserError(f"--resume: {file} does not begin with a run line; start without --resume")
+    return records[0]
+
+
+def refuse_other(past: Run, now: Run, folder: Path) -> None:
+    """Refuse to go on with a run of other commits, changes, rules, seed or host.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    differing = [
+        f"the uncommitted changes of {name} are others now"
+        if _named(getattr(past, name)) == _named(getattr(now, name))
+        else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
+        for name in ("base", "head")
+        if _identity(getattr(past, name)) != _identity(getattr(now, name))
+    ]
+    if past.config != now.config or past.benchmarks != now.benchmarks:
+        differing.append("the rules, benchmarks or plan have changed")
+    if past.seed != now.seed:
+        differing.append(f"the seed was {past.seed}, is {now.seed}")
+    before, after = past.host or {}, now.host or {}
+    if before.get("runner") != after.get("runner"):
+        differing.append(f"the runner was {before.get('runner') or 'none'}, is {after.get('runner') or 'none'}")
+    if before.get("fingerprint") != after.get("fingerprint"):
+        differing.append("the host is another one")
+    for tool in ("hyperfine", "perf_stat", "callgrind"):
+        if before.get(tool) != after.get(tool):
+            versions = (host.get(tool, "not used") for host in (before, after))
+            differing.append("{} was {}, is {}".format(tool, *versions))
+    if differing:
+        raise UserError(f"--resume: cannot go on with the run in {folder}: {'; '.join(differing)}")
+
+
+def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
+    return (commit.sha, commit.tree) if commit else (None, None)
+
+
+def _named(commit: Commit | None) -> str:
+    if commit is None:
+        return "unknown"
+    return f"{(commit.sha or '')[:12]}{' with changes' if commit.dirty else ''}"

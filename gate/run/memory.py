@@ -1,0 +1,268 @@
+"""Between a check and the history: what it recalls before measuring, and what it adds afterwards.
+
+A history that cannot be used never fails a check: it becomes a warning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from gate.config.resolve import Settings
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
+from gate.github.event import may_write_history, read_event
+from gate.memory.entries import Entry, HistoryError, Session, Setup
+from gate.memory.sessions import learn, setup_of, setups_of
+from gate.memory.store import History, path_of
+from gate.model import FindingMemory, Memory, Record, Run, UserError
+from gate.run.project import Project
+from gate.stats.prior import nu_of
+from gate.stats.select import of_rounds
+from harness.host.facts import differences
+from harness.source.repository import Repository
+
+SESSIONS = 10
+"""Sessions of a kind that a run takes along for each finding: with more a memory is worth next to nothing more."""
+_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a run knows from before.
+
+    memory: None where nothing is remembered of the project. warnings: for the reader of the report.
+    """
+
+    memory: Memory | None
+    warnings: tuple[str, ...]
+
+
+def history_path(option: Path | None, project: Project) -> Path:
+    """Say where the history of a project is; a relative [gate] history is one of the project's directory.
+
+    Raises:
+        HistoryError: nothing names it, and the user has no home directory.
+    """
+    configured = project.settings.rules.gate.history
+    if configured and not configured.startswith("~"):
+        configured = str(project.repository.project / configured)
+    return path_of(option, configured, os.environ)
+
+
+def project_name(repository: Repository) -> str:
+    """Name a project the same in every clone: the origin's host and path, else the path of the checkout."""
+    url = repository.git.maybe("config", "--get", "remote.origin.url")
+    common = repository.common
+    name = _origin(url, repository.top) if url else str(common.parent if common.name == ".git" else common)
+    return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
+
+
+def _origin(url: str, top: Path) -> str:
+    # without the user's name and password, and alike for https and ssh
+    host, path = "", url.rpartition("@")[2]
+    with contextlib.suppress(ValueError):
+        if "://" in url:
+            parts = urlsplit(url)
+            host, path = parts.hostname or "", parts.path
+        elif re.match(r"[^/]+:", url):
+            host, _, path = path.partition(":")
+        else:
+            path = str((top / url).resolve())
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
+
+
+# --- before measuring -------------------------------------------------------------------------------------------------
+
+
+def recall_memory(option: Path | None, project: Project, host: Mapping[str, object]) -> Recalled:
+    """Return what is remembered of a project's findings on a host.
+
+    option: --history. host: the facts of the run line. Used is what was measured on a machine of the same make, with
+    the same commands, instrument and warm-up; what else is remembered is named with what differs.
+    """
+    try:
+        found = History.look(history_path(option, project))
+        if found is None:
+            return Recalled(None, ())
+        with found as history:
+            mine = history.of_project(project_name(project.repository))
+            here = history.of_host(str(host.get("fingerprint")))
+    except HistoryError as error:
+        return Recalled(None, (f"what is remembered of this host is not used: {error}",))
+    if not mine:
+        return Recalled(None, ())
+    return Recalled(_memory(mine, here, project.settings, host), ())
+
+
+def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
+    sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
+    usable: list[Entry] = []
+    unused: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
+        own = [entry for entry in mine if entry.learned.benchmark == name]
+        setups = [setup_of(known, config, name) for config, known in sides]
+        if None in setups:
+            continue  # one side does not have it: there is nothing to compare
+        matching = [entry for entry in own if _fits(entry, setups, host)]
+        usable += matching
+        if not matching:
+            unused[_why_not(own[0], setups, host)].append(name)
+    # how far variances move is a property of the machine, so that all its findings tell of it
+    everything = findings_of(here, most=None)
+    return Memory(
+        findings=findings_of(usable),
+        contrast_nu=nu_of(everything, "contrast"),
+        build_nu=nu_of(everything, "build"),
+        unused=[f"what is remembered of {_names(names)} is not used: {reason}" for reason, names in unused.items()],
+    )
+
+
+def _fits(entry: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]) -> bool:
+    same_host = entry.session.fingerprint == host.get("fingerprint")
+    return same_host and all(entry.learned.setup == setup for setup in setups)
+
+
+def _why_not(newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]) -> str:
+    if newest.session.fingerprint != host.get("fingerprint"):
+        differing = differences(newest.session.host, host)
+        return f"measured on another machine ({'; '.join(differing) or 'of another make'})"
+    if any(setup != setups[0] for setup in setups):
+        return "base and head are measured in different ways"
+    was, is_ = newest.learned.setup, setups[0]
+    names = {
+        "command": "its command",
+        "instrument": "its instrument",
+        "warmup": "its warm-up",
+        "build": "[build] command",
+        "conditions": "its conditions",
+    }
+    return "; ".join(
+        f"{words} was {_shown(getattr(was, name))}, is {_shown(getattr(is_, name))}"
+        for name, words in names.items()
+        if getattr(was, name) != getattr(is_, name)
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    text = str(value)
+    return f"`{text if len(text) <= 60 else text[:59] + '…'}`" if isinstance(value, str) else text
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return ", ".join(names[:_NAMES]) + more
+
+
+def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
+    """Bring together the sessions of each finding, of one project and one setup.
+
+    entries: the newest session first. most: sessions of each kind that are kept; None: all.
+    """
+    groups: dict[bytes, list[Entry]] = {}
+    for entry in entries:
+        of = entry.learned
+        key = (entry.session.project, of.benchmark, of.metric, of.factors, of.statistic, of.setup)
+        groups.setdefault(msgspec.json.encode(key, order="sorted"), []).append(entry)
+    found = []
+    for group in groups.values():
+        kinds = ([e for e in group if e.session.kind == kind][:most] for kind in ("calibration", "check"))
+        first = group[0].learned
+        found.append(
+            FindingMemory(
+                benchmark=first.benchmark,
+                metric=first.metric,
+                factors=first.factors,
+                statistic=first.statistic,
+                sessions=[entry.learned.remembered for kind in kinds for entry in kind],
+            )
+        )
+    return found
+
+
+# --- after a check ----------------------------------------------------------------------------------------------------
+
+
+def barred(environment: Mapping[str, str]) -> str | None:
+    """Say why what this workflow measures is not remembered; None: it is, or this is no workflow.
+
+    Remembered is what the default branch is and does: a pull request and a merge queue only read it, and so does a
+    workflow that does not tell what started it.
+    """
+    name = environment.get("GITHUB_EVENT_NAME")
+    if not name:
+        return None
+    try:
+        event = read_event(environment)
+    except UserError as error:
+        return str(error)
+    if may_write_history(event):
+        return None
+    return f"this is a {name} event of {event.ref or 'no branch'}, and only runs on the default branch are"
+
+
+def append_check(
+    option: Path | None, project: Project, run: Run, records: Sequence[Record], *, allowed: bool = True
+) -> list[str]:
+    """Add the variance within base of a check of the default branch; return warnings.
+
+    run: its run line, records: all of its file. Nothing is added elsewhere, of a changed working tree, or without an
+    earlier calibration of the project on this host. Of the rounds only those before the first look count: later ones
+    were measured because of what the first had shown. allowed: false where the caller knows of a reason not to; a
+    workflow of a pull request is found out here.
+    """
+    host, created = run.host or {}, run.created
+    if not allowed or run.id is None or created is None or not on_default_branch(project) or barred(os.environ):
+        return []
+    config = project.settings.rules
+    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+    first = evidence.looks[0] if evidence.looks else None
+    cases = [msgspec.structs.replace(case, base=of_rounds(case.base, first)) for case in evidence.cases]
+    # what base measured is base's own setup, whatever head's is
+    setups = setups_of(project.settings.sides["base"], host)
+    learned = learn(cases, config, setups, records, session=run.id, created=created, both=False)
+    session = Session(
+        id=run.id,
+        created=created,
+        kind="check",
+        project=project_name(project.repository),
+        host=host,
+        commit=run.base.sha if run.base else None,
+    )
+    try:
+        path = history_path(option, project)
+        known = History.look(path)
+        if known is None or not learned:
+            return []
+        with known as history:
+            calibrated = history.of_host(session.fingerprint, session.project)
+        if not any(entry.session.kind == "calibration" for entry in calibrated):
+            return []
+        with History.open(path) as history:
+            history.add(session, learned)
+    except HistoryError as error:
+        return [f"this check is not remembered: {error}"]
+    return []
+
+
+def on_default_branch(project: Project) -> bool:
+    """Tell whether head is a commit of the default branch, without changes."""
+    git, head = project.repository.git, project.sources.head.commit
+    if head.dirty or head.sha is None:
+        return False
+    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD")
+    names = [pointer] if pointer else ["origin/main", "origin/master", "main", "master"]
+    for name in names:
+        if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
+            return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
+    return False

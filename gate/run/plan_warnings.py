@@ -1,0 +1,72 @@
+"""What a plan cannot do, said before a quarter of an hour is spent on it."""
+
+from __future__ import annotations
+
+from gate.commands.init.detect.found import PLACEHOLDER
+from gate.config.types import Builds, Config, Plan
+from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.model import FEWEST_FOR_STEADY, Memory
+from gate.stats.quantile import needed_values
+from gate.words.numbers import plural
+
+
+def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[str]:
+    """Say what the rules and the plan ask for that cannot come out of it.
+
+    memory: what is remembered of the machine. sessions: how often all of the plan is measured.
+    """
+    unedited = [
+        f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
+        for b in rules.benchmark
+        if b.name == PLACEHOLDER
+    ]
+    return [*unedited, *_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
+
+
+def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[str]:
+    builds, needed = most_builds(rules.plan), rules.gate.min_builds
+    texts = []
+    if builds * sessions < needed:
+        moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
+        of = " of what is not remembered of this host" if moderates else ""
+        exact = any(b.instrument == "callgrind" or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
+        but = " but of exact counts" if exact else ""
+        texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of}{but} is called")
+    if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
+        texts.append(f"a bootstrap interval decides from {BOOTSTRAP_BUILDS} builds on, the plan has {builds}")
+    if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
+        texts.append(f"bootstrap intervals have no looks: all {builds} rounds are measured")
+    return texts
+
+
+def quantile_warnings(rules: Config) -> list[str]:
+    """Name the quantiles that the plan cannot judge, for before measuring.
+
+    A program may write more values than the plan asks for, so the report says it only of what was measured.
+    """
+    per_build = rules.plan.executions * rules.plan.iterations
+    texts = []
+    for b in rules.benchmark:
+        for name, metric in b.metric.items():
+            for statistic in metric.statistics:
+                needs = needed_values(float(statistic[1:]) / 100) if statistic != "mean" else 0
+                if needs > per_build:
+                    texts.append(
+                        f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "
+                        f"({plural(rules.plan.executions, 'execution')} x {plural(rules.plan.iterations, 'iteration')})"
+                    )
+    return texts
+
+
+def _steady_warnings(rules: Config) -> list[str]:
+    # a program that writes its own values may write more of them
+    names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
+    if not names or rules.plan.iterations >= FEWEST_FOR_STEADY:
+        return []
+    few = f"plan.iterations = {rules.plan.iterations} cannot show a steady state, which needs {FEWEST_FOR_STEADY}"
+    return [f'{", ".join(names)}: warmup = "auto": {few}']
+
+
+def most_builds(plan: Plan) -> int:
+    """Count the rounds that a plan has at most."""
+    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds

@@ -1,0 +1,124 @@
+"""What will be done and how long it takes, before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TextIO
+
+from gate.config.types import Builds
+from gate.evidence.records import read
+from gate.model import Build, Execution, Record, UserError
+from gate.model.study import Setting
+from gate.run.folder import MEASUREMENTS
+from gate.run.measuring import Job
+from gate.run.plan_warnings import most_builds, quantile_warnings
+from gate.run.treatments import named
+from gate.units import format_duration
+from gate.words.numbers import commit, plural
+from harness.loop.schedule import Round
+from harness.loop.steps import canonical
+
+
+def announce(job: Job) -> str:
+    """Say in one line what will be measured and how long it is expected to take."""
+    plan = job.project.settings.rules.plan
+    benchmarks = job.project.settings.benchmarks
+    both = sum(name in benchmarks["base"] for name in benchmarks["head"])
+    sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
+    builds = plural(most_builds(plan), "build")
+    if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
+        builds = f"{plan.builds.min} to {builds}"
+    counts = (
+        plural(both, "benchmark"),
+        *([plural(job.treated.settings, "treatment")] if job.treated.planned else []),
+        builds,
+        plural(plan.executions, "execution"),
+        plural(plan.iterations, "iteration"),
+    )
+    return f"{sides}: {' x '.join(counts)} a side, {expected(job)}"
+
+
+def forecast(job: Job) -> list[str]:
+    """Say what the plan already shows: benchmarks that only one side has, quantiles that it is too small for."""
+    benchmarks, missing = job.project.settings.benchmarks, job.project.settings.rules.gate.missing
+    end = "the report will be an error" if missing == "fail" else "missing ones are allowed"
+    return [
+        *quantile_warnings(job.project.settings.rules),
+        *(f"{name} is missing on head: {end}" for name in benchmarks["base"] if name not in benchmarks["head"]),
+        *(
+            f"{name} is new: tried once on head, not compared"
+            for name in benchmarks["head"]
+            if name not in benchmarks["base"]
+        ),
+    ]
+
+
+def expected(job: Job) -> str:
+    """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
+    budget = format_duration(float(job.project.settings.rules.plan.budget))
+    seconds = expected_seconds(job)
+    if seconds is None:
+        return f"at most about {budget} (the budget; no earlier run to tell better)"
+    if seconds > float(job.project.settings.rules.plan.budget):
+        return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
+    return f"about {format_duration(seconds)} as in the last run, at most {budget}"
+
+
+def expected_seconds(job: Job) -> float | None:
+    """Return how long the schedule takes in seconds, by the last run in its folder; None where that does not tell."""
+    return _seconds(job.rounds, _last(job.out))
+
+
+def _last(folder: Path) -> list[Record]:
+    file = folder / MEASUREMENTS
+    try:
+        return [located.record for located in read(str(file), file.read_bytes()).records]
+    except (OSError, UserError):
+        return []
+
+
+def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None:
+    builds, executions = _Times(), _Times()
+    for record in records:
+        if isinstance(record, Build) and record.seconds is not None:
+            builds.add(record.side, record.factors, record.seconds)
+        elif isinstance(record, Execution) and record.seconds is not None:
+            # the lines of a suite's execution share its time
+            own = record.seconds * (record.lines or 1)
+            executions.add(record.suite or record.benchmark, record.factors, own)
+    taken = [
+        *(builds.of(step.side, step.factors) for each in rounds for step in each.builds),
+        *(executions.of(step.benchmark, step.factors) for each in rounds for step in each.executions),
+    ]
+    known = [seconds for seconds in taken if seconds is not None]
+    return sum(known) if len(known) == len(taken) else None
+
+
+class _Times:
+    """What steps took, by name and settings; where these were not measured, by name."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, list[float]] = {}
+        self._treated: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, name: str, factors: Mapping[str, Setting], seconds: float) -> None:
+        self._named.setdefault(name, []).append(seconds)
+        self._treated.setdefault((name, canonical(factors)), []).append(seconds)
+
+    def of(self, name: str, factors: Mapping[str, Setting]) -> float | None:
+        seconds = self._treated.get((name, canonical(factors))) or self._named.get(name)
+        return fmean(seconds) if seconds else None
+
+
+def write_schedule(job: Job, out: TextIO) -> None:
+    """Print the whole schedule, a line a step."""
+    out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
+    out.writelines(f"warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
+    for each in job.rounds:
+        out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
+        out.writelines(
+            f"  build    {build.side}  {named(f'seed {build.seed}', build.factors)}\n" for build in each.builds
+        )
+        out.writelines(f"  execute  {step.side}  {named(step.benchmark, step.factors)}\n" for step in each.executions)

@@ -1,0 +1,107 @@
+"""What a person sees while perfgate measures: one line on a terminal, calm lines in a log."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TextIO
+
+from gate.report.outputs import is_terminal
+from gate.run.treatments import named
+from gate.units import format_duration
+from harness.loop.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
+
+_CALM = 30.0
+"""Seconds between two lines of a log within a round."""
+
+
+class Progress:
+    """Shows the events of the measuring loop."""
+
+    def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
+        """Write to a stream; quiet writes nothing."""
+        self._stream = stream
+        self._live = is_terminal(stream) and not os.environ.get("CI")
+        self._quiet = quiet
+        self._left = {"build": 0, "execution": 0}
+        self._seconds: dict[str, list[float]] = {"build": [], "execution": []}
+        self._round = ""
+        self._last = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, RoundStarted):
+            # of what is still wanted: settled benchmarks take no more time
+            rounds = event.rounds - event.number
+            self._left = {"build": event.builds * rounds, "execution": event.executions * rounds}
+            self._round = f"round {event.number + 1} of {event.rounds}"
+            self._line(f"{self._round}: {event.executions} executions{self._remaining()}")
+        elif isinstance(event, StepStarted):
+            self._now(f"{self._round}{self._remaining()}: {_what(event)}")
+        elif isinstance(event, LookTaken):
+            self._looked(event)
+        else:
+            self._finished(event)
+
+    def _looked(self, event: LookTaken) -> None:
+        if event.settled and event.wanted:
+            settled = f"{event.settled} benchmark{'s need' if event.settled > 1 else ' needs'} no more"
+            self._line(f"{self._round}: {settled}, {event.wanted} still open")
+        elif event.settled:
+            self._line(f"{self._round}: nothing more to measure")
+
+    def _finished(self, event: StepFinished) -> None:
+        kind = "build" if event.benchmark is None else "execution"
+        self._left[kind] = max(0, self._left[kind] - 1)
+        self._seconds[kind].append(event.seconds)
+        if event.failure is not None:
+            self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
+
+    def _remaining(self) -> str:
+        parts = [(len(done), sum(done), self._left[kind]) for kind, done in self._seconds.items()]
+        if any(count == 0 and left for count, _, left in parts):
+            return ""
+        seconds = sum(total / count * left for count, total, left in parts if count)
+        return f", about {format_duration(seconds)} left" if seconds >= 1 else ""
+
+    def _line(self, text: str) -> None:
+        if self._quiet:
+            return
+        self._erase()
+        self._stream.write(f"perfgate: {text}\n")
+        self._stream.flush()
+        self._last = time.monotonic()
+
+    def _now(self, text: str) -> None:
+        if self._quiet:
+            return
+        if self._live:
+            self._erase()
+            width = max(20, _columns() - 1)
+            self._stream.write(f"perfgate: {text}"[:width])
+            self._stream.flush()
+        elif time.monotonic() - self._last >= _CALM:
+            self._line(text)
+
+    def _erase(self) -> None:
+        if self._live:
+            self._stream.write("\r\x1b[K")
+
+    def close(self) -> None:
+        """Leave the line empty for what comes next."""
+        if not self._quiet:
+            self._erase()
+            self._stream.flush()
+
+
+def _what(event: StepStarted | StepFinished) -> str:
+    if event.benchmark is None:
+        return named(f"building {event.side}", event.factors)
+    return f"{named(event.benchmark, event.factors)} on {event.side}"
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(2).columns or 80
+    except OSError:
+        return 80

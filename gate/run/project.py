@@ -1,0 +1,207 @@
+"""The project that is measured: repository, base and head, and the settings they lead to."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from gate.cli.options import RulesOptions
+from gate.config.resolve import Settings, resolve
+from gate.config.rules import matches
+from gate.config.shards import Shard, names_in
+from gate.config.source import ConfigError, Source, project_source
+from gate.config.types import SUITES, Benchmark, Config
+from gate.decide.policy import read_rules
+from gate.model import SIDES, Side
+from harness.source import sides
+from harness.source import sides as source
+from harness.source.repository import Repository, find_repository, text_at
+
+_MOST = 1000
+
+
+def remember_outputs(repository: Repository, outputs: Collection[Path]) -> frozenset[str]:
+    """Return the paths, relative to the checkout, of these outputs and of all that earlier runs wrote.
+
+    They are kept in a file of git's own directory, outside everybody's sight.
+    """
+    file = repository.common / "perfgate" / "outputs"
+    known: list[str] = []
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        known = file.read_text(encoding="utf-8").splitlines()
+    absolute = [Path(path.absolute().parent.resolve(), path.name) for path in outputs]
+    new = [p.relative_to(repository.top).as_posix() for p in absolute if p.is_relative_to(repository.top)]
+    every = list(dict.fromkeys([*known, *new]))[-_MOST:]
+    if every != known:
+        # what cannot be remembered is left out of this run's head all the same
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("".join(f"{name}\n" for name in every), encoding="utf-8")
+    return frozenset(every)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository, its two sides, and what the gate goes by.
+
+    rules: whose, in words. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
+    """
+
+    repository: Repository
+    sources: source.Sources
+    settings: Settings
+    rules: str
+    narrowed: frozenset[str] = frozenset()
+
+
+def open_project(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
+    """Find the repository around the working directory, its base and head, and read both sides' configs.
+
+    outputs: files and folders that perfgate will write; where git does not track them they are no part of head, and
+    neither are those of earlier runs.
+
+    Raises:
+        UserError: no repository, nothing to compare, or a config that is wrong.
+    """
+    # a named file is meant from where the user stands; the project may be a folder above
+    config = read_rules(options.config) if options.config else None
+    repository = find_repository(Path.cwd())
+    own = remember_outputs(repository, outputs)
+    sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
+    # a file that takes the place of both needs neither
+    texts = {side: None if config else _config_at(repository, sources.of(side).revision, side) for side in SIDES}
+    rules = _rules(options)
+    if texts["head"] is None and config is None:
+        _refuse_ignored(repository)
+    try:
+        settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
+    except ConfigError as error:
+        raise _way_out(error) if str(error).startswith("base: ") else error from None
+    settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
+    whole = Project(repository, sources, settings, _whose(rules, config, options))
+    return selected(whole, options.benchmarks, f"--benchmark {' '.join(options.benchmarks)}")
+
+
+def selected(project: Project, globs: Collection[str], where: str) -> Project:
+    """Leave a project the benchmarks that globs name; none: all of them. where: the globs stand, for the error.
+
+    Raises:
+        ConfigError: they match none.
+    """
+    if not globs:
+        return project
+    settings = project.settings
+    names = [b.name for b in settings.rules.benchmark]
+    sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
+    rules = _cut(settings.rules, globs)
+    if not rules.benchmark:
+        raise ConfigError(where, f"matches none of {', '.join(names) or 'no benchmarks'}")
+    narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
+    return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
+
+
+def of_shard(project: Project, shard: Shard) -> Project:
+    """Leave a project the benchmarks of one shard, on each side; the rules stay whole, so that shards agree in them.
+
+    Raises:
+        UserError: fewer benchmarks than shards.
+    """
+    settings = project.settings
+    names = names_in((b.name for b in settings.rules.benchmark), shard)
+    sides = {
+        side: msgspec.structs.replace(config, benchmark=[b for b in config.benchmark if b.name in names])
+        for side, config in settings.sides.items()
+    }
+    return replace(project, settings=replace(settings, sides=sides))
+
+
+def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
+    own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
+    try:
+        return project_source(own, shared, side)
+    except ConfigError as error:
+        raise _way_out(error) if side == "base" else error from None
+
+
+def _way_out(error: ConfigError) -> ConfigError:
+    """Say what gets a change past a base whose config is wrong: else the one that mends it would be stopped too."""
+    return ConfigError("", f"{error}; for the change that mends it: --config perfgate.toml takes head's for both sides")
+
+
+def _refuse_ignored(repository: Repository) -> None:
+    if (repository.project / "perfgate.toml").exists():
+        raise ConfigError(
+            "perfgate.toml", "exists, but head does not hold it (ignored by git, or --head names an older commit); "
+            "commit it, or give it as --config perfgate.toml",
+        )  # fmt: skip
+
+
+def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
+    if options.rules in ("base", "head"):
+        return "base" if options.rules == "base" else "head"
+    if options.rules is not None:
+        return read_rules(Path(options.rules))
+    # where CI is set this is a pull request, which must not loosen its own gate
+    return "base" if os.environ.get("CI") else "head"
+
+
+def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> str:
+    name = config.name if config else rules if isinstance(rules, str) else rules.name
+    return f"{name} with {', '.join(options.sets)}" if options.sets else name
+
+
+def _cut(config: Config, globs: Collection[str]) -> Config:
+    kept = [cut for b in config.benchmark if (cut := _part(b, globs)) is not None]
+    return msgspec.structs.replace(config, benchmark=kept)
+
+
+def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
+    """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
+    if any(matches(glob, benchmark.name) for glob in globs):
+        return benchmark
+    if benchmark.instrument not in SUITES:
+        return None
+    inner = [glob for glob in globs if glob.startswith("*")]
+    for glob in globs:
+        parts = glob.split("/")
+        heads = ["/".join(parts[:i]) for i in range(1, len(parts))]
+        inner += [glob[len(head) + 1 :] for head in heads if matches(head, benchmark.name)]
+    # who names it on the command line wants it, whatever include says
+    return msgspec.structs.replace(benchmark, include=inner) if inner else None
+
+
+def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
+    """Find the repository around the working directory, and its head as both sides.
+
+    head: a ref; None: the working tree as it is. outputs: as for open_project.
+
+    Raises:
+        UserError: no repository, a head that is not there, or a config that is wrong.
+    """
+    repository = find_repository(Path.cwd())
+    own = remember_outputs(repository, outputs)
+    # a base that is given asks for no default branch and no history
+    chosen = sides.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own).head
+    try:
+        project = open_project(chosen.revision, head, options, outputs)
+    except ConfigError as error:
+        # both sides are head: what base's file is told of is wrong in head's
+        told, _, _ = str(error).partition("; for the change that mends it: ")
+        raise ConfigError("", f"head: {told.removeprefix('base: ')}" if told.startswith("base: ") else told) from None
+    before = project.sources
+    sources = sides.Sources(before.head, before.head, "head on both sides", _of_head(before.warnings))
+    kept = [w for w in project.settings.warnings if w not in before.warnings or w in sources.warnings]
+    settings = dataclasses.replace(project.settings, warnings=kept)
+    return dataclasses.replace(project, sources=sources, settings=settings)
+
+
+def _of_head(warnings: Collection[str]) -> tuple[str, ...]:
+    # a working tree with changes is a commit that head lacks
+    return tuple(warning for warning in warnings if not warning.startswith("base ("))

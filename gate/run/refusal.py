@@ -1,0 +1,76 @@
+"""What may not be measured in a workflow, for the commands that a step of it starts directly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from gate.github.event import PRIVILEGED, Event, read_event, refusal
+from gate.model import UserError
+from harness.host.facts import unsupported_platform
+
+FORKS = "PERFGATE_FORKS"
+
+
+class RefusedError(UserError):
+    """Measuring is refused here; a command ends with `exit_code`."""
+
+    exit_code = 4
+
+
+def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
+    """Refuse to run code of the project where the event of the workflow forbids it; outside of one nothing is asked.
+
+    PERFGATE_FORKS=measure allows a fork's code, as the action's input `forks: measure` does.
+
+    Raises:
+        RefusedError: one line that says why, and what is safe instead.
+    """
+    given = os.environ if environment is None else environment
+    if given.get("GITHUB_ACTIONS") != "true":
+        return
+    name = given.get("GITHUB_EVENT_NAME", "")
+    try:
+        event = read_event(given)
+    except UserError:
+        # of other events: a workflow that somebody tries out at home
+        if name not in PRIVILEGED:
+            return
+        event = _named(name)
+    why = refusal(event, forks=given.get(FORKS) == "measure")
+    if why is not None:
+        own = "" if name in PRIVILEGED else f", which for this command is {FORKS}=measure in its environment"
+        raise RefusedError(f"{why}{own}")
+
+
+def _named(name: str) -> Event:
+    """Make an event of which nothing but its name is known."""
+    return Event(
+        name=name,
+        action=None,
+        repository="",
+        default_branch=None,
+        ref="",
+        sha="",
+        run_id=0,
+        run_attempt=0,
+        server_url="",
+        api_url="",
+        pull=None,
+        merge_base=None,
+        merge_head=None,
+        before=None,
+        source=None,
+        hosted=False,
+    )
+
+
+def require_measuring() -> None:
+    """Refuse a platform that perfgate cannot measure on.
+
+    Raises:
+        UserError: it cannot, and what to do.
+    """
+    why = unsupported_platform()
+    if why is not None:
+        raise UserError(why)

@@ -1,0 +1,207 @@
+"""Whether the residuals of a linear model are as it takes them: normal, of one variance, and nothing left in them.
+
+Tests reject anything once there are thousands of units, so each finding also says whether it is large enough to matter.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import fdtrc
+
+from gate.stats.design.finding import Finding, untested
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gate.stats.design.design import Design, Fit
+
+    Array = npt.NDArray[np.float64]
+
+SHAPIRO_MOST = 5000
+"""Up to so many residuals the p of Shapiro and Wilk's W is known (Royston 1995)."""
+SKEWNESS, KURTOSIS = 0.5, 1.0
+"""Residuals nearer to normal than both are harmless to t and F, however sure the test."""
+DEVIATIONS = 1.5
+"""So many times the smallest standard deviation of a treatment the largest must be; F stands less than that well."""
+RANKED = 0.15
+"""Smallest rank correlation of residuals and fitted values that is worth a word."""
+HELPS = 2 / 3
+"""Logarithms are advised where they lower that correlation below this share of it."""
+LEAST_DF = 8
+"""With fewer degrees of freedom residuals are too much alike by construction to show a shape."""
+PAIRED = 0.6
+"""Where leverage correlates two residuals of a treatment by more than this, they are about one."""
+_DIGITS = 9
+LACKING = 0.01
+"""Smallest share of all variability that is worth another interaction."""
+
+
+def studentized(fit: Fit) -> Array:
+    """Divide residuals by their standard deviation, which leverage lowers; those it holds at 0 are left out."""
+    room = 1 - fit.leverage[fit.design.place]
+    free = room > 1e-9
+    found: Array = fit.residuals[free] / np.sqrt(room[free] * (fit.variance or 1.0))
+    return found
+
+
+def normality(fit: Fit) -> Finding:
+    """Test the residuals for normality: W of Shapiro and Wilk, of more than 5000 the K2 of D'Agostino and Pearson.
+
+    W has the most power at small counts (Razali and Wah 2011); K2 sees what matters here, skewness and tails.
+    """
+    from scipy import stats
+
+    name = "normal residuals"
+    if fit.residual_df < LEAST_DF or not fit.residual_ss:
+        return untested(name, _too_few(fit, LEAST_DF))
+    values = studentized(fit)
+    skewness, kurtosis = float(stats.skew(values)), float(stats.kurtosis(values))
+    many = len(values) > SHAPIRO_MOST
+    statistic, p = stats.normaltest(values) if many else stats.shapiro(values)
+    test = "D'Agostino-Pearson K2" if many else "Shapiro-Wilk W"
+    shape = f"skewness {skewness:.1f}, excess kurtosis {kurtosis:.1f}"
+    return Finding(
+        name=name,
+        statistic=float(statistic),
+        df=(2.0,) if many else (),
+        p=float(p),
+        large=abs(skewness) >= SKEWNESS or abs(kurtosis) >= KURTOSIS,
+        good="no sign that the residuals are not normal",
+        bad="the residuals are not normal",
+        figures=f"{test} {float(statistic):.3g}, {shape}",
+        warning=f"residuals are far from normal ({shape}): intervals and p of the linear model are not to be trusted "
+        "for this response; see the quantile effects",
+    )
+
+
+def equal_variance(fit: Fit) -> Finding:
+    """Test whether treatments have one variance: Brown and Forsythe's test over treatments of 3 units or more.
+
+    In a treatment of an odd count the median itself is no deviation, and in one of an even count the two next to it are
+    one: without these structural zeros the test keeps its level at few units (Hines and O'Hara Hines 2000, Biometrics
+    56).
+    """
+    name = "equal variances"
+    design = fit.design
+    enough = np.flatnonzero(design.counts >= 3)
+    if len(enough) < 2 or not fit.residual_ss:
+        return untested(name, "every treatment but one has fewer than 3 units" if fit.residual_ss else _too_few(fit, 1))
+    # a residual differs from its value by a constant of the treatment
+    rank = np.lexsort((fit.residuals, design.place))
+    ends = np.cumsum(design.counts)
+    groups = [fit.residuals[rank[ends[t] - design.counts[t] : ends[t]]] for t in enough.tolist()]
+    deviations = [_deviations(group) for group in groups]
+    n, k = sum(map(len, deviations)), len(deviations)
+    means = np.array([d.mean() for d in deviations])
+    grand = sum(float(d.sum()) for d in deviations) / n
+    between = sum(len(d) * (m - grand) ** 2 for d, m in zip(deviations, means.tolist(), strict=True)) / (k - 1)
+    within = sum(float(((d - d.mean()) ** 2).sum()) for d in deviations) / (n - k)
+    if not within:
+        return untested(name, "the units of each treatment stand equally far from its median")
+    f = between / within
+    sd = np.array([group.std(ddof=1) for group in groups])
+    low, high = (int(enough[int(pick(sd))]) for pick in (np.argmin, np.argmax))
+    smallest, largest = float(sd.min()), float(sd.max())
+    times = f"{largest / smallest:.1f} times that" if smallest else "that of no spread"
+    ratio = f"the standard deviation at {design.treatment(high)} is {times} at {design.treatment(low)}"
+    return Finding(
+        name=name,
+        statistic=float(f),
+        df=(float(k - 1), float(n - k)),
+        p=float(fdtrc(k - 1, n - k, f)),
+        large=largest >= DEVIATIONS * smallest,
+        good="no sign that treatments differ in their variance",
+        bad="treatments differ in their variance",
+        figures=f"Brown-Forsythe F {f:.3g}; {ratio}",
+        warning=f"treatments differ in their variance ({ratio}): the intervals of the linear model are too narrow for "
+        "some effects and too wide for others; see the quantile effects",
+    )
+
+
+def _deviations(group: Array) -> Array:
+    """Return the distances from the median, without structural zeros; group: sorted, 3 values or more."""
+    apart = np.sort(np.abs(group - np.median(group)))
+    if len(apart) % 2 == 0:
+        apart[1] *= sqrt(2)
+    return apart[1:]
+
+
+def growth(fit: Fit, log_fit: Fit | None) -> Finding:
+    """Test whether the size of residuals follows the fitted value (Born de Oliveira et al. 2013, Fig. 5): Spearman.
+
+    log_fit: the same model of the logarithm, where there is one: to see whether it helps.
+    """
+    name = "variance along the mean"
+    if fit.residual_df < LEAST_DF or not fit.residual_ss or not np.ptp(fit.fitted) > 0:
+        return untested(name, _too_few(fit, LEAST_DF))
+    rho, p = _ranked(fit)
+    if rho is None:
+        return untested(name, "too few residuals that are not of one size")
+    log_rho = _ranked(log_fit)[0] if log_fit is not None and log_fit.residual_ss else None
+    helps = log_rho is not None and abs(log_rho) < HELPS * abs(rho)
+    how = "grows" if rho > 0 else "falls"
+    advice = "try --log" if helps else "see the quantile effects"
+    return Finding(
+        name=name,
+        statistic=rho,
+        df=(),
+        p=p,
+        large=abs(rho) >= RANKED,
+        good="no sign that the variance goes with the mean",
+        bad=f"the variance {how} with the mean",
+        figures=f"Spearman's rank correlation of |residual| and fitted {rho:.2f}",
+        warning=f"variance {how} with the mean (rank correlation {rho:.2f}): {advice}",
+    )
+
+
+def _ranked(fit: Fit) -> tuple[float | None, float]:
+    from scipy import stats
+
+    room = 1 - fit.leverage[fit.design.place]
+    size, fitted = np.abs(studentized(fit)), fit.fitted[room > 1e-9]
+    # of two units of a treatment, residuals are r and -r: one of them tells all
+    once = np.zeros(len(room), dtype=np.bool_)
+    once[np.unique(fit.design.place, return_index=True)[1]] = True
+    apart = (once | (1 - room <= PAIRED * room))[room > 1e-9]
+    # sizes that are equal but for rounding share a rank
+    size, fitted = np.round(size[apart], _DIGITS), np.round(fitted[apart], _DIGITS)
+    if len(size) < LEAST_DF or not np.ptp(size) or not np.ptp(fitted):
+        return None, 1.0
+    found = stats.spearmanr(size, fitted)
+    return float(found.statistic), float(found.pvalue)
+
+
+def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
+    """Test whether treatments differ beyond the terms of the model, against the spread within treatments."""
+    name = "terms enough"
+    df, pure_df = len(design.counts) - fit.p, len(fit.residuals) - len(design.counts)
+    if df < 1 or pure_df < 1 or not fit.residual_ss:
+        why = "the model has a mean of its own for each treatment" if df < 1 else _too_few(fit, 1)
+        return untested(name, why if pure_df > 0 or df < 1 else "no treatment was repeated")
+    means = design.totals(fit.residuals) / design.counts
+    lacking = float(design.counts @ means**2)
+    pure = float(((fit.residuals - means[design.place]) ** 2).sum())
+    f = lacking / df / (pure / pure_df) if pure else None
+    share = lacking / fit.total_ss
+    more = order < len(design.names)
+    advice = f"try --order {order + 1}" if more else "terms that could not be told apart are not in the model"
+    return Finding(
+        name=name,
+        statistic=f,
+        df=(float(df), float(pure_df)),
+        p=float(fdtrc(df, pure_df, f)) if f is not None else 0.0,
+        large=share >= LACKING,
+        good="no sign that a term is lacking",
+        bad="treatments differ beyond the terms of the model",
+        figures=f"{share:.1%} of the variability" + (f", F {f:.3g}" if f is not None else ""),
+        warning=f"treatments differ beyond the terms of the model ({share:.1%} of the variability): {advice}",
+    )
+
+
+def _too_few(fit: Fit, least: int) -> str:
+    if fit.residual_df < least:
+        return f"{fit.residual_df} residual degrees of freedom, needs {least}"
+    return "no spread within treatments" if not fit.residual_ss else "one fitted value"

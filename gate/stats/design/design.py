@@ -1,0 +1,215 @@
+"""Units of analysis sorted into treatments, and least squares on them by a formula.
+
+All units of a treatment have one row in the design, so least squares on the means of treatments, weighted by their
+counts, is least squares on the units: a hundred thousand of them cost no more than their means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.stats.design.coding import Coded, coded
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from gate.model.study import Factor, Setting
+
+    Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+"""Differences below this share of the values are rounding of their means, not spread."""
+
+FORMULA = 100
+"""Most columns that are fitted by a formula: of several hundred terms its parser is at the limit of recursion."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Units sorted into the treatments that were measured.
+
+    codes: shape (treatments, factors), numbers of settings among those measured. place: the treatment of each unit.
+    settings: of each factor those measured, as Factor has them.
+    """
+
+    names: tuple[str, ...]
+    settings: tuple[tuple[Setting, ...], ...]
+    codes: Codes
+    place: Codes
+    counts: Codes
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many settings of each factor were measured."""
+        return [len(own) for own in self.settings]
+
+    def treatment(self, number: int) -> str:
+        """Name a treatment: "load=busy, clients=8"."""
+        return ", ".join(
+            f"{name}={own[code]}"
+            for name, own, code in zip(self.names, self.settings, self.codes[number].tolist(), strict=True)
+        )
+
+    def totals(self, values: Array) -> Array:
+        """Sum values of units by treatment."""
+        sums: Array = np.bincount(self.place, weights=values, minlength=len(self.counts)).astype(np.float64)
+        return sums
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Least squares on scaled values: y = location + scale * scaled, scale a power of 2.
+
+    coded: rows are treatments. covariance: of the coefficients, for a residual variance of 1. residuals, fitted: of the
+    units, residuals that are only rounding are 0. leverage: of a unit of each treatment. residual_ss 0 with degrees of
+    freedom left: all units of a treatment are alike.
+    """
+
+    design: Design
+    coded: Coded
+    location: float
+    scale: float
+    coefficients: Array
+    covariance: Array
+    fitted: Array
+    residuals: Array
+    leverage: Array
+    residual_df: int
+    residual_ss: float
+    total_ss: float
+
+    @property
+    def p(self) -> int:
+        """How many coefficients there are."""
+        return len(self.coefficients)
+
+    @property
+    def variance(self) -> float | None:
+        """Residual variance; None without degrees of freedom."""
+        return self.residual_ss / self.residual_df if self.residual_df else None
+
+
+def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
+    """Sort units into treatments; settings that no unit has are not counted.
+
+    Raises:
+        ValueError: no units.
+    """
+    if not len(units):
+        raise ValueError("no units")
+    columns, settings = [], []
+    for i, factor in enumerate(factors):
+        present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
+        columns.append(codes.reshape(len(units)))
+        settings.append(tuple(factor.settings[code] for code in present.tolist()))
+    # one number a treatment, last factor fastest: rows of many columns are slow to compare
+    keys = np.zeros(len(units), dtype=np.int64)
+    for codes, own in zip(columns, settings, strict=True):
+        keys = np.unique(keys * len(own) + codes, return_inverse=True)[1].reshape(len(units))
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    place = place.reshape(len(units))
+    rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
+    counts = np.bincount(place)
+    return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """Values about their mean, at most about 1 in size. noise: differences up to it are rounding."""
+
+    values: Array
+    location: float
+    scale: float
+    noise: float
+
+
+def scaled(y: Array) -> Scaled:
+    """Take the mean off values and divide them by a power of 2, so that neither 1e-9 s nor 1e12 loses a digit.
+
+    Values that differ by rounding only become 0.
+
+    Raises:
+        ValueError: a value that is not finite.
+    """
+    if not np.isfinite(y).all():
+        raise ValueError("a value is not finite")
+    unit = _power(float(np.abs(y).max()))
+    whole = y / unit
+    apart = whole - whole[0]
+    middle = float(apart.mean())
+    apart = apart - middle
+    location = float((whole[0] + middle) * unit)
+    largest = float(np.abs(whole).max())
+    spread = float(np.abs(apart).max())
+    if spread <= ROUNDING * largest:
+        return Scaled(np.zeros(len(y)), location, 1.0, 0.0)
+    own = min(_power(spread), 2.0**1023 / unit)
+    return Scaled(apart / own, location, own * unit, ROUNDING * (1 + largest / own))
+
+
+def _power(value: float) -> float:
+    """Return the power of 2 just above a value, 1 for 0."""
+    return 2.0 ** min(int(np.frexp(value)[1]), 1023)
+
+
+def least_squares(y: Array, design: Design, order: int) -> Fit:
+    """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding.
+
+    y: of the units. The formula is over columns named f0_1, f1_1, f1_2, ...: names of factors come from files, and
+    formulas are evaluated as Python.
+    """
+    model = coded(design.codes, design.sizes, order)
+    own = scaled(y)
+    means = design.totals(own.values) / design.counts
+    coefficients, covariance = _solve(means, design, model)
+    at = model.matrix @ coefficients
+    residuals = own.values - at[design.place]
+    if float(np.abs(residuals).max()) <= own.noise:
+        residuals = np.zeros(len(y))
+        coefficients = np.where(np.abs(coefficients) <= own.noise, 0.0, coefficients)
+    df = len(y) - len(coefficients)
+    if df == 0:
+        residuals = np.zeros(len(y))
+    return Fit(
+        design=design,
+        coded=model,
+        location=own.location,
+        scale=own.scale,
+        coefficients=coefficients,
+        covariance=covariance,
+        fitted=at[design.place],
+        residuals=residuals,
+        leverage=np.einsum("ij,ij->i", model.matrix @ covariance, model.matrix),
+        residual_df=df,
+        residual_ss=float(residuals @ residuals),
+        total_ss=float(own.values @ own.values),
+    )
+
+
+def _solve(means: Array, design: Design, model: Coded) -> tuple[Array, Array]:
+    """Return the coefficients, in the order of the columns, and their covariance for a residual variance of 1."""
+    import pandas as pd
+    from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
+
+    if model.matrix.shape[1] > FORMULA:
+        plain = WLS(means, model.matrix, weights=design.counts).fit(method="qr")
+        return np.asarray(plain.params), np.asarray(plain.cov_params(scale=1.0))
+    frame: dict[str, Array] = {"y": means}
+    own: dict[int, list[str]] = {}
+    names = ["1"]
+    for term in model.terms[1:]:
+        if len(term.factors) == 1:
+            factor = term.factors[0]
+            own[factor] = [f"f{factor}_{j}" for j in range(1, term.stop - term.start + 1)]
+            frame.update(zip(own[factor], model.matrix[:, term.start : term.stop].T, strict=True))
+        names += [":".join(chosen) for chosen in product(*(own[factor] for factor in term.factors))]
+    found = WLS.from_formula(f"y ~ {' + '.join(names)}", pd.DataFrame(frame), weights=design.counts).fit(method="qr")
+    names[0] = "Intercept"
+    return found.params[names].to_numpy(), found.cov_params(scale=1.0).loc[names, names].to_numpy()

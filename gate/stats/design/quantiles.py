@@ -1,0 +1,222 @@
+"""Quantile regression effects of a designed experiment, Born de Oliveira et al. 2013, section 6."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
+from gate.stats.design.cells import held, unit_of
+from gate.stats.design.coding import Coded, coded, contrasts
+from gate.stats.design.design import Design, lay_out
+from gate.stats.design.inestimable import inestimable
+from gate.stats.design.quantile_cells import Around, Ordered, around, by_treatment
+from gate.stats.design.quantile_fit import Fit, fit
+from gate.stats.design.quantile_iid import independent_covariance
+from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, joined, limits
+from gate.stats.design.quantile_warnings import AtTau, warnings_of
+from gate.stats.quantile import needed_values
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from gate.model.study import Factor, Setting
+
+    Array = npt.NDArray[np.float64]
+
+DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
+INTERCEPT = "intercept"
+MOST_CELLS = 2000
+"""Most treatments that are fitted: the work grows with their third power."""
+MOST_SIZE = 40_000
+"""Most coefficients times treatments where the model is not one mean a treatment, which takes a linear programme."""
+
+
+def quantile_effects(
+    values: pd.DataFrame,
+    factors: Sequence[Factor],
+    taus: Sequence[float] = DEFAULT_TAUS,
+    *,
+    cluster: Varies = "execution",
+    confidence: float = 0.95,
+    iid: bool = False,
+) -> QuantileEffects:
+    """Fit quantiles of the values by all factors and all their interactions.
+
+    values: a row for each value, with y, f0, f1, ... (numbers of settings) and the column `cluster` (any integers):
+    values of one of these may depend on each other, in whatever way. taus: the quantiles, 0 < tau < 1. confidence: of
+    each interval, without correction for their number. iid: give the intervals for independent values as well.
+
+    Coefficients have the least sum of the check function; with all interactions measured they are contrasts of the
+    treatments' own quantiles (type 8, where that is such a minimum). Intervals are by clusters (quantile_limits); none
+    where a treatment has fewer than 2 of them, or where all values are the same. The smallest degrees of freedom of a
+    model's intervals are its df, rounded down. enough says whether each treatment has 10 values beyond the quantile.
+
+    Raises:
+        ValueError: no values, one that is not finite, a tau or a confidence that is not between 0 and 1.
+
+    Source: Born de Oliveira et al. 2013, section 6, Table 4 and Fig. 7. The half-widths there fit the p beside them as
+    90% intervals, not the 95% that the table says.
+    """
+    y = values["y"].to_numpy(dtype=np.float64)
+    _check(y, taus, confidence)
+    design = lay_out(values, factors)
+    if len(design.counts) > MOST_CELLS:
+        return _none(values, cluster, f"{len(design.counts):,} treatments are more than the {MOST_CELLS:,} possible")
+    unit = unit_of(y)
+    y = y / unit
+    model = coded(design.codes, design.sizes, len(design.sizes))
+    if model.matrix.shape[1] < len(design.counts) and model.matrix.size > MOST_SIZE:
+        many = f"{model.matrix.shape[1]:,} coefficients of {len(design.counts):,} treatments are too many to fit"
+        return _none(values, cluster, f"{many}, unless every combination of settings is measured")
+    cells = by_treatment(y, design.place, values[cluster].to_numpy(dtype=np.int64))
+    sums = _sums(design, model)
+    data = _Data(
+        cells,
+        model,
+        sums,
+        np.array([own.weights for own in sums]),
+        clusters_of(cells),
+        confidence,
+        bool(y.min() < y.max()),
+    )
+    found = [_at(data, tau, iid) for tau in taus]
+    return QuantileEffects(
+        cluster=cluster,
+        clusters=len(data.clusters.group),
+        models=[_in_unit(at.model, unit) for at in found],
+        inestimable=inestimable(design, model),
+        warnings=warnings_of(design, cells, found, cluster),
+    )
+
+
+def _none(values: pd.DataFrame, cluster: Varies, why: str) -> QuantileEffects:
+    count = int(values[cluster].nunique())
+    warning = f"no quantile effects: {why}; analyse a part with --only or --without"
+    return QuantileEffects(cluster=cluster, clusters=count, models=[], inestimable=[], warnings=[warning])
+
+
+def _in_unit(model: QuantileModel, unit: float) -> QuantileModel:
+    """Take effects on shares of a unit back to values; limits that are beyond a float are none."""
+    if unit == 1:
+        return model
+
+    def whole(effects: list[Effect]) -> list[Effect]:
+        return [
+            msgspec.structs.replace(
+                e, estimate=held(e.estimate * unit), low=_limit(e.low, unit), high=_limit(e.high, unit)
+            )
+            for e in effects
+        ]
+
+    return msgspec.structs.replace(
+        model, effects=whole(model.effects), iid=None if model.iid is None else whole(model.iid)
+    )
+
+
+def _limit(end: float | None, unit: float) -> float | None:
+    return end * unit if end is not None and math.isfinite(end * unit) else None
+
+
+def _check(y: Array, taus: Sequence[float], confidence: float) -> None:
+    if not len(y) or not np.isfinite(y).all():
+        raise ValueError("quantile effects need values, all of them finite")
+    for tau in taus:
+        if not 0 < tau < 1:
+            raise ValueError(f"tau must lie between 0 and 1, not be {tau}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sum:
+    """What a term adds at some settings: a weighted sum of all coefficients."""
+
+    term: str
+    settings: dict[str, Setting]
+    weights: Array
+
+
+def _sums(design: Design, model: Coded) -> list[_Sum]:
+    found = []
+    for columns in model.terms:
+        for contrast in contrasts(columns.factors, design.sizes):
+            weights = np.zeros(model.matrix.shape[1])
+            weights[columns.start : columns.stop] = contrast.weights
+            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
+            found.append(_Sum(":".join(design.names[f] for f in columns.factors) or INTERCEPT, settings, weights))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Data:
+    cells: list[Ordered]
+    model: Coded
+    sums: list[_Sum]
+    weights: Array
+    clusters: Clusters
+    confidence: float
+    spread: bool
+
+
+def _at(data: _Data, tau: float, iid: bool) -> AtTau:
+    """Fit one quantile; iid: with the intervals for independent values."""
+    fitted = fit(data.cells, data.model.matrix, tau)
+    parts = [around(cell, at, tau) for cell, at in zip(data.cells, fitted.fitted.tolist(), strict=True)]
+    estimates: list[float] = (data.weights @ fitted.beta).tolist()
+    found: list[Limits | None] = [None] * len(estimates)
+    if data.spread and min(len(cell.clusters) for cell in data.cells) > 1:
+        weights, together = data.weights @ _leverage(data, parts), joined(parts, data.clusters)
+        found = [
+            limits(estimate, own, together, data.confidence) for estimate, own in zip(estimates, weights, strict=True)
+        ]
+    model = QuantileModel(
+        tau=tau,
+        effects=[_effect(own, at, limit) for own, at, limit in zip(data.sums, estimates, found, strict=True)],
+        iid=_independent(data, fitted, tau) if iid else None,
+        df=min((math.floor(own.df) for own in found if own), default=None),
+        enough=min(len(cell.ordered) for cell in data.cells) >= needed_values(tau),
+    )
+    return AtTau(model, [number for number, part in enumerate(parts) if not part.seen])
+
+
+def _leverage(data: _Data, parts: Sequence[Around]) -> Array:
+    """Return how the coefficients follow the quantile of each treatment, shape (p, cells).
+
+    With fewer coefficients than treatments they are least squares of the quantiles, weighted by the density of values
+    at the fit: where the sum of the check function is least, its curvature says how it moves.
+    """
+    rows = data.model.matrix
+    if rows.shape[0] == rows.shape[1]:
+        return np.asarray(np.linalg.inv(rows), dtype=np.float64)
+    slopes = np.array([(part.low + part.high) / 2 for part in parts])
+    largest = float(slopes.max()) or 1.0
+    weights = np.array([len(cell.ordered) for cell in data.cells]) / np.maximum(slopes / largest, 1e-6)
+    return np.asarray(np.linalg.solve(rows.T @ (rows * weights[:, None]), rows.T * weights), dtype=np.float64)
+
+
+def _effect(own: _Sum, estimate: float, limit: Limits | None) -> Effect:
+    low, high, p = (None, None, None) if limit is None else (limit.low, limit.high, limit.p)
+    return Effect(term=own.term, settings=own.settings, estimate=estimate, low=low, high=high, p=p)
+
+
+def _independent(data: _Data, fitted: Fit, tau: float) -> list[Effect]:
+    """Return the effects with intervals for independent values, by t on n - p degrees of freedom."""
+    covariance = independent_covariance(data.cells, data.model.matrix, fitted.fitted, tau)
+    df = sum(len(cell.ordered) for cell in data.cells) - len(fitted.beta)
+    found = []
+    for own in data.sums:
+        estimate, limit = float(own.weights @ fitted.beta), None
+        if covariance is not None and df > 0:
+            error = math.sqrt(float(own.weights @ covariance @ own.weights))
+            half = float(stdtrit(df, (1 + data.confidence) / 2)) * error
+            limit = Limits(estimate - half, estimate + half, float(2 * stdtr(df, -abs(estimate) / error)), df)
+        found.append(_effect(own, estimate, limit))
+    return found

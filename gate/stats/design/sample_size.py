@@ -1,0 +1,173 @@
+"""How large a sample must be for the effects found to show, by subsampling (NIST TN 1855, 4.7.1, Fig. 10 and 11).
+
+The units of one treatment are taken for the population: of subsamples of each size, how wide are the intervals of the
+mean, and how many hold the mean of all units?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
+from gate.stats.design.cells import HAIR, cells, held, mean, settings, unit_of
+from gate.stats.ratio import t_quantile
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Array = npt.NDArray[np.float64]
+
+FEWEST = 40
+"""Units of a treatment below which there is nothing to subsample."""
+SMALLEST = 5
+LARGEST = 2560
+"""Sizes double from the smallest; NIST needed hundreds."""
+SHARE = 4
+"""A subsample holds at most a quarter of the units; larger ones are too much alike to stand for new samples."""
+SUBSAMPLES = {"t": 2000, "bca": 1000}
+REPLICATES = 2000
+"""Bootstrap replicates of a subsample: a limit's level is known to 0.35 points at 95%."""
+WORK = 4e8
+"""Most products of a size's bootstrap; larger sizes get fewer subsamples."""
+
+
+def sample_sizes(
+    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, seed: int, mains: Sequence[MainEffect]
+) -> SampleSizes | None:
+    """Study the treatment with the most units (of several the first); None where it has fewer than FEWEST.
+
+    mains: the main effects found; the median over the factors of the largest difference between two settings is what
+    widths are held against. seed: not negative. Intervals are Student's t and BCa of the mean (Efron 1987).
+
+    Subsamples are drawn without replacement, so their means are closer to the mean of all units than those of new
+    samples would be to the mean behind them, by sqrt(1 - size/units) (Cochran 1977, 2.6). For coverage that distance is
+    therefore divided by this root; otherwise intervals would seem to hold more than they do.
+    """
+    largest = max(cells(units, factors), key=lambda cell: len(cell.y), default=None)
+    if largest is None or len(largest.y) < FEWEST:
+        return None
+    unit = unit_of(largest.y)
+    rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y / unit, size, confidence, seed)]
+    if unit != 1:
+        rows = [msgspec.structs.replace(row, widths=tuple(held(width * unit) for width in row.widths)) for row in rows]
+    effect = _median_effect(mains)
+    return SampleSizes(
+        settings=settings(factors, largest.codes),
+        units=len(largest.y),
+        confidence=confidence,
+        rows=rows,
+        median_effect=effect,
+        enough=_enough(rows, effect),
+    )
+
+
+def _median_effect(mains: Sequence[MainEffect]) -> float | None:
+    means = [[point.mean for point in effect.points] for effect in mains if len(effect.points) > 1]
+    return held(median(max(of) - min(of) for of in means)) if means else None
+
+
+def _enough(rows: Sequence[SampleSize], effect: float | None) -> int | None:
+    """Return the size from which on t intervals are narrower than an effect: with a rare mode widths grow at first."""
+    enough = None
+    for row in reversed([row for row in rows if row.method == "t"]):
+        if effect is None or row.widths[1] >= effect:
+            break
+        enough = row.size
+    return enough
+
+
+def _sizes(units: int) -> list[int]:
+    return [SMALLEST << k for k in range(32) if SMALLEST << k <= min(units // SHARE, LARGEST)]
+
+
+def _rows(y: Array, size: int, confidence: float, seed: int) -> list[SampleSize]:
+    rng = np.random.default_rng((seed, size))
+    drawn = subsamples(y, size, SUBSAMPLES["t"], rng)
+    resampled = drawn[: min(SUBSAMPLES["bca"], int(WORK / REPLICATES / size))]
+    whole = mean(y)
+    return [
+        _row("t", drawn, t_limits(drawn, confidence), whole, len(y)),
+        _row("bca", resampled, bca_limits(resampled, confidence, rng), whole, len(y)),
+    ]
+
+
+def _row(method: Literal["t", "bca"], drawn: Array, limits: IntervalLimits, whole: float, units: int) -> SampleSize:
+    count, size = drawn.shape
+    own = drawn.mean(axis=1)
+    truth = own + (whole - own) / math.sqrt(1 - size / units)
+    hair = HAIR * float(np.abs(drawn).max())
+    held = (limits.low - hair <= truth) & (truth <= limits.high + hair)
+    first, middle, third = np.quantile(limits.high - limits.low, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+    return SampleSize(
+        size=size, method=method, widths=(first, middle, third), coverage=float(held.mean()), subsamples=count
+    )
+
+
+def subsamples(y: Array, size: int, count: int, rng: np.random.Generator) -> Array:
+    """Draw subsamples without replacement, shape (count, size), size <= n.
+
+    Each shuffle of the units gives as many as it has room for; those of one shuffle have no unit in common, which makes
+    averages over subsamples the more precise.
+    """
+    room = len(y) // size
+    shuffles = [rng.permutation(y)[: room * size].reshape(room, size) for _ in range(-(-count // room))]
+    return np.concatenate(shuffles)[:count]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalLimits:
+    """Limits of one interval a subsample, each of shape (count,)."""
+
+    low: Array
+    high: Array
+
+
+def t_limits(drawn: Array, confidence: float) -> IntervalLimits:
+    """Return Student's interval of the mean of each subsample, shape (count, size), size >= 2."""
+    size = drawn.shape[1]
+    own = drawn.mean(axis=1)
+    half = t_quantile(size - 1, (1 - confidence) / 2) * drawn.std(axis=1, ddof=1) / math.sqrt(size)
+    return IntervalLimits(own - half, own + half)
+
+
+def bca_limits(drawn: Array, confidence: float, rng: np.random.Generator) -> IntervalLimits:
+    """Return the BCa interval of the mean of each subsample, shape (count, size), by REPLICATES resamples.
+
+    As gate.stats.bootstrap.Distribution has it: limits are replicates, the k-th from their end, k the largest integer
+    below (R + 1) times BCa's level. Subsamples are in random order, so they can share how often each place is drawn.
+    """
+    count, size = drawn.shape
+    own = drawn.mean(axis=1)
+    away = drawn - own[:, None]
+    picks = rng.integers(size, size=(REPLICATES, size)) + size * np.arange(REPLICATES)[:, None]
+    times = np.bincount(picks.ravel(), minlength=REPLICATES * size).reshape(REPLICATES, size)
+    replicates = away @ (times.T / size)
+    replicates.sort(axis=1)
+    squares = (away**2).sum(axis=1)
+    a = np.divide((away**3).sum(axis=1), 6 * squares**1.5, out=np.zeros(count), where=squares > 0)
+    hair = HAIR * np.abs(drawn).max(axis=1, keepdims=True)
+    below, above = (replicates < -hair).sum(axis=1), (replicates > hair).sum(axis=1)
+    share = (REPLICATES + below - above) / (2 * REPLICATES)
+    z0 = ndtri(np.clip(share, 1 / (REPLICATES + 1), REPLICATES / (REPLICATES + 1)))
+    z = float(ndtri((1 - confidence) / 2))
+    rows = np.arange(count)
+    low = replicates[rows, _rank(z0, a, z) - 1]
+    high = replicates[rows, REPLICATES - _rank(-z0, -a, z)]
+    return IntervalLimits(own + low, own + high)
+
+
+def _rank(z0: Array, a: Array, z: float) -> npt.NDArray[np.int64]:
+    """Return which replicate from its end is the limit; the outermost where BCa asks for one beyond."""
+    w = z0 + z
+    level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
+    rank: npt.NDArray[np.int64] = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
+    return np.clip(rank, 1, REPLICATES)

@@ -1,0 +1,1 @@
+"""Findings, reasons, warnings and numbers in words: the only English about results."""

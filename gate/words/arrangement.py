@@ -1,0 +1,125 @@
+"""What renderers share of a report's arrangement: counts of verdicts, groups of failures, the bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from gate.decide.importance import ORDER
+from gate.model import Failure, Finding, Report, Verdict
+
+
+def known(value: float | None) -> TypeGuard[float]:
+    """Tell whether a number exists; NaN and infinity are treated as numbers that do not."""
+    return value is not None and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and what there is to say of it; code: a part that is written as code."""
+
+    name: str
+    text: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
+
+    verdict: Verdict
+    count: int
+    not_worse: int = 0
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings of each verdict that occurs, in the order of importance."""
+    found = {verdict: [f for f in report.findings if f.verdict == verdict] for verdict in ORDER}
+    return [
+        Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
+        for verdict, those in found.items()
+        if those
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failures that say the same thing: the first of them stands for all."""
+
+    first: Failure
+    others: list[Failure]
+
+
+def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGroup]:
+    """Put failures together that differ only in where they happened; by_output: and that wrote the same."""
+    groups: dict[tuple[str | None, ...], FailureGroup] = {}
+    for failure in failures:
+        key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
+        if by_output:
+            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
+        if key in groups:
+            groups[key].others.append(failure)
+        else:
+            groups[key] = FailureGroup(failure, [])
+    return list(groups.values())
+
+
+BAR_WIDTH = 150.0
+_MARGIN = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A finding's interval as positions on an axis that all findings of the report share (logarithmic, 1 centred).
+
+    low, high: ends of the line; None: there is no interval. open_low, open_high: the interval goes on there.
+    """
+
+    one: float
+    band_low: float
+    band_high: float
+    estimate: float | None
+    low: float | None
+    high: float | None
+    open_low: bool
+    open_high: bool
+
+
+def bars(findings: Sequence[Finding]) -> list[Bar]:
+    """Draw up the bar of each finding, all on one axis."""
+    half = _half_range(findings)
+    return [_bar(finding, half) for finding in findings]
+
+
+def _half_range(findings: Sequence[Finding]) -> float:
+    limit = max([math.log1p(f.threshold) for f in findings if known(f.threshold)], default=0.0) or math.log1p(0.03)
+    reach = [abs(math.log(x)) for f in findings for x in (f.ratio.low, f.ratio.high) if known(x) and x > 0]
+    # wide enough for the band of the threshold, not so wide that one outlier flattens all others
+    return min(max([1.5 * limit, *(1.05 * x for x in reach)]), 6 * limit)
+
+
+def _bar(finding: Finding, half: float) -> Bar:
+    def place(value: float) -> float:
+        share = math.log(value) / half if value > 0 else -math.inf
+        return round(_MARGIN + (min(max(share, -1.0), 1.0) + 1) / 2 * (BAR_WIDTH - 2 * _MARGIN), 1)
+
+    def beyond(value: float) -> bool:
+        return value <= 0 or abs(math.log(value)) > half
+
+    ratio = finding.ratio
+    low = ratio.low if ratio.kind in ("bounded", "half-line") and known(ratio.low) else None
+    high = ratio.high if ratio.kind in ("bounded", "half-line") and known(ratio.high) else None
+    drawn = ratio.kind != "withheld" and not (ratio.kind == "bounded" and (low is None or high is None))
+    edge = 1 + (finding.threshold if known(finding.threshold) else 0.0)
+    return Bar(
+        one=place(1.0),
+        band_low=place(1 / edge),
+        band_high=place(edge),
+        estimate=place(ratio.estimate) if known(ratio.estimate) else None,
+        low=(_MARGIN if low is None else place(low)) if drawn else None,
+        high=(BAR_WIDTH - _MARGIN if high is None else place(high)) if drawn else None,
+        open_low=drawn and (low is None or beyond(low)),
+        open_high=drawn and (high is None or beyond(high)),
+    )

@@ -1,0 +1,118 @@
+"""The words of failures: where they happened and how to repeat them by hand."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from gate.model import Failure
+from gate.words.arrangement import FailureGroup
+from gate.words.numbers import plural
+from gate.words.plain import clip, listed, visible
+
+_OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
+"""Names that only the job has: nobody repeats a command with them set."""
+_SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def title(failure: Failure) -> str:
+    """Name what failed, with its settings.
+
+    "build of head failed: exit 1", "parse (load=busy) failed on head: exit 1", "parse is missing on head".
+    """
+    return _title(failure, failure.factors)
+
+
+def heading(group: FailureGroup) -> str:
+    """Name what failed in all failures of a group: as title, with the settings that all of them have."""
+    return _title(group.first, _shared(group))
+
+
+def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
+    side = f" on {failure.side}" if failure.side else ""
+    settings = f" ({clip(_settings(factors), 200)})" if factors else ""
+    name = f"{clip(visible(failure.benchmark), 100)}{settings}" if failure.benchmark else None
+    status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
+    if failure.kind == "missing" and failure.benchmark is None and failure.status:
+        # a part of several, which its status names
+        return clip(visible(failure.status), 200)
+    if failure.kind == "missing":
+        return f"{name or 'something expected'} is missing{side}{status}"
+    if failure.kind == "build":
+        return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
+    return f"{name or f'a benchmark{settings}'} failed{side}{status}"
+
+
+def _settings(factors: Mapping[str, Any]) -> str:
+    return ", ".join(clip(visible(f"{name}={value}"), 60) for name, value in factors.items())
+
+
+def _shared(group: FailureGroup) -> dict[str, Any]:
+    found = group.first.factors
+    return {
+        k: v for k, v in found.items() if all(k in other.factors and other.factors[k] == v for other in group.others)
+    }
+
+
+def place(failure: Failure, *, without: Collection[str] = ()) -> str:
+    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, execution 3, load=busy".
+
+    without: factors that are named elsewhere.
+    """
+    if failure.kind == "missing" and failure.benchmark is None:
+        return ""
+    words = [f"session {failure.session}"] if failure.session else []
+    for level, number in (("build", failure.build), ("execution", failure.execution)):
+        if number is not None:
+            words.append(f"{level} {number}")
+    factors = {name: value for name, value in failure.factors.items() if name not in without}
+    return ", ".join([*words, *([_settings(factors)] if factors else [])])
+
+
+def places(group: FailureGroup, limit: int) -> str:
+    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more".
+
+    Settings that all of them have are left to the heading.
+    """
+    shared = _shared(group)
+    found = [text for failure in (group.first, *group.others) if (text := place(failure, without=shared))]
+    more = len(found) - limit
+    return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
+
+
+def repeat(failure: Failure) -> list[str]:
+    """Return the shell lines that repeat it by hand: directory, environment difference, command.
+
+    Names that no shell can set are left out, and counted in a comment.
+    """
+    lines = []
+    if failure.directory:
+        lines = [
+            "# of a gate with --keep: otherwise the directory is gone",
+            f"cd {shlex.quote(visible(failure.directory))}",
+        ]
+    environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
+    settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
+    removed = [name for name, value in settable.items() if not value]
+    if removed:
+        lines.append(f"unset {' '.join(removed)}")
+    lines.extend(f"export {name}={shlex.quote(visible(value))}" for name, value in settable.items() if value)
+    left = len(environment) - len(settable)
+    if left:
+        lines.append(f"# without {plural(left, 'name')} of its environment that a shell cannot set")
+    if failure.command:
+        lines.extend(visible(line) for line in failure.command.splitlines())
+    return lines if failure.command else []
+
+
+def last_words(failure: Failure) -> str:
+    """Return the last line of what it wrote; "" where it wrote nothing."""
+    lines = (visible(line).strip() for line in reversed(failure.stderr[-4000:].splitlines()))
+    return clip(next((line for line in lines if line), ""), 200)
+
+
+def names(items: list[str], limit: int) -> str:
+    """Join names with commas, at most so many of them."""
+    return listed([clip(visible(name), 60) for name in items], limit)

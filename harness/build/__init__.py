@@ -1,0 +1,1 @@
+"""Builds of both sides, each laid out afresh."""

@@ -1,0 +1,282 @@
+"""Makes a side ready for a round: set-up, build command or fresh checkout, and what came out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from gate.config import treatments
+from gate.config.study import Setting, Study
+from gate.config.types import BuildTable
+from gate.model import Build, Failure, Side
+from harness.build.perturb import build_environment, without_shims
+from harness.errors import SourceError
+from harness.instruments.common import TAIL, arguments, both_outputs, by_hand, tail
+from harness.loop.steps import canonical
+from harness.process.execute import Command, Executor, Outcome, environment_difference
+from harness.source.trees import Trees
+
+
+class ArtifactError(Exception):
+    """An artefact that the build did not make, or that cannot be read."""
+
+
+def hash_artifacts(project: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Hash each path of a project: "sha256:...", of a directory over its files in order.
+
+    Raises:
+        ArtifactError: a path does not exist, lies outside the project or cannot be read.
+    """
+    return {path: f"sha256:{_hash(project, path)}" for path in paths}
+
+
+def _hash(project: Path, path: str) -> str:
+    inner = posixpath.normpath(path)
+    if path.startswith("/") or inner == ".." or inner.startswith("../"):
+        raise ArtifactError(f"artifact {path} is not a path inside the project: name one relative to perfgate.toml")
+    place = project / inner
+    try:
+        if place.is_dir():
+            return _hash_directory(place)
+        if place.is_file():
+            return _hash_file(place)
+    except OSError as error:
+        raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
+    raise ArtifactError(f"the build made no {path}, which [build] artifacts names")
+
+
+def _hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _hash_directory(directory: Path) -> str:
+    digest = hashlib.sha256()
+    for parent, folders, files in os.walk(directory):
+        folders.sort()
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for name in sorted(files + links):
+            path = Path(parent, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                content = "link " + hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()  # noqa: PTH115  # bytes of it
+            elif stat.S_ISREG(mode):
+                content = _hash_file(path)
+            else:
+                continue  # a socket or a pipe is nothing that was built
+            # NUL ends a name: no file name holds one
+            digest.update(os.fsencode(path.relative_to(directory)) + b"\0" + content.encode() + b"\0")
+    return digest.hexdigest()
+
+
+_LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
+_VARIANT_NAME = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one side is built: its own [build] table, and the whole environment of its commands."""
+
+    table: BuildTable
+    environment: Mapping[str, str]
+
+    @property
+    def stays(self) -> bool:
+        """Whether the side keeps one tree over all builds."""
+        return self.table.command is not None or self.table.setup is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
+
+    side: Side
+    build: int
+    factors: Mapping[str, Setting]
+    variant: str
+    recipe: Recipe
+
+    @property
+    def tree(self) -> tuple[Side, str]:
+        return self.side, self.variant
+
+
+class TreeBuilder:
+    """Builds in the worktrees of a run: the Builder of harness.loop.measure.
+
+    With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
+    set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same
+    path when the other side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
+    and a build does nothing. Where builds depend on factors a side has a tree, set up of its own, for each of their
+    settings, since the executions of all are interleaved.
+
+    study: what the settings change. seed: of the run; lays out the paths. caller: the environment that a failure's is
+    told apart from. shims: of harness.build.perturb.make_shims; None: what they perturb stays.
+    """
+
+    def __init__(
+        self,
+        trees: Trees,
+        recipes: Mapping[Side, Recipe],
+        executor: Executor,
+        *,
+        seed: int,
+        caller: Mapping[str, str],
+        session: int = 0,
+        shims: Path | None = None,
+        study: Study | None = None,
+    ) -> None:
+        self._trees = trees
+        self._recipes = recipes
+        self._executor = executor
+        self._seed = seed
+        self._caller = caller
+        self._session = session
+        self._shims = shims
+        self._study = study
+        self._made: set[tuple[Side, str]] = set()
+        self._setup_failures: dict[tuple[Side, str], Failure] = {}
+
+    def build(
+        self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
+    ) -> Build | Failure:
+        """Make a side ready for round `build`, with the settings of the factors that builds depend on.
+
+        A set-up that failed is not tried again: every later build of that tree fails with it.
+
+        Raises:
+            SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
+        """
+        recipe = self._recipe(side, factors)
+        wanted = _Build(side, build, factors, variant_name(factors), recipe)
+        table = recipe.table
+        begin = time.perf_counter()
+        failure = self._make_tree(wanted)
+        if failure is not None:
+            return failure
+        seconds = 0.0 if recipe.stays else time.perf_counter() - begin
+        shown = None
+        if table.command is not None:
+            values = {"seed": str(seed)}
+            shown = by_hand(table.command, values)
+            laid_out = build_environment(table.perturb, seed, recipe.environment, self._shims)
+            added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
+            outcome = self._run(wanted, arguments(table.command, values), shown, added)
+            if isinstance(outcome, Failure):
+                return outcome
+            seconds = outcome.seconds
+        try:
+            hashes = hash_artifacts(self.directory(side, factors), table.artifacts)
+        except ArtifactError as error:
+            return self._failure(wanted, str(error), command=shown)
+        return Build(
+            side=side,
+            session=self._session,
+            build=build,
+            seed=seed,
+            seconds=seconds,
+            factors=dict(factors),
+            artifacts=hashes,
+        )
+
+    def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
+        """Give where a side's benchmarks run, for its latest build with these settings."""
+        return self._trees.project(side, variant_name(factors))
+
+    def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
+        recipe = self._recipes[side]
+        if self._study is None or not factors:
+            return recipe
+        environment = {**recipe.environment, **treatments.build_environment(self._study, factors)}
+        return Recipe(treatments.build_command(recipe.table, self._study, factors), environment)
+
+    def _make_tree(self, wanted: _Build) -> Failure | None:
+        """Give a build the tree that it wants, set up."""
+        recipe = wanted.recipe
+        if wanted.tree in self._setup_failures:
+            return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
+        if wanted.tree in self._made and recipe.stays:
+            return None
+        # a new path for one side alone would make the lengths differ
+        moves = all(not each.stays and "path" in each.table.perturb for each in self._recipes.values())
+        try:
+            name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
+            self._trees.make(wanted.side, name, wanted.variant)
+        except SourceError as error:
+            if not any(side == wanted.side for side, _ in self._made):
+                raise
+            return self._failure(wanted, str(error))
+        self._made.add(wanted.tree)
+        if recipe.table.setup is None:
+            return None
+        setup = recipe.table.setup
+        outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
+        if isinstance(outcome, Failure):
+            # all that follows in this tree would fail of it
+            failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
+            self._setup_failures[wanted.tree] = failure
+            return failure
+        return None
+
+    def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
+        recipe, side = wanted.recipe, wanted.side
+        environment = {**recipe.environment, "PERFGATE_SIDE": side, **added}
+        output = self._trees.directory / f"output-{side}"
+        directory = self.directory(side, wanted.factors)
+        command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
+        outcome = self._executor.run(command)
+        if not outcome.status:
+            return outcome
+        # compilers' drivers and test runners often tell on standard output what went wrong
+        told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
+        failure = self._failure(wanted, outcome.status, stderr=told, command=shown, environment=environment)
+        return msgspec.structs.replace(failure, seconds=outcome.seconds)
+
+    def _failure(
+        self,
+        wanted: _Build,
+        status: str,
+        *,
+        stderr: str = "",
+        command: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Failure:
+        changed = None
+        if environment is not None:
+            changed = environment_difference(self._caller, without_shims(environment, self._shims))
+        return Failure(
+            kind="build",
+            side=wanted.side,
+            session=self._session,
+            build=wanted.build,
+            factors=dict(wanted.factors),
+            status=status,
+            stderr=stderr,
+            command=command,
+            directory=str(self.directory(wanted.side, wanted.factors)),
+            environment=changed,
+        )
+
+
+def layout_name(seed: int, build: int, side: Side) -> str:
+    """Name the directory of a fresh checkout: random letters, in a round as many for base as for head."""
+    length = 1 + hashlib.sha256(f"{seed} {build}".encode()).digest()[0] % _LONGEST_NAME
+    digest = hashlib.sha256(f"{seed} {build} {side}".encode()).digest() * 2
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:length])
+
+
+def variant_name(factors: Mapping[str, Setting]) -> str:
+    """Name the directory of the trees that are built with these settings: equally long for all; "" without any."""
+    if not factors:
+        return ""
+    digest = hashlib.sha256(canonical(factors).encode()).digest()
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])

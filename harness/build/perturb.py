@@ -1,0 +1,154 @@
+"""Layout perturbation: what is set differently for each build and execution of equal source (docs/layout.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+
+from harness.build import linker
+from harness.loop.schedule import MAX_PADDING
+from harness.process.execute import PADDING
+
+_LINKERS = "linkers"
+_NODE = "node"
+_GOFLAGS = "goflags"
+# gcc looks for collect-ld before any linker, whatever -fuse-ld and -B say; clang for the name that it wants.
+_LINKER_NAMES = ("collect-ld", "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold")
+_GO_SECONDS = 30
+
+_LINKER_SHIM = """#!/bin/sh
+exec {python} -I -S {script} {shim} "$@"
+"""
+
+_NODE_SHIM = """#!/bin/sh
+set -f
+IFS=:
+for directory in $PATH; do
+    [ "$directory" = {here} ] && continue
+    [ -f "${{directory:-.}}/node" ] && [ -x "${{directory:-.}}/node" ] &&
+        exec "${{directory:-.}}/node" --hash-seed="${{PERFGATE_SEED:-0}}" "$@"
+done
+echo "node: not found" >&2
+exit 127
+"""
+
+
+def build_environment(
+    perturb: Collection[str], seed: int, environment: Mapping[str, str], shims: Path | None
+) -> dict[str, str]:
+    """Return the variables that lay out one build: added to an environment that has PERFGATE_SEED.
+
+    perturb: entries of [build] perturb. environment: of the build so far; what it sets is kept, or extended. shims: as
+    make_shims wrote them; None: there are none.
+    """
+    added = _seeds(perturb, seed, environment, shims)
+    if "environment" in perturb:
+        digest = hashlib.sha256(f"{seed} padding".encode()).digest()
+        added[PADDING] = "x" * (int.from_bytes(digest[:8], "big") % MAX_PADDING)
+    if "link-order" in perturb and shims is not None and (shims / _LINKERS).is_dir():
+        added["COMPILER_PATH"] = _before(shims / _LINKERS, environment.get("COMPILER_PATH"))
+    return added
+
+
+def execution_environment(
+    perturb: Collection[str], seed: int, environment: Mapping[str, str], shims: Path | None
+) -> dict[str, str]:
+    """Return the variables that lay out one execution: added to an environment that has PERFGATE_SEED.
+
+    The padding of the environment is not among them. Arguments as of build_environment.
+    """
+    added = _seeds(perturb, seed, environment, shims)
+    path = environment.get("PATH", os.defpath)
+    if "hash-seed" in perturb and shims is not None and (shims / _NODE).is_dir() and _has_node(path):
+        added["PATH"] = _before(shims / _NODE, path)
+    return added
+
+
+@cache
+def _has_node(path: str) -> bool:
+    return shutil.which("node", path=path) is not None
+
+
+def without_shims(environment: Mapping[str, str], shims: Path | None) -> dict[str, str]:
+    """Return an environment without the directories of the shims, which do not outlive the run."""
+    result = dict(environment)
+    if shims is None:
+        return result
+    for name, folder in (("COMPILER_PATH", _LINKERS), ("PATH", _NODE)):
+        first, _, rest = environment.get(name, "").partition(os.pathsep)
+        if first == str(shims / folder):
+            result[name] = rest
+    if result.get("COMPILER_PATH") == "":
+        del result["COMPILER_PATH"]
+    return result
+
+
+def make_shims(directory: Path, environment: Mapping[str, str]) -> None:
+    """Write the programs that stand before the linkers and node into a new directory, and ask go what it knows.
+
+    environment: of the caller; a PATH of its own in [env] is respected when the shims run.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    directory.mkdir()
+    if os.pathsep in str(directory):
+        return  # no search path can name it
+    if sys.platform == "linux":
+        linkers = directory / _LINKERS
+        linkers.mkdir()
+        for name in _LINKER_NAMES:
+            words = {"python": sys.executable, "script": linker.__file__, "shim": str(linkers / name)}
+            _write(linkers / name, _LINKER_SHIM.format(**{key: shlex.quote(value) for key, value in words.items()}))
+    node = directory / _NODE
+    node.mkdir()
+    _write(node / "node", _NODE_SHIM.format(here=shlex.quote(str(node))))
+    flags = _goflags(directory, environment)
+    if flags is not None:
+        (directory / _GOFLAGS).write_text(flags, encoding="utf-8")
+
+
+def _write(path: Path, script: str) -> None:
+    path.write_text(script, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def _seeds(perturb: Collection[str], seed: int, environment: Mapping[str, str], shims: Path | None) -> dict[str, str]:
+    """Return the variables that builds and executions share: what runs may be built as it runs (go test)."""
+    added = {}
+    if "hash-seed" in perturb and not environment.get("PYTHONHASHSEED"):
+        added["PYTHONHASHSEED"] = str(seed % 2**32)
+    if "go-randlayout" in perturb and shims is not None and (shims / _GOFLAGS).is_file():
+        flags = environment.get("GOFLAGS") or (shims / _GOFLAGS).read_text(encoding="utf-8")
+        if "-ldflags" not in flags:
+            added["GOFLAGS"] = f"{flags} -ldflags=-randlayout={seed or 1}".lstrip()
+    return added
+
+
+def _before(directory: Path, path: str | None) -> str:
+    return f"{directory}{os.pathsep}{path}" if path else str(directory)
+
+
+def _goflags(directory: Path, environment: Mapping[str, str]) -> str | None:
+    """Return what go takes as GOFLAGS, from `go env -w` too; None when there is no go that knows -randlayout (1.22)."""
+    go = shutil.which("go", path=environment.get("PATH", os.defpath))
+    if go is None:
+        return None
+    # not the toolchain that a go.mod wants: it would be downloaded
+    local = {**environment, "GOTOOLCHAIN": "local"}
+    try:
+        answers = [
+            subprocess.run([go, *words], cwd=directory, env=local, capture_output=True, text=True, timeout=_GO_SECONDS)
+            for words in (["tool", "link", "-help"], ["env", "GOFLAGS"])
+        ]
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    known = "-randlayout" in answers[0].stderr + answers[0].stdout
+    return answers[1].stdout.strip() if known and answers[1].returncode == 0 else None

@@ -1,0 +1,6 @@
+"""Whether the machine is fit to measure on: checks that read and never change anything."""
+
+from harness.host.fitness.examination import examine, problems, standing_problems, unfit
+from harness.host.fitness.reading import Check, State, Tree
+
+__all__ = ["Check", "State", "Tree", "examine", "problems", "standing_problems", "unfit"]

@@ -1,0 +1,119 @@
+"""The limits that the control groups of this process set, versions 1 and 2.
+
+Files: Documentation/admin-guide/cgroup-v2.rst, and cgroup-v1 with scheduler/sched-bwc.rst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.host.fitness.reading import Tree, whole
+
+_MOUNTS = "sys/fs/cgroup"
+# what version 1 writes for no limit: the largest number of whole pages
+_NO_LIMIT = 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class Throttling:
+    """How often programs of the group were stopped until the next period, and for how long; since the group began."""
+
+    periods: int
+    throttled: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The folders of this process's group and of those around it, for one controller; empty: none is known."""
+
+    folders: tuple[str, ...]
+    version: int
+
+
+def group(tree: Tree, controller: str) -> Group:
+    """Find the group of this process that a controller limits."""
+    lines = [line.split(":", 2) for line in (tree.text("proc/self/cgroup") or "").splitlines()]
+    entries = [line for line in lines if len(line) == 3]
+    for _, controllers, path in entries:
+        if controller in controllers.split(","):
+            folders = [*_upwards(tree, f"{_MOUNTS}/{controllers}", path)]
+            folders = folders or _upwards(tree, f"{_MOUNTS}/{controller}", path)
+            if folders:
+                return Group(tuple(folders), 1)
+    mount = _MOUNTS if tree.exists(f"{_MOUNTS}/cgroup.procs") else f"{_MOUNTS}/unified"
+    paths = [path for number, controllers, path in entries if number == "0" and not controllers]
+    return Group(tuple(_upwards(tree, mount, paths[0])) if paths else (), 2)
+
+
+def _upwards(tree: Tree, mount: str, path: str) -> list[str]:
+    """Return the folders from a group's own up to the mount, as far as they are seen from here.
+
+    In a container the path may be the host's, of which only the mount itself exists.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    folders = ["/".join([mount, *parts[:count]]) for count in range(len(parts), -1, -1)]
+    return [folder for folder in folders if tree.exists(f"{folder}/cgroup.procs")]
+
+
+def quota(tree: Tree) -> float | None:
+    """Return how many processors' time the group may take, the strictest around it; None: as much as there is.
+
+    Raises:
+        LookupError: the group cannot be read.
+    """
+    found = group(tree, "cpu")
+    if not found.folders:
+        raise LookupError("the control group of this process")
+    limits = [_quota_of(tree, folder, found.version) for folder in found.folders]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _quota_of(tree: Tree, folder: str, version: int) -> float | None:
+    if version == 1:
+        allowed, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
+    else:
+        # the group at the top has no such file, and no limit
+        words = (tree.text(f"{folder}/cpu.max") or "max 1").split()
+        allowed, period = whole(words[0]), whole(words[-1])
+    return allowed / period if allowed and period and allowed > 0 else None
+
+
+def throttling(tree: Tree) -> Throttling | None:
+    """Return what the quotas did; None where no group with a quota can be read."""
+    found = group(tree, "cpu")
+    tables = [tree.table(f"{folder}/cpu.stat") for folder in found.folders]
+    limited = [table for table in tables if "nr_throttled" in table]
+    if not limited:
+        return None
+    return Throttling(
+        sum(table.get("nr_periods", 0) for table in limited),
+        sum(table["nr_throttled"] for table in limited),
+        sum(table.get("throttled_usec", 0) / 1e6 + table.get("throttled_time", 0) / 1e9 for table in limited),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLimit:
+    """What a group may use, and what is left of it; both in bytes."""
+
+    limit: int
+    available: int
+
+
+def memory_limit(tree: Tree) -> MemoryLimit | None:
+    """Return the limit that leaves the least; None where there is none."""
+    found = group(tree, "memory")
+    limits = [_memory_of(tree, folder, found.version) for folder in found.folders]
+    return min((limit for limit in limits if limit is not None), key=lambda limit: limit.available, default=None)
+
+
+def _memory_of(tree: Tree, folder: str, version: int) -> MemoryLimit | None:
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    if version == 2:
+        names = ("memory.max", "memory.current", "inactive_file")
+    limit, used = tree.number(f"{folder}/{names[0]}"), tree.number(f"{folder}/{names[1]}")
+    if limit is None or used is None or limit >= _NO_LIMIT:
+        return None
+    # cached files that nobody used lately make room when it is needed
+    return MemoryLimit(limit, max(0, limit - used + tree.table(f"{folder}/memory.stat").get(names[2], 0)))

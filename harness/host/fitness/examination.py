@@ -1,0 +1,123 @@
+"""All checks, or the quick ones that come before measuring."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from harness.host.fitness import frequency, load, machine, memory, places, processors, tools
+from harness.host.fitness.counters import Window, watch
+from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.lock import lock_file
+
+WINDOW = 1.0
+"""Seconds that a doctor watches."""
+QUICK_WINDOW = 0.4
+"""Seconds before a run: forty ticks of a processor, and less than people notice."""
+
+_Look = Callable[[], Check]
+
+
+def examine(history: Path | None, tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
+    """Run every check; it reads, computes for some seconds on one processor, and changes nothing.
+
+    history: the file that keeps what is learned; None: no place is known. tree: the machine's files.
+    """
+    files = Tree() if tree is None else tree
+    window = watch(files, seconds)
+    return _all(
+        {
+            **_state(files, window),
+            **_make(files),
+            "tools": tools.tools,
+            "temporary files": _temporary,
+            "history": lambda: places.history(history),
+            "other gates": lambda: places.others(lock_file(os.environ)),
+        }
+    )
+
+
+def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW) -> list[str]:
+    """Name in words what makes the machine unfit now: "steal time: 23.1% of ..."; empty where it is fit.
+
+    Of what can be bad, tools are not looked at: starting them takes longer than all the rest.
+    """
+    files = Tree() if tree is None else tree
+    looks = {**_state(files, watch(files, seconds)), "temporary files": _temporary}
+    return _worded(_all(looks))
+
+
+def standing_problems(tree: Tree | None = None) -> list[str]:
+    """Name in words what makes the machine unfit as it is set up.
+
+    It is not watched, which takes time: what happens during a run, the states before and after it show.
+    """
+    files = Tree() if tree is None else tree
+    looks: dict[str, _Look] = {
+        "governor": lambda: frequency.governor(files),
+        "power supply": lambda: machine.power(files),
+        "memory": lambda: memory.available(files),
+        "temporary files": _temporary,
+    }
+    return _worded(_all(looks))
+
+
+def _worded(checks: Iterable[Check]) -> list[str]:
+    return [f"{check.name}: {check.value}" for check in unfit(checks)]
+
+
+def unfit(checks: Iterable[Check]) -> list[Check]:
+    """Return the checks for which measuring now would mislead; none: the machine is fit."""
+    return [check for check in checks if check.state == "bad"]
+
+
+def _temporary() -> Check:
+    return places.temporary(Path(tempfile.gettempdir()))
+
+
+def _state(files: Tree, window: Window) -> dict[str, _Look]:
+    """What changes from hour to hour."""
+    return {
+        "governor": lambda: frequency.governor(files),
+        "turbo": lambda: frequency.boost(files),
+        "thermal throttling": lambda: frequency.heat(files, window),
+        "power supply": lambda: machine.power(files),
+        "load": lambda: load.average(files, window),
+        "other processes": lambda: load.processes(window),
+        "steal time": lambda: load.steal(window),
+        "cpu quota": lambda: load.limit(files, window),
+        "cpu pressure": lambda: load.waiting(files, "cpu", window),
+        "memory pressure": lambda: load.waiting(files, "memory", window),
+        "io pressure": lambda: load.waiting(files, "io", window),
+        "memory": lambda: memory.available(files),
+        "swap": lambda: memory.swap(files, window),
+    }
+
+
+def _make(files: Tree) -> dict[str, _Look]:
+    """What stays as it was made or set up."""
+    return {
+        "virtual machine": lambda: machine.virtualization(files),
+        "smt": lambda: processors.smt(files),
+        "processor kinds": lambda: processors.kinds(files),
+        "numa nodes": lambda: processors.nodes(files),
+        "affinity": lambda: processors.affinity(files),
+        "isolated cpus": lambda: processors.isolated(files),
+        "huge pages": lambda: memory.huge_pages(files),
+        "aslr": lambda: machine.aslr(files),
+        "clock source": lambda: machine.clock(files),
+        "perf events": lambda: machine.perf_events(files),
+    }
+
+
+def _all(looks: dict[str, _Look]) -> list[Check]:
+    return [_safely(name, look) for name, look in looks.items()]
+
+
+def _safely(name: str, look: _Look) -> Check:
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001  # a file of a shape that nobody foresaw is unknown, never ok, never the end
+        return unreadable(name, "It could not be looked at; please report it.", f"{type(error).__name__}: {error}")

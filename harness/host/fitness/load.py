@@ -1,0 +1,149 @@
+"""What else runs: load, other processes, other machines on the same hardware, waiting, quotas."""
+
+from __future__ import annotations
+
+import math
+
+from harness.host.fitness.cgroup import quota
+from harness.host.fitness.counters import Pressure, Window, load, pressure
+from harness.host.fitness.reading import Check, State, Tree, unreadable
+
+LOAD_WARN = 0.5
+"""Load over a minute for each processor."""
+LOAD_BAD = 1.0
+"""As many programs that want to run as processors: the one that is measured waits (Grafana Sift: 100%)."""
+BUSY_WARN = 0.10
+"""Share of all processors' time that others took while they were watched."""
+BUSY_BAD = 0.50
+"""From here on a program with two threads waits on most machines."""
+BUSY_PROCESS = 0.25
+"""Share of one processor from which a single process is named."""
+STILL_BUSY = 0.25
+"""Share of all processors' time; below it a high load or pressure is one of the past: averages over ten seconds and a
+minute stay high after a build has ended."""
+STEAL_WARN = 0.01
+"""Share of the time that programs wanted: a third of the smallest threshold that gates usually have."""
+STEAL_BAD = 0.10
+"""The alerts HostCpuStealNoisyNeighbor of awesome-prometheus-alerts and 20min_steal_cpu of Netdata."""
+STEAL_TICKS = 3
+"""Fewer stolen ticks are chance in a window of half a second."""
+PRESSURE_WARN: dict[Pressure, float] = {"cpu": 10.0, "memory": 1.0, "io": 10.0}
+"""Percent of ten seconds in which some program waited. Waiting for a processor or a disk may be another program's
+affair, waiting for memory reaches whatever runs."""
+PRESSURE_BAD: dict[Pressure, float] = {"cpu": 50.0, "memory": 10.0}
+"""Not of disks: ten seconds after a build they still show it, and nothing tells whether it goes on."""
+THROTTLED_WARN = 0.01
+"""Share of all periods since the control group began."""
+
+_WAITS = {
+    "cpu": "Programs wait for a processor: waiting is part of the time that is measured.",
+    "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
+    "io": "Programs wait for disks: what is read or written is measured with that of others.",
+}
+
+
+def average(tree: Tree, window: Window) -> Check:
+    """Look at the load of the last minute; bad only while others are still busy."""
+    name, why = "load", "As many programs as processors leave none for the one that is measured."
+    now, ticks = load(tree), window.end.ticks
+    if now is None or ticks is None:
+        return unreadable(name, why)
+    value = f"{now:.2f} on {ticks.processors} processors"
+    each = now / ticks.processors
+    if each < LOAD_WARN:
+        return Check(name, "ok", value, why)
+    busy = _others(window)
+    if each >= LOAD_BAD and (busy is None or busy >= STILL_BUSY):
+        return Check(name, "bad", value, why)
+    return Check(name, "warn", value, why)
+
+
+def _others(window: Window) -> float | None:
+    """Return the share of all processors' time that other processes took; None when that cannot be told."""
+    begin, end = window.begin.ticks, window.end.ticks
+    if begin is None or end is None or end.total <= begin.total:
+        return None
+    total = end.total - begin.total
+    stolen = (end.steal or 0) - (begin.steal or 0)
+    busy = total - (end.idle - begin.idle) - stolen - _taken(window).get(window.end.own or 0, 0)
+    return min(1.0, max(0.0, busy / total))
+
+
+def _taken(window: Window) -> dict[int, int]:
+    """Return the ticks that each process took while it was watched."""
+    before = window.begin.processes
+    taken = {}
+    for pid, process in window.end.processes.items():
+        was = before.get(pid)
+        same = was is not None and was.started == process.started
+        taken[pid] = process.ticks - (was.ticks if was is not None and same else 0)
+    return taken
+
+
+def processes(window: Window) -> Check:
+    """Look at what other processes take, and name the one that takes the most."""
+    name, why = "other processes", "Other programs take processors, caches and memory bandwidth from the measured one."
+    share, ticks, first = _others(window), window.end.ticks, window.begin.ticks
+    if share is None or ticks is None or first is None:
+        return unreadable(name, why)
+    taken = _taken(window)
+    taken.pop(window.end.own or 0, None)
+    most = max(taken, key=lambda pid: taken[pid], default=None)
+    one = taken[most] * ticks.processors / (ticks.total - first.total) if most is not None else 0.0
+    value = f"took {share:.0%} of the processors' time"
+    if most is not None and one >= BUSY_PROCESS:
+        value += f"; most of all {window.end.processes[most].name} (process {most}), {one:.0%} of one"
+    state: State = "bad" if share >= BUSY_BAD else "warn" if share >= BUSY_WARN or one >= BUSY_PROCESS else "ok"
+    return Check(name, state, value, why)
+
+
+def steal(window: Window) -> Check:
+    """Look at the time that the hypervisor gave to other machines while this one wanted to run."""
+    name, why = "steal time", "While the hypervisor runs another machine, this one stands still and its clock goes on."
+    begin, end = window.begin.ticks, window.end.ticks
+    if begin is None or end is None or begin.steal is None or end.steal is None or end.total <= begin.total:
+        return unreadable(name, why)
+    stolen = end.steal - begin.steal
+    wanted = end.total - begin.total - (end.idle - begin.idle)
+    now = stolen / wanted if wanted > 0 else 0.0
+    ever = end.steal / (end.total - end.idle) if end.total > end.idle else 0.0
+    value = f"{now:.1%} of the time that programs wanted now, {ever:.1%} since boot"
+    if now >= STEAL_BAD and stolen >= STEAL_TICKS:
+        return Check(name, "bad", value, why)
+    return Check(name, "warn" if max(now, ever) >= STEAL_WARN else "ok", value, why)
+
+
+def waiting(tree: Tree, what: Pressure, window: Window) -> Check:
+    """Look how long programs waited for something in the last ten seconds; for processors bad only while others run."""
+    name, why = f"{what} pressure", _WAITS[what]
+    share = pressure(tree, what).get("avg10")
+    if share is None:
+        return unreadable(name, why)
+    value = f"some program waited {share:.1f}% of the last 10 s"
+    others = _others(window)
+    past = what == "cpu" and others is not None and others < STILL_BUSY
+    if share >= PRESSURE_BAD.get(what, math.inf) and not past:
+        return Check(name, "bad", value, why)
+    return Check(name, "warn" if share >= PRESSURE_WARN[what] else "ok", value, why)
+
+
+def limit(tree: Tree, window: Window) -> Check:
+    """Look at the quota of this process's control group; bad when it stopped something now."""
+    name = "cpu quota"
+    why = "A program that has used up its quota stands still until the next period, mostly 100 ms."
+    try:
+        allowed = quota(tree)
+    except LookupError:
+        return unreadable(name, why)
+    if allowed is None:
+        return Check(name, "ok", "none", why)
+    value = f"{allowed:.2f} processors"
+    begin, end = window.begin.throttling, window.end.throttling
+    if begin is None or end is None:
+        return Check(name, "warn", value, why)
+    stopped = end.throttled - begin.throttled
+    if stopped > 0:
+        return Check(name, "bad", f"{value}, throttled {stopped} times while one thread ran", why)
+    if end.periods and end.throttled / end.periods >= THROTTLED_WARN:
+        value += f", throttled {end.throttled} times before ({end.throttled / end.periods:.0%} of the periods)"
+    return Check(name, "warn", value, why)

@@ -1,0 +1,156 @@
+"""What kind of machine it is: virtual or not, on a battery, its clock, its address layout."""
+
+from __future__ import annotations
+
+import re
+
+from harness.host.fitness.reading import Check, Tree, unreadable
+
+_CLOCK = "sys/devices/system/clocksource/clocksource0"
+FAST_CLOCKS = frozenset(
+    {
+        "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "riscv_clocksource", "tod",
+    }
+)  # fmt: skip
+"""Clocks that a program reads without entering the kernel, or nearly so."""
+SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen", "hyperv_clocksource_msr"})
+"""Clocks behind a system call and a device or a hypercall; xen: Amazon advises tsc in its place."""
+NO_RANDOMIZE = 0x0040000
+"""ADDR_NO_RANDOMIZE of personality(2), as `setarch -R` sets it."""
+# Names in DMI, as systemd-detect-virt knows them (src/basic/virt.c).
+_VENDORS = {
+    "QEMU": "QEMU", "VMware": "VMware", "VirtualBox": "VirtualBox", "innotek": "VirtualBox", "Xen": "Xen",
+    "Bochs": "Bochs", "Parallels": "Parallels", "BHYVE": "bhyve", "KVM": "KVM", "OpenStack": "OpenStack",
+    "Amazon EC2": "Amazon EC2", "Google Compute Engine": "Google Compute Engine", "Virtual Machine": "Hyper-V",
+    "Apple Virtualization": "Apple Virtualization",
+}  # fmt: skip
+
+
+def clock(tree: Tree) -> Check:
+    """Look at the clock that times are read from."""
+    name = "clock source"
+    why = "A slow clock adds a microsecond and more to each reading, which short iterations show."
+    current = tree.text(f"{_CLOCK}/current_clocksource")
+    if current in FAST_CLOCKS:
+        return Check(name, "ok", current, why)
+    if current not in SLOW_CLOCKS:
+        return unreadable(name, why, f"{current}, which perfgate does not know") if current else unreadable(name, why)
+    others = FAST_CLOCKS & set((tree.text(f"{_CLOCK}/available_clocksource") or "").split())
+    command = f"echo {min(others)} | sudo tee /{_CLOCK}/current_clocksource" if others else None
+    return Check(name, "warn", current, why, command)
+
+
+def aslr(tree: Tree) -> Check:
+    """Look whether each process gets other addresses: it should."""
+    name = "aslr"
+    why = "Leave it on: each execution then samples another layout, and one lucky layout decides nothing."
+    setting = tree.number("proc/sys/kernel/randomize_va_space")
+    if setting is None:
+        return unreadable(name, why)
+    if setting < 2:
+        return Check(
+            name, "warn", "off" if setting == 0 else "partly off", why, "sudo sysctl kernel.randomize_va_space=2"
+        )
+    try:
+        personality = int(tree.text("proc/self/personality") or "0", 16)
+    except ValueError:
+        personality = 0
+    if personality & NO_RANDOMIZE:
+        return Check(name, "warn", "off for this process (setarch -R)", why)
+    return Check(name, "ok", "on", why)
+
+
+def power(tree: Tree) -> Check:
+    """Look whether the machine runs on a battery."""
+    name = "power supply"
+    why = "On a battery the processors are slowed down, the more the emptier it is."
+    folder = "sys/class/power_supply"
+    if not tree.exists(folder):
+        return unreadable(name, why)
+    batteries, mains = [], []
+    for supply in tree.found(f"{folder}/*"):
+        if tree.text(f"{supply}/type") == "Battery":
+            # scope Device: of a mouse or a headset
+            batteries += [tree.text(f"{supply}/status")] if tree.text(f"{supply}/scope") != "Device" else []
+        elif tree.text(f"{supply}/type") in ("Mains", "USB"):
+            mains.append(tree.text(f"{supply}/online"))
+    if "Discharging" in batteries:
+        return Check(name, "bad", "battery, discharging", why)
+    if not batteries:
+        return Check(name, "ok", "no battery", why)
+    if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
+        return Check(name, "ok", "mains", why)
+    return unreadable(name, why, "a battery of unknown status")
+
+
+def hypervisor(tree: Tree) -> str | None:
+    """Name what virtual machine this is; "" for none, None when nothing tells."""
+    named = " ".join(
+        tree.text(f"sys/class/dmi/id/{what}") or "" for what in ("sys_vendor", "product_name", "bios_vendor")
+    )
+    for text, kind in _VENDORS.items():
+        if text in named:
+            # a bare-metal instance of Amazon's has its maker's name in DMI as well
+            return "" if ".metal" in named else kind
+    flags = re.search(r"^flags\s*:(.*)$", tree.text("proc/cpuinfo") or "", flags=re.MULTILINE)
+    if flags is not None:
+        return "of unknown make" if "hypervisor" in flags[1].split() else ""
+    if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type"):
+        return "of unknown make"
+    # a board that is described by its device tree, or a maker's name that is none of a hypervisor
+    model = (tree.text("proc/device-tree/model") or "").strip("\0")
+    if model == "linux,dummy-virt":
+        return "QEMU"
+    return "" if model or named.strip() else None
+
+
+def is_virtual(tree: Tree) -> bool | None:
+    """Tell whether this is a virtual machine; None when nothing tells."""
+    kind = hypervisor(tree)
+    return None if kind is None else kind != ""
+
+
+def _container(tree: Tree) -> str:
+    """Name the container around this process; "" where none is seen."""
+    if tree.exists(".dockerenv"):
+        return "Docker"
+    if tree.exists("run/.containerenv"):
+        return "Podman"
+    told = tree.text("run/systemd/container")
+    if told:
+        return told
+    groups = tree.text("proc/self/cgroup") or ""
+    return "Kubernetes" if "kubepods" in groups else "Docker" if "/docker" in groups else ""
+
+
+def virtualization(tree: Tree) -> Check:
+    """Look whether the machine is shared with others that are not seen from here."""
+    name = "virtual machine"
+    why = "Neighbours on the same hardware take caches, memory bandwidth and turns of the processors."
+    kind, container = hypervisor(tree), _container(tree)
+    inside = f", in a container ({container})" if container else ""
+    if kind is None:
+        return unreadable(name, why, f"this system does not tell{inside}")
+    if kind:
+        return Check(name, "warn", f"yes, {kind}{inside}", why)
+    return Check(name, "ok", f"no{inside}", why)
+
+
+def perf_events(tree: Tree) -> Check:
+    """Look whether perf may count here; without it instrument = "perf_stat" cannot measure."""
+    name = "perf events"
+    why = 'Above 2, only a privileged user may count: instrument = "perf_stat" needs it.'
+    level = tree.number("proc/sys/kernel/perf_event_paranoid")
+    if level is None:
+        return unreadable(name, why)
+    if level <= 2:
+        return Check(name, "ok", f"allowed (perf_event_paranoid {level})", why)
+    if _may_count(tree):
+        return Check(name, "ok", f"allowed to this user (perf_event_paranoid {level})", why)
+    return Check(name, "warn", f"perf_event_paranoid {level}", why, "sudo sysctl kernel.perf_event_paranoid=2")
+
+
+def _may_count(tree: Tree) -> bool:
+    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
+    # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
+    return bool(rights and int(rights[1], 16) & (1 << 38 | 1 << 21))

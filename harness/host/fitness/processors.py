@@ -1,0 +1,130 @@
+"""Which processors there are: siblings, kinds, nodes, and which of them this process may use."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from harness.host.fitness.machine import is_virtual
+from harness.host.fitness.reading import CPUS, Check, Tree, cpu_list, unreadable, whole, written
+
+OTHER_KIND = 0.9
+"""A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
+kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
+
+
+def smt(tree: Tree) -> Check:
+    """Look whether two processors share one core."""
+    name, why = "smt", "Two threads on one core slow each other down: a neighbour's work becomes part of the time."
+    active = tree.text(f"{CPUS}/smt/active")
+    if active == "1":
+        return Check(name, "warn", "on: processors share cores", why, f"echo off | sudo tee /{CPUS}/smt/control")
+    if active != "0":
+        return unreadable(name, why)
+    if is_virtual(tree) is not False:
+        return unreadable(name, why, "none is seen, but a virtual machine may be given halves of cores")
+    return Check(name, "ok", "off", why)
+
+
+def isolated(tree: Tree) -> Check:
+    """Tell which processors the scheduler leaves alone: information."""
+    name, why = "isolated cpus", "On a processor that the scheduler leaves alone, nothing else runs (isolcpus=)."
+    texts = {what: tree.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
+    if texts["isolated"] is None:
+        return unreadable(name, why)
+    # "(null)" is what some kernels write for none
+    parts = [f"{text} {what}" for what, text in texts.items() if text and text != "(null)"]
+    hint = f'; cpus = "{texts["isolated"]}" in a [[benchmark]] uses them' if texts["isolated"] else ""
+    return Check(name, "ok", ", ".join(parts) + hint if parts else "none", why)
+
+
+def affinity(tree: Tree) -> Check:
+    """Look at the processors that this process may use."""
+    name = "affinity"
+    why = "With a single processor, perfgate and all services run on the one that is measured."
+    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
+    online = tree.text(f"{CPUS}/online")
+    if status is None:
+        return unreadable(name, why)
+    allowed = len(cpu_list(status[1]))
+    every = len(cpu_list(online)) if online else None
+    value = f"{allowed} of {every} processors ({status[1]})" if every else f"{allowed} processors ({status[1]})"
+    return Check(name, "warn" if allowed == 1 else "ok", value.replace("1 processors", "1 processor"), why)
+
+
+def kinds(tree: Tree) -> Check:
+    """Look whether the processors are of one kind."""
+    name = "processor kinds"
+    why = "On a fast core or a slow one the same program takes other times, and the scheduler chooses."
+    groups = _groups(tree)
+    if not groups:
+        return unreadable(name, why)
+    if len(groups) == 1:
+        return Check(name, "ok", "all of one kind", why)
+    value = "; ".join(f"{kind}: {written(cpus)}" for kind, cpus in groups.items())
+    fastest = written(next(iter(groups.values())))
+    return Check(name, "warn", value, why, f'cpus = "{fastest}"  # in each [[benchmark]] of perfgate.toml')
+
+
+def _groups(tree: Tree) -> dict[str, list[int]]:
+    """Group the processors by kind, the fastest kind first; empty where nothing tells."""
+    hybrid = {
+        "fast cores": tree.text("sys/devices/cpu_core/cpus"),
+        "slow cores": tree.text("sys/devices/cpu_atom/cpus"),
+    }
+    if all(hybrid.values()):
+        return {kind: cpu_list(text or "") for kind, text in hybrid.items()}
+    speeds = _speeds(tree)
+    models = _models(tree)
+    fastest = max(speeds.values(), default=0)
+    groups: dict[tuple[float, str], list[int]] = defaultdict(list)
+    for cpu in sorted(speeds.keys() | models.keys()):
+        speed = speeds.get(cpu, fastest)
+        # of one kind with the fastest, whatever the last percents
+        rounded = fastest if speed >= OTHER_KIND * fastest else speed
+        groups[-rounded, models.get(cpu, "")].append(cpu)
+    return {
+        " ".join(part for part in (model, f"{-speed / fastest:.0%} speed" if speed > -fastest else "") if part)
+        or "full speed": cpus
+        for (speed, model), cpus in sorted(groups.items())
+    }
+
+
+def _speeds(tree: Tree) -> dict[int, int]:
+    # cpu_capacity knows that a little core does less with a cycle
+    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        found = {_cpu(name): whole(text) for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items()}
+        known = {cpu: speed for cpu, speed in found.items() if speed}
+        if known:
+            return known
+    return {}
+
+
+def _cpu(name: str) -> int:
+    return int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])
+
+
+def _models(tree: Tree) -> dict[int, str]:
+    models = {}
+    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
+        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
+        cpu = whole(fields.get("processor"))
+        part = f"part {fields['CPU part']}" if "CPU part" in fields else ""
+        if cpu is not None:
+            models[cpu] = part or fields.get("model name", "")
+    return models
+
+
+def nodes(tree: Tree) -> Check:
+    """Look whether all memory is equally near to all processors."""
+    name = "numa nodes"
+    why = "Memory of another node is slower: where a program lands changes its time."
+    online = tree.text("sys/devices/system/node/online")
+    if online is None:
+        return unreadable(name, why)
+    count = len(cpu_list(online))
+    if count <= 1:
+        return Check(name, "ok", "1", why)
+    near = tree.text(f"sys/devices/system/node/node{cpu_list(online)[0]}/cpulist")
+    command = f'cpus = "{near}"  # in each [[benchmark]] of perfgate.toml' if near else None
+    return Check(name, "warn", str(count), why, command)

@@ -1,0 +1,58 @@
+"""Which of the programs are there that instruments use."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+from harness.host.fitness.reading import Check
+
+_SECONDS = 3.0
+_VERSIONED = ("hyperfine", "perf", "valgrind")
+_OTHERS = ("setarch", "taskset")
+# The first that is there; the packages of git and hyperfine have the same name in all of them.
+_INSTALLERS = {
+    "apt-get": "sudo apt-get install", "dnf": "sudo dnf install", "pacman": "sudo pacman -S",
+    "zypper": "sudo zypper install", "apk": "sudo apk add", "brew": "brew install",
+}  # fmt: skip
+
+
+def tools() -> Check:
+    """Look for git, hyperfine, perf, valgrind, setarch and taskset."""
+    name = "tools"
+    why = "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind."
+    if shutil.which("git") is None:
+        return Check(
+            name, "bad", "no git", "Base and head are commits: without git nothing is measured.", _install("git")
+        )
+    found = {tool: _version(tool) for tool in _VERSIONED}
+    found |= {tool: "" if shutil.which(tool) else None for tool in _OTHERS}
+    there = [f"{tool} {version}".strip() for tool, version in found.items() if version is not None]
+    absent = [tool for tool, version in found.items() if version is None]
+    value = ", ".join(there) + ("; " if there and absent else "") + (f"no {', '.join(absent)}" if absent else "")
+    if "hyperfine" in absent:
+        return Check(name, "warn", value, why, _install("hyperfine"))
+    return Check(name, "ok", value, why)
+
+
+def _version(tool: str) -> str | None:
+    """Return the version of a tool; "" when it does not tell, None when it is absent or does not run."""
+    path = shutil.which(tool)
+    if path is None:
+        return None
+    try:
+        done = subprocess.run(
+            [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if done.returncode:
+        # as Ubuntu's perf ends where it is of another kernel
+        return None
+    number = re.search(rb"\d+(?:\.\d+)+", done.stdout)
+    return number[0].decode("ascii") if number else ""
+
+
+def _install(package: str) -> str | None:
+    return next((f"{start} {package}" for tool, start in _INSTALLERS.items() if shutil.which(tool)), None)

@@ -1,0 +1,291 @@
+"""One execution of a benchmark: what runs beside it, its process, and the records of what came out."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from gate.config import treatments
+from gate.config.study import Study
+from gate.config.treatments import Planned
+from gate.config.types import SUITES, Benchmark
+from gate.model import Execution, Failure, Metric, Side
+from harness.build.perturb import execution_environment, without_shims
+from harness.instruments.common import (
+    OUTPUT,
+    SHELL,
+    Collected,
+    Context,
+    Instrument,
+    Unusable,
+    by_hand,
+    mentions,
+)
+from harness.loop.hints import Hint
+from harness.loop.scratch import Scratch
+from harness.loop.steps import ExecutionStep, canonical
+from harness.process.execute import Command, Executor, Outcome, environment_difference
+from harness.service.ports import free_port
+from harness.service.service import Companions, Living
+
+
+class Treating:
+    """Applies what is planned; without a study everything stays as it is.
+
+    planned: all whose numbers stand in the steps.
+    """
+
+    def __init__(self, study: Study | None, planned: Sequence[Planned]) -> None:
+        self._study = study
+        self._planned = {each.number: each for each in planned}
+        self._applied: dict[tuple[Side, str, int], Benchmark] = {}
+        self._environments: dict[int, Mapping[str, str]] = {}
+
+    def applied(self, benchmark: Benchmark, step: ExecutionStep) -> Benchmark:
+        """Return a benchmark of a step's side as it is executed in that step."""
+        if self._study is None or step.treatment is None:
+            return benchmark
+        place = (step.side, benchmark.name, step.treatment)
+        if place not in self._applied:
+            self._applied[place] = treatments.applied(benchmark, self._study, self._planned[step.treatment])
+        return self._applied[place]
+
+    def environment(self, step: ExecutionStep) -> Mapping[str, str]:
+        """Return what a step's treatment adds to the environment of its side."""
+        if self._study is None or step.treatment is None:
+            return {}
+        if step.treatment not in self._environments:
+            added = treatments.environment(self._study, self._planned[step.treatment])
+            self._environments[step.treatment] = added
+        return self._environments[step.treatment]
+
+
+# What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
+_BY_HAND_OUTPUT = "perfgate-output"
+UNPERTURBED = ("callgrind",)
+"""Instruments whose values must not move with the layout: the same seed and environment for every execution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What the executions of one side have in common.
+
+    environment: whole, as clean_environment makes it. perturb: which perturbations are wanted.
+    """
+
+    environment: Mapping[str, str]
+    perturb: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where executions happen. scratch: an existing directory for their outputs. shims: as harness.build.perturb made it."""
+
+    scratch: Path
+    shims: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came out of one execution, and its seconds; no executions: the whole of it failed."""
+
+    executions: list[Execution]
+    failures: list[Failure]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    step: ExecutionStep
+    benchmark: Benchmark
+    context: Context
+    command: Command
+
+
+class Executions:
+    """Makes executions: the companions, the process, the values.
+
+    caller: the environment that a failure's is told apart from. treating: what treatments change.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        instruments: Mapping[str, Instrument],
+        conditions: Mapping[Side, Conditions],
+        place: Place,
+        treating: Treating,
+        *,
+        caller: Mapping[str, str],
+        hint: Hint,
+        iterations: int,
+        session: int,
+    ) -> None:
+        self._executor = executor
+        self._instruments = instruments
+        self._conditions = conditions
+        self._place = place
+        self._treating = treating
+        self._caller = caller
+        self._hint = hint
+        self._iterations = iterations
+        self._session = session
+        self._companions = Companions(executor, place.scratch)
+        self._scratch = Scratch(place.scratch)
+
+    def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
+        """Execute a benchmark once in a directory, at the step's treatment.
+
+        Raises:
+            OSError: perfgate's own files cannot be written.
+        """
+        begin = time.perf_counter()
+        benchmark = self._treating.applied(benchmark, step)
+        context = self._context(benchmark, step, directory, self._scratch.fresh())
+        with self._companions.around(benchmark, context) as living:
+            if isinstance(living, Unusable):
+                attempt = self._attempt(benchmark, step, context)
+                seconds = time.perf_counter() - begin
+                return Executed([], [self._failure(attempt, living, seconds)], seconds)
+            made = self._run(benchmark, step, replace(context, port=living.port), living)
+        if benchmark.service is None and benchmark.load is None:
+            return made
+        # what starting and stopping them takes is part of what an execution costs
+        seconds = time.perf_counter() - begin
+        share = (seconds - made.seconds) / max(1, len(made.executions))
+        longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
+        return Executed(longer, made.failures, seconds)
+
+    def end_round(self) -> None:
+        """Stop the services that live as long as a build, and remove outputs."""
+        self._companions.stop_builds()
+        self._scratch.clear()
+
+    def _context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Context:
+        conditions = self._conditions[step.side]
+        fixed = benchmark.instrument in UNPERTURBED
+        perturb: Collection[str] = () if fixed else conditions.perturb
+        environment = {**conditions.environment, **self._treating.environment(step)}
+        added = execution_environment(perturb, step.seed, environment, self._place.shims)
+        wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
+        return Context(
+            directory=directory,
+            environment={**environment, **added},
+            side=step.side,
+            seed=0 if fixed else step.seed,
+            padding=step.padding if "environment" in perturb else 0,
+            iterations=self._iterations,
+            scratch=scratch,
+            port=free_port() if wants_port else 0,
+            treatment=canonical(step.factors),
+        )
+
+    def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
+        attempt = self._attempt(benchmark, step, context)
+        command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
+        outcome = self._executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+        collected = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
+        if isinstance(collected, Unusable):
+            # last stands what a report shows: the words of what ended first
+            parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
+            told = "\n".join(part for part in parts if part)
+            failure = self._failure(attempt, Unusable(collected.status, told), outcome.seconds)
+            return Executed([], [failure], outcome.seconds)
+        if isinstance(collected, Collected):
+            return self._suite(attempt, collected, outcome)
+        return Executed([self._record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
+
+    def _suite(self, attempt: _Attempt, collected: Collected, outcome: Outcome) -> Executed:
+        name = attempt.benchmark.name
+        lines = len(collected.benchmarks)
+        executions = [
+            msgspec.structs.replace(
+                # an even share of the time, so that the lines of a run add up to what it took
+                self._record(attempt, outcome, metrics, outcome.seconds / lines),
+                benchmark=f"{name}/{own}",
+                suite=name,
+                lines=lines,
+            )
+            for own, metrics in collected.benchmarks.items()
+        ]
+        # the lines have the time already, where there are any
+        share = None if lines else outcome.seconds / max(1, len(collected.failures))
+        failures = [
+            msgspec.structs.replace(self._failure(attempt, why, share), benchmark=f"{name}/{own}")
+            for own, why in collected.failures.items()
+        ]
+        return Executed(executions, failures, outcome.seconds)
+
+    def _record(self, attempt: _Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+        step = attempt.step
+        return Execution(
+            benchmark=step.benchmark,
+            side=step.side,
+            session=self._session,
+            build=step.build,
+            execution=step.execution,
+            order=step.order,
+            started=outcome.started,
+            seconds=seconds,
+            warmup=max(len(metric.dropped) for metric in metrics.values()),
+            factors=dict(step.factors),
+            metrics=metrics,
+        )
+
+    def _attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> _Attempt:
+        return _Attempt(step, benchmark, context, self._instruments[benchmark.instrument].prepare(benchmark, context))
+
+    def _failure(self, attempt: _Attempt, why: Unusable, seconds: float | None) -> Failure:
+        step = attempt.step
+        difference = environment_difference(self._caller, without_shims(attempt.command.environment, self._place.shims))
+        if "PERFGATE_OUTPUT" in difference:
+            difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
+        failure = Failure(
+            kind="execution",
+            benchmark=step.benchmark,
+            side=step.side,
+            session=self._session,
+            build=step.build,
+            execution=step.execution,
+            factors=dict(step.factors),
+            status=why.status,
+            stderr=why.stderr,
+            seconds=seconds,
+            command=_to_repeat(attempt),
+            directory=str(attempt.context.directory),
+            environment=difference,
+        )
+        return msgspec.structs.replace(failure, hint=self._hint(failure))
+
+
+def _too_long(benchmark: Benchmark, context: Context) -> str:
+    """Say that {output} has grown beyond its limit, before it fills the disk; "" while it has not."""
+    try:
+        size = (context.scratch / OUTPUT).lstat().st_size
+    except OSError:
+        return ""
+    limit = benchmark.max_output.value
+    return f"the output is longer than max_output ({limit:.0f} bytes)" if size > limit else ""
+
+
+def _to_repeat(attempt: _Attempt) -> str:
+    """Return what to type to repeat an execution, with what ran beside it.
+
+    Of an instrument that adds to the command it is the whole; of hyperfine and the like it is the user's own.
+    """
+    benchmark, context = attempt.benchmark, attempt.context
+    values = {"seed": str(context.seed), "output": _BY_HAND_OUTPUT, "port": str(context.port)}
+    if benchmark.instrument in (*SUITES, *UNPERTURBED):
+        argv = attempt.command.argv
+        text = argv[-1] if isinstance(benchmark.command, str) and argv[:2] == SHELL else shlex.join(argv)
+        # the directory of the execution is gone, and what a tool writes is to be looked at
+        own = text.replace(str(context.scratch / OUTPUT), _BY_HAND_OUTPUT).replace(f"{context.scratch}/", "perfgate-")
+    else:
+        own = by_hand(benchmark.command, values)
+    beside = [each.command for each in (benchmark.service, benchmark.load) if each is not None]
+    return "\n".join([*(f"{by_hand(command, values)} &  # beside it" for command in beside), own])

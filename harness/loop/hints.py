@@ -1,0 +1,121 @@
+"""What probably went wrong: a build or benchmark failed because its worktree holds only what git tracks."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from gate.model import Failure
+from harness.source.repository import Repository, Untracked, kept_out
+
+Lookup = Callable[[str], Untracked | None]
+"""What git thinks of a path relative to the project, in the user's checkout; None: tracked, or not there."""
+
+Hint = Callable[[Failure], str | None]
+"""What probably went wrong, and what to do; None when that is not known."""
+
+_MISSING = re.compile(
+    r"no such file|not found|cannot find|can't find|can not find|could not find|cannot open|can't open|could not open|"
+    r"does not exist|doesn't exist|no rule to make target|ENOENT|FileNotFound|ModuleNotFound|no module named",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"exit 12[67]\b|cannot start")
+_MOST = 400
+_INSTALLED = ("node_modules", ".venv", "venv", "vendor", "target", "third_party")
+
+
+def no_hint(failure: Failure) -> None:
+    """Know nothing."""
+
+
+def checkout_hint(repository: Repository) -> Hint:
+    """Return hints about files that only the user's checkout has."""
+    lookup = partial(kept_out, repository)
+    return lambda failure: missing_file_hint(failure, lookup, repository.project)
+
+
+def missing_file_hint(failure: Failure, lookup: Lookup, project: Path) -> str | None:
+    """Name a path that the failed command needs, that its directory lacks and that git does not track.
+
+    lookup: asks the user's checkout. project: the directory of the checkout that the failure's directory stands for;
+    absolute paths below either are taken as paths in the project. None when nothing speaks for a missing file.
+    """
+    if failure.directory is None:
+        return None
+    directory, stderr = Path(failure.directory), failure.stderr
+    words = _words(failure.command or "")
+    if not directory.is_dir():
+        return None
+    looks_missing = bool(_STATUS.search(failure.status) or _MISSING.search(stderr))
+    # a word such as "build" in `make build` is a path only if something says that a file is missing
+    named = [word for word in words if looks_missing or "/" in word]
+    candidates = [*named, *(_said(stderr) if looks_missing else [])]
+    for path in _inside(candidates, [directory, project]):
+        if os.path.lexists(directory / path):
+            continue
+        found = lookup(path)
+        if found is None:
+            continue
+        program = bool(words) and path == posixpath.normpath(words[0])
+        return _advice(path, found, lookup, program=program)
+    return None
+
+
+def _advice(path: str, found: Untracked, lookup: Lookup, *, program: bool) -> str:
+    only = "the worktree holds only what git tracks"
+    if found == "untracked":
+        return (
+            f'{only}; "{path}" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup'
+        )
+    top = path.split("/", 1)[0]
+    if program and top not in _INSTALLED:
+        # sharing it would measure one and the same program on both sides
+        return f'{only}; "{path}" is ignored by git: make it in [build] command'
+    # the folder that is ignored, so that the next file in it is not the next failure
+    parts = path.split("/")
+    parents = ["/".join(parts[: i + 1]) for i in range(len(parts))]
+    folder = next((parent for parent in parents if lookup(parent) == "ignored"), path)
+    what = "it" if folder == path else f'"{folder}/"'
+    return f'{only}; "{path}" is ignored by git: add {what} to [build] share, or make it in [build] setup'
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    # sh -c '...' and --data=path
+    return [piece for word in words for piece in re.split(r"[\s=;|&<>()]+", word) if piece]
+
+
+def _said(stderr: str) -> list[str]:
+    quoted = [
+        found
+        for groups in re.findall(r"'([^'\n]+)'|\"([^\"\n]+)\"|`([^`'\n]+)['`]|‘([^’\n]+)’", stderr)
+        for found in groups
+    ]
+    bare = [word.strip("'\"`,:;()[]{}<>‘’.") for word in stderr.split()]
+    # ./run.sh: line 3: data/x.json: No such file
+    pieces = [piece for word in bare if ":" in word for piece in word.split(":")]
+    modules = [f"{name}.py" for name in re.findall(r"No module named '?([\w]+)", stderr)]
+    node = ["node_modules"] if re.search(r"Cannot find (module|package) '", stderr) else []
+    return [word for word in [*quoted, *bare, *pieces, *modules, *node] if word]
+
+
+def _inside(candidates: Iterable[str], roots: list[Path]) -> list[str]:
+    paths: dict[str, None] = {}
+    for candidate in candidates:
+        if candidate.startswith("-") or "\0" in candidate or len(candidate) > 1000:
+            continue
+        path = candidate
+        for root in roots:
+            path = path.removeprefix(f"{root}/")
+        path = posixpath.normpath(path)
+        if not path.startswith(("/", "../", ".git/")) and path not in (".", "..", ".git"):
+            paths[path] = None
+    return list(paths)[:_MOST]

@@ -1,0 +1,146 @@
+"""What the records of a run say: which steps are done, which benchmarks are out, how long it all took."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gate.model import Build, Execution, Failure, Look, Record, Side
+from harness.loop.steps import BuildStep, ExecutionStep, canonical
+
+
+class Scope(NamedTuple):
+    """What goes out together: in the gate a benchmark, in a designed experiment a benchmark at one treatment."""
+
+    benchmark: str
+    side: Side | None = None
+    factors: str = ""
+
+
+class Ledger:
+    """The records of one session, those of an interrupted run first, and what follows from them."""
+
+    def __init__(
+        self, records: Sequence[Record], session: int, suites: Collection[str] = (), *, design: bool = False
+    ) -> None:
+        """Take the records that are already in the file.
+
+        suites: benchmarks that stand for many. design: a failure takes out its treatment only, and time is counted by
+        replicates, which are told apart by the execution's number in the build.
+        """
+        self.records: list[Record] = []
+        self.looks = [record for record in records if isinstance(record, Look)]
+        """Of the interrupted run, to be replayed."""
+        self.build_failed = False
+        self._session = session
+        self._suites = suites
+        self._design = design
+        self._failed: set[Scope] = set()
+        self._out: set[Scope] = set()
+        self._named: dict[Scope, set[Scope]] = {}
+        self._unbuilt: set[tuple[Side | None, str]] = set()
+        self._built: set[tuple[Side, int, str]] = set()
+        self._made: set[tuple[str, Side, str, int, int]] = set()
+        self._begun: set[tuple[int, int | None]] = set()
+        self._building: dict[int, float] = {}
+        self._executing: dict[tuple[int, int], float] = {}
+        self._lost = 0.0
+        for record in records:
+            self.note(record)
+
+    def note(self, record: Record) -> None:
+        """Take one more record."""
+        self.records.append(record)
+        if isinstance(record, (Build, Execution, Failure)) and record.session == self._session:
+            self._note(record)
+
+    def _note(self, record: Build | Execution | Failure) -> None:
+        factors = canonical(record.factors)
+        match record:
+            case Build():
+                self._built.add((record.side, record.build, factors))
+                self._building[record.build] = self._building.get(record.build, 0.0) + (record.seconds or 0.0)
+            case Execution():
+                name = record.suite or record.benchmark
+                self._made.add((name, record.side, factors, record.build, record.execution))
+                self._name(self._scope(record))
+                place = (record.build, record.execution)
+                self._executing[place] = self._executing.get(place, 0.0) + (record.seconds or 0.0)
+            case Failure(kind="build"):
+                self.build_failed = True
+                self._unbuilt.add((record.side, factors))
+            case Failure(kind="execution", benchmark=str()):
+                scope = self._scope(record)
+                self._failed.add(scope)
+                self._out.add(scope)
+                self._name(scope)
+            case _:
+                pass
+        if isinstance(record, Failure):
+            # not of a round: a failed benchmark takes no time of the next one
+            self._lost += record.seconds or 0.0
+        if record.build is not None:
+            self._begun |= {(record.build, None), (record.build, getattr(record, "execution", None))}
+
+    def _scope(self, of: Execution | Failure | ExecutionStep) -> Scope:
+        return Scope(of.benchmark or "", of.side, canonical(of.factors)) if self._design else Scope(of.benchmark or "")
+
+    def _name(self, scope: Scope) -> None:
+        for suite in self._suites:
+            if scope.benchmark.startswith(f"{suite}/"):
+                self._named.setdefault(scope._replace(benchmark=suite), set()).add(scope)
+
+    def has_failed(self, record: Execution | Failure) -> bool:
+        """Tell whether the very benchmark of a record failed before, in an experiment at its treatment."""
+        return self._scope(record) in self._failed
+
+    def is_failed(self, step: ExecutionStep) -> bool:
+        """Tell whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
+        unbuilt = self._design and (step.side, canonical(step.building)) in self._unbuilt
+        return unbuilt or self._all_in(self._scope(step), self._failed)
+
+    def is_out(self, step: ExecutionStep) -> bool:
+        """Tell whether a step's benchmark failed or needs no more; of a suite each that it names."""
+        return self.is_failed(step) or self._all_in(self._scope(step), self._out)
+
+    def _all_in(self, scope: Scope, scopes: set[Scope]) -> bool:
+        named = self._named.get(scope)
+        return scope in scopes or (named is not None and named <= scopes)
+
+    def settle(self, benchmarks: Iterable[str]) -> None:
+        """Take benchmarks of the gate that need no more."""
+        self._out |= {Scope(name) for name in benchmarks}
+
+    def pending(self, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+        """Return the steps that are not recorded and whose benchmark is neither failed nor settled."""
+        return [step for step in steps if not self._is_made(step) and not self.is_out(step)]
+
+    def _is_made(self, step: ExecutionStep) -> bool:
+        return (step.benchmark, step.side, canonical(step.factors), step.build, step.execution) in self._made
+
+    def built(self, step: BuildStep) -> bool:
+        """Tell whether a build is recorded."""
+        return (step.side, step.build, canonical(step.factors)) in self._built
+
+    def begun(self, build: int, execution: int | None = None) -> bool:
+        """Tell whether anything of a round is recorded, or of one of its replicates."""
+        return (build, execution) in self._begun
+
+    def fits(self, budget: float, *, builds: bool = True) -> bool:
+        """Tell whether what comes next fits what is left of a budget in seconds, if it takes as long as the slowest.
+
+        In the gate that is a round; in an experiment a replicate, and the builds of a round where it begins with them.
+        """
+        spent = sum(self._building.values()) + sum(self._executing.values()) + self._lost
+        if self._design:
+            slowest = max(self._executing.values(), default=0.0)
+            slowest += max(self._building.values(), default=0.0) if builds else 0.0
+        else:
+            slowest = max(self._rounds().values(), default=0.0)
+        return slowest <= budget - spent
+
+    def _rounds(self) -> Mapping[int, float]:
+        rounds = dict(self._building)
+        for (build, _), seconds in self._executing.items():
+            rounds[build] = rounds.get(build, 0.0) + seconds
+        return rounds

@@ -1,0 +1,327 @@
+"""The measuring loop: for each step execute, parse, append; between rounds ask whether to go on; resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from gate.config.study import Setting, Study
+from gate.config.treatments import Planned
+from gate.config.types import SUITES, Benchmark
+from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
+from harness.instruments.common import Instrument
+from harness.loop.execution import Conditions, Executions, Place, Treating
+from harness.loop.hints import Hint, no_hint
+from harness.loop.ledger import Ledger
+from harness.loop.steps import BuildStep, ExecutionStep, Round, canonical
+from harness.process.execute import Executor
+
+Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
+"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
+the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
+
+
+class Append(Protocol):
+    """Writes records, all of them or none, before it returns."""
+
+    def __call__(self, *records: Record) -> None:
+        """Append records."""
+        ...
+
+
+class Builder(Protocol):
+    """Makes the trees that benchmarks run in."""
+
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
+        """Make a side ready for round `build`, built with these settings, and give the record of it."""
+        ...
+
+    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
+        """Give where a side's benchmarks run, for its latest build with these settings."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be measured.
+
+    benchmarks: by side and name, as that side's file has them. conditions: of each side's executions. caller: the
+    environment that failures are told apart from. budget: seconds for builds and executions. study, planned: what the
+    treatments of the rounds are, if they have any.
+    """
+
+    rounds: Sequence[Round]
+    benchmarks: Mapping[Side, Mapping[str, Benchmark]]
+    iterations: int
+    budget: float
+    conditions: Mapping[Side, Conditions]
+    caller: Mapping[str, str]
+    place: Place
+    session: int = 0
+    study: Study | None = None
+    planned: Sequence[Planned] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What measuring works with; instruments by their name in the configuration."""
+
+    executor: Executor
+    builder: Builder
+    instruments: Mapping[str, Instrument]
+    hint: Hint = no_hint
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How far measuring came: rounds that are complete, of those planned, and why it ended.
+
+    replicates: of a designed experiment, those that are complete; planned_replicates: of so many.
+    """
+
+    rounds: int
+    planned: int
+    stop: Stop
+    replicates: int = 0
+    planned_replicates: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A round begins; number from 0. executions: how many are still to be made in it. builds: how many it has."""
+
+    number: int
+    rounds: int
+    executions: int
+    builds: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """A build (benchmark is None) or an execution begins. factors: the settings that it is made with."""
+
+    side: Side
+    benchmark: str | None
+    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    """The step that was started is over. failure: what was recorded of it, if it failed."""
+
+    side: Side
+    benchmark: str | None
+    seconds: float
+    failure: Failure | None
+    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LookTaken:
+    """A round was looked at. settled: benchmarks that newly need no more; wanted: those that do."""
+
+    settled: int
+    wanted: int
+
+
+Event = RoundStarted | StepStarted | StepFinished | LookTaken
+Progress = Callable[[Event], None]
+
+
+def _silent(event: Event) -> None:
+    """Show nothing."""
+
+
+def measure(
+    work: Work,
+    tools: Tools,
+    append: Append,
+    *,
+    records: Sequence[Record] = (),
+    after_round: AfterRound | None = None,
+    progress: Progress = _silent,
+) -> Measured:
+    """Make what is not yet recorded of the rounds, and append a record after each step.
+
+    records: what an interrupted run of the same schedule left; its steps are not made again, but a side that still
+    has executions to make is built again with its seed, which is not recorded twice. after_round: asked after every
+    round which benchmarks need no more; its answers are appended, and replayed from the records. None: the design is
+    fixed.
+
+    In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring. A round other than
+    the first does not begin when the slowest so far does not fit what is left of the budget; one that has begun is
+    finished. In the rounds of a designed experiment a failed execution ends its benchmark at that treatment, a failed
+    build all treatments that need it, and the budget is looked at before each replicate but the first.
+
+    Raises:
+        OSError: a record cannot be appended; what was appended before stays.
+    """
+    suites = {b.name for side in work.benchmarks.values() for b in side.values() if b.instrument in SUITES}
+    design = any(each.replicates for each in work.rounds)
+    ledger = Ledger(records, work.session, suites, design=design)
+    return _Loop(work, tools, append, ledger, after_round, progress, design=design).run()
+
+
+class _Loop:
+    def __init__(
+        self,
+        work: Work,
+        tools: Tools,
+        append: Append,
+        ledger: Ledger,
+        after_round: AfterRound | None,
+        progress: Progress,
+        *,
+        design: bool,
+    ) -> None:
+        self._work = work
+        self._tools = tools
+        self._append = append
+        self._ledger = ledger
+        self._after_round = after_round
+        self._progress = progress
+        self._design = design
+        self._empty: set[tuple[Side, str, str]] = set()
+        self._replicates = 0
+        self._executions = Executions(
+            tools.executor,
+            tools.instruments,
+            work.conditions,
+            work.place,
+            Treating(work.study, work.planned),
+            caller=work.caller,
+            hint=tools.hint,
+            iterations=work.iterations,
+            session=work.session,
+        )
+
+    def run(self) -> Measured:
+        rounds = self._work.rounds
+        for number, each in enumerate(rounds):
+            stop = self._round(number, each)
+            if stop is not None:
+                return self._measured(number, stop)
+            self._look(number)
+        steps = [step for each in rounds for step in each.executions]
+        all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
+        return self._measured(len(rounds), "failed" if all_failed else "finished")
+
+    def _measured(self, rounds: int, stop: Stop) -> Measured:
+        planned = self._work.rounds
+        return Measured(rounds, len(planned), stop, self._replicates, sum(each.replicates for each in planned))
+
+    def _round(self, number: int, each: Round) -> Stop | None:
+        built = False
+        try:
+            for part in _parts(each):
+                stop = self._reason_to_stop(number, part)
+                if stop is not None:
+                    return stop
+                if self._ledger.pending(part):
+                    if not built and not self._build_all(each):
+                        return "build failure"
+                    built = True
+                    self._execute_all(part)
+                self._replicates += bool(each.replicates)
+        finally:
+            self._executions.end_round()
+        return None
+
+    def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
+        """Say why a part of a round is not to be made, if it is not."""
+        ledger, rounds = self._ledger, self._work.rounds[number:]
+        if not self._design and ledger.build_failed and ledger.pending(part):
+            return "build failure"
+        if any(each.executions for each in rounds):
+            if all(map(ledger.is_failed, chain.from_iterable(each.executions for each in rounds))):
+                return "failed"
+            if all(map(ledger.is_out, chain.from_iterable(each.executions for each in rounds))):
+                return "settled"
+        if not part:
+            return None
+        build, execution = part[0].build, part[0].execution
+        # the first part of a round begins with its builds
+        begun = ledger.begun(build, execution or None)
+        first = number == 0 and execution == 0
+        return None if first or begun or ledger.fits(self._work.budget, builds=execution == 0) else "budget"
+
+    def _build_all(self, each: Round) -> bool:
+        """Build what a round needs; tell whether measuring goes on."""
+        ledger = self._ledger
+        pending = ledger.pending(each.executions)
+        self._progress(RoundStarted(each.build, len(self._work.rounds), len(pending), len(each.builds)))
+        needed = {(step.side, canonical(step.building)) for step in pending}
+        for build in each.builds:
+            # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
+            wanted = (build.side, canonical(build.factors)) in needed
+            wanted = wanted or not (self._design or ledger.built(build))
+            if wanted and not self._build(build) and not self._design:
+                return False
+        return True
+
+    def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
+        for step in self._ledger.pending(steps):
+            # a suite of which nothing is wanted on either side need not run again
+            sides = (step.side,) if self._design else SIDES
+            empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
+            if not empty and not self._ledger.is_failed(step):
+                self._execute(step)
+
+    def _build(self, step: BuildStep) -> bool:
+        self._progress(StepStarted(step.side, None, step.factors))
+        record = self._tools.builder.build(step.side, step.build, step.seed, step.factors)
+        if isinstance(record, Failure):
+            if record.hint is None:
+                record = msgspec.structs.replace(record, hint=self._tools.hint(record))
+            self._add(record)
+            self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
+            return False
+        if not self._ledger.built(step):
+            self._add(record)
+        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors))
+        return True
+
+    def _execute(self, step: ExecutionStep) -> None:
+        self._progress(StepStarted(step.side, step.benchmark, step.factors))
+        benchmark = self._work.benchmarks[step.side][step.benchmark]
+        made = self._executions.make(benchmark, step, self._tools.builder.directory(step.side, step.building))
+        # of a suite's benchmark that has failed neither values nor more failures are wanted
+        failures = [failure for failure in made.failures if not self._ledger.has_failed(failure)]
+        executions = [each for each in made.executions if not self._ledger.has_failed(each)]
+        if any(each.suite for each in executions):
+            executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
+        self._add(*failures, *executions)
+        if not made.executions and not made.failures:
+            self._empty.add((step.side, step.benchmark, canonical(step.factors)))
+        whole = failures[0] if failures and not made.executions else None
+        self._progress(StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors))
+
+    def _look(self, number: int) -> None:
+        ledger = self._ledger
+        if number < len(ledger.looks):
+            ledger.settle(ledger.looks[number].settled)
+        elif self._after_round is not None:
+            measured = {step.benchmark: step for step in self._work.rounds[number].executions}
+            before = set(filter(ledger.is_out, measured.values()))
+            settled = self._after_round(ledger.records)
+            ledger.settle(settled)
+            self._add(Look(look=number + 1, settled=sorted(settled)))
+            out = set(filter(ledger.is_out, measured.values()))
+            self._progress(LookTaken(len(out - before), len(measured) - len(out)))
+
+    def _add(self, *records: Record) -> None:
+        self._append(*records)
+        for record in records:
+            self._ledger.note(record)
+
+
+def _parts(each: Round) -> list[tuple[ExecutionStep, ...]]:
+    """Divide a round into what is made as a whole: the replicates of an experiment, or all of it."""
+    if not each.replicates:
+        return [each.executions]
+    return [tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution)]

@@ -1,0 +1,1 @@
+"""Processes: started, bounded in time, and ended with all that they started."""

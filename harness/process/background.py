@@ -1,0 +1,137 @@
+"""Processes that live beside executions, their output in a log."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from harness.process.groups import end_group, exit_status, return_code
+
+KEPT = 64 * 1024
+"""Bytes of the end that are kept."""
+_ON_DISK = 64 * 1024 * 1024
+_PUNCH_HOLE = 0x03
+"""FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE of linux/falloc.h."""
+
+
+def bound(fd: int) -> None:
+    """Take the room of all but the end of a file that has grown too long; it must be open for writing.
+
+    Its beginning becomes a hole, and whoever writes goes on: nothing that is written meanwhile is lost. Where a file
+    cannot have holes it is cut to its end; it must be open for appending then, by whoever writes it too.
+    """
+    found = os.fstat(fd)
+    if found.st_blocks * 512 <= _ON_DISK:
+        return
+    if _punched(fd, found.st_size - KEPT):
+        return
+    kept = _last(fd)
+    os.ftruncate(fd, 0)
+    with suppress(OSError):  # a full disk may refuse even what was just given up
+        os.write(fd, kept)
+
+
+def _punched(fd: int, length: int) -> bool:
+    if sys.platform != "linux":
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "fallocate64"):
+        return False
+    done: int = libc.fallocate64(fd, _PUNCH_HOLE, ctypes.c_int64(0), ctypes.c_int64(length))
+    return done == 0
+
+
+def last(fd: int) -> str:
+    """Return the end of a file, decoded with replacement."""
+    return _last(fd).decode("utf-8", "replace")
+
+
+def _last(fd: int) -> bytes:
+    return os.pread(fd, KEPT, max(0, os.fstat(fd).st_size - KEPT))
+
+
+class StartError(Exception):
+    """A process cannot be started: why, in words that begin with "cannot start: "."""
+
+
+class Background(Protocol):
+    """A process in the background."""
+
+    def alive(self) -> bool:
+        """Tell whether it runs."""
+        ...
+
+    def status(self) -> str:
+        """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
+        ...
+
+    def stop(self, grace: float) -> None:
+        """End it with its whole group, and what left the group: SIGTERM, SIGKILL after `grace` seconds.
+
+        Once it is stopped nothing happens.
+        """
+        ...
+
+
+class ProcessBackground:
+    """A real process that leads its own session.
+
+    log: open for reading and appending; the process writes it, and it is closed in the end. released: called once,
+    when its group has ended.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], log: int, released: Callable[[], None]) -> None:
+        self._process = process
+        self._log = log
+        self._released = released
+        self._stopped = False
+
+    def alive(self) -> bool:
+        """Tell whether it runs, and cut its log when that has grown too long."""
+        if not self._stopped:
+            bound(self._log)
+        return return_code(self._process) is None
+
+    def status(self) -> str:
+        """Say how it ended."""
+        code = return_code(self._process)
+        return "" if code is None else exit_status(code) or "exit 0"
+
+    def stop(self, grace: float) -> None:
+        """End it with its whole group, and what left the group."""
+        if self._stopped:
+            return
+        self._stopped = True
+        try:
+            end_group(self._process, grace)
+        finally:
+            try:
+                self._released()
+            finally:
+                os.close(self._log)
+
+
+class FakeBackground:
+    """A background process that is none; `ended` is its status, and a test may set it."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        self.ended = ""
+
+    def alive(self) -> bool:
+        """Tell whether it has no status yet."""
+        return not self.ended
+
+    def status(self) -> str:
+        """Return `ended`."""
+        return self.ended
+
+    def stop(self, grace: float) -> None:  # noqa: ARG002  # the Protocol's
+        """End as by a signal."""
+        self.ended = self.ended or "signal SIGTERM"

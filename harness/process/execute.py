@@ -1,0 +1,355 @@
+"""The Executor protocol with one real and one fake executor; time-outs, environment, exit status."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from gate.units import Duration
+from harness.process.background import KEPT, Background, FakeBackground, ProcessBackground, StartError, bound, last
+from harness.process.descendants import Descendants
+from harness.process.groups import end_group
+from harness.process.groups import (
+    exit_status as exit_status,  # instruments put what became of their own children so, too
+)
+from harness.process.leftovers import marks, note
+from harness.process.processors import ProcessorsError, started_with, weigh_session
+
+STDERR_KEPT = KEPT
+_TICK = 0.25
+_GRACE = 3.0
+_LEFTOVER_GRACE = 0.5
+
+PADDING = "PERFGATE_PADDING"
+# In the environment of what runs in the background: tells its orphans from those of executions.
+_MARK = "PERFGATE_BACKGROUND"
+# A directory's own names: the shell and the executor set them anew.
+_OF_DIRECTORY = ("PWD", "OLDPWD")
+_PRIVATE = re.compile(r"\A(GITHUB_|ACTIONS_|RUNNER_|INPUT_)|TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
+# `git rev-parse --local-env-vars`, and what git sets in hooks: they would turn the benchmarked tree's git elsewhere.
+_GIT = re.compile(
+    r"GIT_(ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|CONFIG|CONFIG_COUNT|CONFIG_PARAMETERS|CONFIG_VALUE_\d+|DIR|"
+    r"GRAFT_FILE|IMPLICIT_WORK_TREE|INDEX_FILE|INTERNAL_\w+|NAMESPACE|NO_REPLACE_OBJECTS|OBJECT_DIRECTORY|PREFIX|"
+    r"QUARANTINE_PATH|REPLACE_REF_BASE|SHALLOW_FILE|WORK_TREE)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One process to start.
+
+    argv: program and arguments, ready to exec. environment: the whole environment, nothing is inherited; PWD is set to
+    the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
+    group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
+    process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
+    """
+
+    argv: tuple[str, ...]
+    directory: Path
+    environment: dict[str, str]
+    timeout: float
+    stdout: Path | None = None
+    max_stdout: float | None = None
+    cpus: str | None = None
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a Command.
+
+    status: "" when it exited with 0, else in words: "exit 1", "signal SIGSEGV", "time-out after 10m",
+    "cannot start: ...". started: UTC, ISO 8601. seconds: wall time. stderr: its last 64 KiB, decoded with replacement.
+    """
+
+    status: str
+    started: str
+    seconds: float
+    stderr: str
+
+
+def no_complaint() -> str:
+    """Find nothing wrong."""
+    return ""
+
+
+class Executor(Protocol):
+    """Starts processes; never raises for what a process did."""
+
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+        """Start a process, wait for it, and end what is left of it.
+
+        complaint: asked several times a second, and once more when the process has ended; a text that is not empty
+        ends the process, and is the status.
+        """
+        ...
+
+    def start(self, command: Command, log: Path) -> Background:
+        """Start a process in the background; standard output and error go to the end of a log, of which the end stays.
+
+        Raises:
+            StartError: it cannot be started.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FakeExecutor:
+    """An executor that starts nothing: a function answers, and the commands are kept."""
+
+    answer: Callable[[Command], Outcome]
+    commands: list[Command] = field(default_factory=list)
+    background: list[FakeBackground] = field(default_factory=list)
+
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+        """Keep the command and return the function's answer, its status the complaint if there is one."""
+        self.commands.append(command)
+        outcome = self.answer(command)
+        return replace(outcome, status=complaint() or outcome.status)
+
+    def start(self, command: Command, log: Path) -> FakeBackground:
+        """Keep the command and what stands for the process, whose log is empty."""
+        self.commands.append(command)
+        log.touch()
+        self.background.append(FakeBackground(log))
+        return self.background[-1]
+
+
+class ProcessExecutor:
+    """Starts real processes, each in its own session, with nothing on standard input.
+
+    running: a file in the run's work directory that names the processes, for whoever cleans up after a perfgate that
+    was killed.
+
+    The whole process group ends with the process: on a time-out, on any exception (which is raised again) and after a
+    normal exit, when the process left children behind. On Linux what left the group ends too.
+    """
+
+    def __init__(self, running: Path | None = None) -> None:
+        self._running = running
+        self._descendants = Descendants()
+        self._background: list[ProcessBackground] = []
+
+    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
+        """Start a process and wait for it.
+
+        Raises:
+            OSError: perfgate's own files (standard error's, standard output's) cannot be written.
+        """
+        started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        with (
+            tempfile.TemporaryFile() as errors,
+            _output(command.stdout) as output,
+            self._descendants.execution(),
+        ):
+            _append_only(errors.fileno())
+            begin = time.perf_counter()
+            try:
+                process = self._start(command, output.fileno(), errors.fileno())
+            except StartError as error:
+                return Outcome(str(error), started, time.perf_counter() - begin, "")
+            try:
+                watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
+                status = watch.until_end(self._descendants.reap)
+                seconds = time.perf_counter() - begin
+            except BaseException:
+                end_group(process, _GRACE)
+                raise
+            end_group(process, _GRACE if status else _LEFTOVER_GRACE)
+            status = status or complaint() or exit_status(process.returncode)
+            return Outcome(status, started, seconds, last(errors.fileno()))
+
+    def start(self, command: Command, log: Path) -> ProcessBackground:
+        """Start a process in the background.
+
+        Raises:
+            StartError: it cannot be started.
+            OSError: the log cannot be written.
+        """
+        mark = f"{_MARK}={secrets.token_hex(8)}"
+        marked = replace(command, environment={**command.environment, _MARK: mark.partition("=")[2]})
+        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            with self._descendants.starting(mark) as adopt:
+                process = self._start(marked, fd, fd)
+                adopt(process.pid)
+                made = ProcessBackground(process, fd, partial(self._descendants.release, process.pid))
+                self._background.append(made)
+        except BaseException:
+            os.close(fd)
+            raise
+        return made
+
+    def close(self) -> None:
+        """End what was started in the background and still lives, such as when an exception came between."""
+        with ExitStack() as stack:
+            while self._background:
+                stack.callback(self._background.pop().stop, _GRACE)
+
+    def _start(self, command: Command, output: int, errors: int) -> subprocess.Popen[bytes]:
+        program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath))
+        added = {"PWD": str(command.directory), **(marks(self._running) if self._running is not None else {})}
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                command.argv,
+                executable=program,
+                cwd=command.directory,
+                env={**command.environment, **added},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+        try:
+            plain = command.cpus is None and command.priority is None
+            process = start() if plain else started_with(start, command.cpus, command.priority)
+        except ProcessorsError as error:
+            raise StartError(f"cannot start: {error}") from None
+        except (OSError, ValueError) as error:
+            raise StartError(f"cannot start: {start_error(error, command.argv[0], command.directory)}") from None
+        if command.priority is not None:
+            weigh_session(process.pid, command.priority)
+        if self._running is not None:
+            note(self._running, process.pid)
+        return process
+
+
+def _resolved(program: str, path: str) -> str | None:
+    """Find a program by looking: to try it in each folder of PATH takes longer. None: leave it to the system."""
+    found = shutil.which(program, path=path) if program and not os.path.dirname(program) else None  # noqa: PTH120
+    return found if found is not None and Path(found).is_absolute() else None
+
+
+def _output(path: Path | None) -> BinaryIO:
+    return Path(path or os.devnull).open("wb")
+
+
+def _append_only(fd: int) -> None:
+    # so that cutting the file short while it is written leaves no hole
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """Waits for a process and looks after it meanwhile."""
+
+    process: subprocess.Popen[bytes]
+    command: Command
+    begin: float
+    output: int
+    errors: int
+    complaint: Callable[[], str]
+
+    def until_end(self, each_time: Callable[[int], None]) -> str:
+        """Return why the process must be ended; "" when it ended by itself."""
+        waiter = _Waiter(self.process)
+        try:
+            while True:
+                remaining = self.begin + self.command.timeout - time.perf_counter()
+                if waiter.wait(max(0.0, min(remaining, _TICK))):
+                    return ""
+                if remaining <= 0:
+                    return f"time-out after {Duration(self.command.timeout)}"
+                reason = self._reason()
+                if reason:
+                    return reason
+                bound(self.errors)
+                each_time(self.process.pid)
+        finally:
+            waiter.close()
+
+    def _reason(self) -> str:
+        limit = self.command.max_stdout
+        if limit is not None and os.fstat(self.output).st_size > limit:
+            return f"more than {limit:.0f} bytes on standard output"
+        return self.complaint()
+
+
+class _Waiter:
+    """Waits for a process without polling where the system can (Linux), and there without reaping it."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._fd: int | None = None
+        if sys.platform == "linux":
+            with suppress(OSError):  # a sandbox may lack pidfd_open
+                self._fd = os.pidfd_open(process.pid)
+
+    def wait(self, seconds: float) -> bool:
+        if self._fd is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+                return True
+            return False
+        poller = select.poll()
+        poller.register(self._fd, select.POLLIN)
+        return bool(poller.poll(seconds * 1000))
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+
+
+def start_error(error: Exception, program: str, directory: Path) -> str:
+    """Say why a program could not be started in a directory."""
+    if not directory.is_dir():
+        return f"the directory {directory} does not exist"
+    if isinstance(error, FileNotFoundError):
+        if "/" in program and (directory / program).is_file():
+            return f'the interpreter that "{program}" names in its first line does not exist'
+        return f'there is no program "{program}"'
+    if isinstance(error, PermissionError):
+        return f'"{program}" is not executable'
+    if isinstance(error, OSError) and error.errno == errno.ENOEXEC:
+        return f'"{program}" is neither a program of this machine nor does it begin with #!'
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)).lower()
+
+
+def clean_environment(
+    caller: Mapping[str, str], passed: Collection[str] = (), added: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment of builds and benchmarks: the caller's without secrets, CI's own and git's names.
+
+    passed: names that are let through all the same. added: values set over it.
+    """
+    kept = {
+        name: value
+        for name, value in caller.items()
+        if name in passed or not (_PRIVATE.search(name) or _GIT.fullmatch(name) or name in _OF_DIRECTORY)
+    }
+    return kept | dict(added or {})
+
+
+def environment_difference(caller: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what to change in the caller's environment to get another: name -> value, "" for a name to remove.
+
+    The padding is left out, and the value of a removed name is never shown.
+    """
+    unspoken = {PADDING, *_OF_DIRECTORY}
+    changed = {n: v for n, v in environment.items() if n not in unspoken and caller.get(n) != v}
+    removed = {n: "" for n in caller if n not in unspoken and n not in environment}
+    return dict(sorted((changed | removed).items()))
+
+
+def find_program(name: str, caller: Mapping[str, str]) -> str | None:
+    """Return the absolute path of a program on the caller's PATH."""
+    found = shutil.which(name, path=caller.get("PATH", os.defpath))
+    return str(Path(found).resolve()) if found else None

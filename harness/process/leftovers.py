@@ -1,0 +1,68 @@
+"""What a run that was killed left running, for the next one to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from harness.process.groups import signal_group, start_time
+
+_MARK = "PERFGATE_RUN"
+_PASSES = 20  # a process may fork while it is looked for
+
+
+def marks(running: Path) -> dict[str, str]:
+    """Return what the environment of all that a run starts holds, by which it is known wherever it goes.
+
+    It is the name of the work directory, random and always as long.
+    """
+    return {_MARK: running.parent.name}
+
+
+def note(running: Path, pid: int) -> None:
+    """Add a process that leads a group to the file of those that run: a line "id start".
+
+    Lines are only added, each by one write, so that whoever is killed meanwhile takes none away. A process that has
+    ended stays: another with its id has another start.
+    """
+    with suppress(OSError), running.open("ab", buffering=0) as file:
+        file.write(f"{pid} {start_time(pid)}\n".encode())
+
+
+def end_leftovers(running: Path) -> None:
+    """End the groups that a file in a run's work directory names, and all that the run has marked (Linux only).
+
+    The latter finds daemons, and what was started but not yet named.
+    """
+    for pid in _noted(running):
+        signal_group(pid, signal.SIGKILL)
+    for _ in range(_PASSES):
+        found = list(_marked(marks(running)))
+        if not found:
+            return
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _noted(running: Path) -> Iterator[int]:
+    with suppress(OSError):
+        for line in running.read_text(encoding="ascii", errors="replace").splitlines():
+            pid, _, started = line.partition(" ")
+            # ids are used again: without a start time to compare nobody is ended
+            if pid.isdecimal() and started == start_time(int(pid)):
+                yield int(pid)
+
+
+def _marked(wanted: dict[str, str]) -> Iterator[int]:
+    entries = [f"{name}={value}".encode() for name, value in wanted.items()]
+    with suppress(OSError):
+        for process in os.scandir("/proc"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if process.name.isdecimal() and process.stat().st_uid == os.getuid():
+                    environment = Path(process.path, "environ").read_bytes().split(b"\0")
+                    if all(entry in environment for entry in entries):
+                        yield int(process.name)

@@ -1,0 +1,1 @@
+"""Services and background loads that run beside a benchmark."""

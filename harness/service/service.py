@@ -1,0 +1,179 @@
+"""Services and background loads: what lives beside executions, and is stopped with all it started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gate.config.types import Benchmark, Service
+from gate.model import Side
+from harness.instruments.common import Context, Unusable, arguments, environment, tail
+from harness.process.background import Background, StartError
+from harness.process.execute import Command, Executor
+from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
+
+_LOAD_GRACE = 3.0
+
+
+class _NotStartedError(Exception):
+    """A companion is not there: its status, and what it said."""
+
+    def __init__(self, status: str, said: str = "") -> None:
+        super().__init__(status)
+        self.unusable = Unusable(status, said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Companion:
+    """A service or a load that was started. name: "service" or "load". port: what {port} was in its command."""
+
+    name: str
+    background: Background
+    log: Path
+    grace: float
+    port: int
+
+    def stop(self) -> None:
+        self.background.stop(self.grace)
+
+    def said(self) -> str:
+        text = tail(self.log)
+        return f"--- {self.name} ---\n{text}\n" if text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """What lives beside an execution, maybe nothing. port: what {port} and PERFGATE_PORT stand for."""
+
+    port: int
+    companions: tuple[_Companion, ...] = ()
+
+    def complaint(self) -> str:
+        """Say which of them ended, and how; "" while all live."""
+        for each in self.companions:
+            if not each.background.alive():
+                when = "while the benchmark ran" if each.name == "service" else "before the benchmark"
+                return f"{each.name} ended {when}: {each.background.status()}"
+        return ""
+
+    def logs(self) -> str:
+        """Return the end of what each of them wrote."""
+        return "".join(each.said() for each in self.companions)
+
+
+class Companions:
+    """Starts services and loads of a run.
+
+    directory: an existing one, for the logs of services that live longer than an execution.
+    """
+
+    def __init__(self, executor: Executor, directory: Path) -> None:
+        self._executor = executor
+        self._directory = directory
+        self._builds: dict[tuple[Side, str, str], _Companion] = {}
+        self._started = 0
+
+    @contextmanager
+    def around(self, benchmark: Benchmark, context: Context) -> Iterator[Living | Unusable]:
+        """Surround one execution by its service, which is ready, and its load; or say why there is none.
+
+        Whatever happens, the load is stopped first, and then the service, if it lives for this execution only.
+
+        Raises:
+            OSError: a log cannot be written.
+        """
+        with ExitStack() as stack:
+            yield self._living(benchmark, context, stack)
+
+    def stop_builds(self) -> None:
+        """Stop the services that live per build; the next execution of such a benchmark starts one anew."""
+        with ExitStack() as stack:
+            while self._builds:
+                stack.callback(self._builds.popitem()[1].stop)
+
+    def _living(self, benchmark: Benchmark, context: Context, stack: ExitStack) -> Living | Unusable:
+        companions: list[_Companion] = []
+        port = context.port
+        try:
+            if benchmark.service is not None:
+                service = self._service(benchmark.name, benchmark.service, context, stack)
+                companions.append(service)
+                port = service.port
+            if benchmark.load is not None:
+                command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
+                background = self._start("load", command, context.scratch / "load.log")
+                stack.callback(background.stop, _LOAD_GRACE)
+                companions.append(_Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port))
+        except _NotStartedError as error:
+            said = error.unusable.stderr + "".join(each.said() for each in companions)
+            return Unusable(error.unusable.status, said)
+        return Living(port, tuple(companions))
+
+    def _service(self, benchmark: str, service: Service, context: Context, stack: ExitStack) -> _Companion:
+        """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
+        per_build = service.per == "build"
+        # a treatment may set what a server is, so it has one of its own
+        key = (context.side, benchmark, context.treatment)
+        if per_build and key in self._builds:
+            found = self._builds[key]
+            if not found.background.alive():
+                raise _NotStartedError(f"service ended before the benchmark: {found.background.status()}", found.said())
+            return found
+        self._started += 1
+        log = self._directory / f"service-{self._started}.log" if per_build else context.scratch / "service.log"
+        ready = _ready(service, context)
+        probe = self._probe(ready, log, context)
+        command = _command(service.command, context, context.port, service.cpus)
+        background = self._start("service", command, log)
+        made = _Companion("service", background, log, float(service.grace), context.port)
+        if per_build:
+            self._builds[key] = made
+        else:
+            stack.callback(made.stop)
+        reason = wait_until_ready(probe, ready, background.status, float(service.timeout))
+        if reason:
+            raise _NotStartedError(reason, made.said())
+        return made
+
+    def _probe(self, ready: str, log: Path, context: Context) -> Probe:
+        def run(script: str, seconds: float) -> str:
+            command = _command(script, context, context.port, None, timeout=seconds)
+            outcome = self._executor.run(command)
+            said = outcome.stderr.strip().splitlines()
+            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
+
+        try:
+            probe = make_probe(ready, log, run)
+        except ReadyError as error:
+            raise _NotStartedError(f"service: {error}") from None
+        if taken := probe.taken():
+            raise _NotStartedError(f"service: {taken}: it could not be told from ours; {{port}} is a free one")
+        return probe
+
+    def _start(self, name: str, command: Command, log: Path) -> Background:
+        try:
+            return self._executor.start(command, log)
+        except StartError as error:
+            raise _NotStartedError(f"{name} {error}") from None
+
+
+def _values(context: Context, port: int) -> dict[str, str]:
+    return {"seed": str(context.seed), "port": str(port)}
+
+
+def _command(command: str | list[str], context: Context, port: int, cpus: str | None, timeout: float = 0.0) -> Command:
+    return Command(
+        argv=arguments(command, _values(context, port)),
+        directory=context.directory,
+        environment=environment(replace(context, port=port)),
+        timeout=timeout,
+        cpus=cpus,
+    )
+
+
+def _ready(service: Service, context: Context) -> str:
+    """Return when a service is ready; a command's placeholders are left, since they are quoted for the shell."""
+    ready = service.ready or "tcp:{port}"
+    return ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]

@@ -1,0 +1,1 @@
+"""The commits that are compared and the trees they are measured in."""

@@ -1,0 +1,259 @@
+"""Fetches what a shallow or partial clone lacks for a comparison, before any code of the project runs.
+
+As little as possible, and never in a way that makes a whole clone shallow: a missing commit comes alone (depth 1), and
+a merge base is looked for deeper step by step.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import SourceError
+from harness.source.credentials import Access, authorised, holds_password, plain
+from harness.source.git import Git
+from harness.source.repository import Repository, names_one
+
+REMOTE = "origin"
+ADVICE = "add `fetch-depth: 0` under `with:` of actions/checkout"
+_DEEPER = (32, 256, 2048, None)
+"""Commits more of history, step by step; None: all of it."""
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules")
+_PATIENCE = ("http.lowSpeedLimit=1", "http.lowSpeedTime=120")
+_DEEPEST = 100
+
+
+class FetchError(SourceError):
+    """A commit that is needed is not here and cannot be fetched; a command ends with `exit_code`."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A clone and its origin; access: who may see which token. git: asks nobody, and has no token."""
+
+    git: Git
+    url: str | None
+    access: Access | None
+
+    @property
+    def shallow(self) -> bool:
+        """Whether history is cut off somewhere."""
+        return self.git.line("rev-parse", "--is-shallow-repository") == "true"
+
+    def find(self, revision: str) -> str | None:
+        """Return the commit of a revision; None when it is not here."""
+        if not names_one(revision):
+            return None
+        object_ = self.git.maybe("rev-parse", "--verify", "--quiet", revision)
+        return object_ and self.git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
+
+    def parents(self, sha: str) -> list[str]:
+        """Return the parents that a commit names, also those that a shallow clone lacks.
+
+        Raises:
+            SourceError: there is no such commit.
+        """
+        header = self.git.run("cat-file", "commit", sha).decode(errors="replace").partition("\n\n")[0]
+        return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
+
+    def fetch(self, *refspecs: str, options: tuple[str, ...] = (), stdin: bytes = b"") -> str:
+        """Fetch from origin; return what went wrong, "" for nothing.
+
+        With the token where it is for origin's server, and otherwise, or when that fails, with what the clone has.
+
+        Raises:
+            SourceError: git cannot be started.
+        """
+        if self.url is None:
+            return f"there is no remote {REMOTE}"
+        problem = ""
+        for git in self.gits(self.url):
+            answer = git.attempt(*_FETCH, *options, "--", REMOTE, *refspecs, stdin=stdin, config=_PATIENCE)
+            if answer.status == 0:
+                return ""
+            problem = problem or answer.reason
+        return problem
+
+    def gits(self, url: str) -> list[Git]:
+        """Return git with the token for a URL and git without it, in the order to try them; only the latter elsewhere.
+
+        A password in the URL was put there to be used.
+        """
+        if self.access is None or not self.access.covers(url):
+            return [self.git]
+        ways = [authorised(self.git, url, self.access), self.git]
+        return ways[::-1] if holds_password(url) else ways
+
+    def bring(self, sha: str) -> str:
+        """Make a commit and its files available; return what went wrong, "" for nothing."""
+        return "" if self.find(sha) else self.fetch(sha, options=self._alone())
+
+    def bring_branch(self, name: str) -> str:
+        """Make a branch of origin known as origin/name; return what went wrong, "" for nothing."""
+        return self.fetch(f"+refs/heads/{name}:refs/remotes/{REMOTE}/{name}", options=self._alone())
+
+    def bring_tag(self, name: str) -> str:
+        """Make a tag of origin known; return what went wrong, "" for nothing."""
+        return self.fetch(f"refs/tags/{name}:refs/tags/{name}", options=self._alone())
+
+    def need(self, sha: str, what: str) -> str:
+        """Make a commit available and return it; what: what it is, in words.
+
+        Raises:
+            FetchError: it cannot be had.
+        """
+        problem = self.bring(sha)
+        if problem:
+            raise FetchError(f"{what} ({sha[:12]}) is not in this clone and cannot be fetched ({problem}): {ADVICE}")
+        return sha
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return the merge base of two commits that are here, as the whole history has it; None when there is none.
+
+        Raises:
+            FetchError: history is missing and cannot be fetched.
+        """
+        for steps in (0, *_DEEPER):
+            if steps != 0:
+                self._deepen(steps, one, other)
+            found = self.git.maybe("merge-base", one, other)
+            if not self.shallow or (found is not None and self._is_certain(found, one, other)):
+                return found
+        return self.git.maybe("merge-base", one, other)
+
+    def find_deeper(self, revision: str, tip: str) -> str | None:
+        """Return the commit of a revision such as HEAD~3, fetching history behind a tip until it is there.
+
+        Raises:
+            FetchError: history is missing and cannot be fetched.
+        """
+        for steps in _DEEPER:
+            found = self.find(revision)
+            if found is not None or not self.shallow:
+                return found
+            self._deepen(steps, tip)
+        return self.find(revision)
+
+    def bring_files(self, *revisions: str) -> None:
+        """Fetch what a partial clone lacks of the files of commits.
+
+        Raises:
+            FetchError: they cannot be had.
+        """
+        if self.git.maybe("config", "--get-regexp", r"^remote\..*\.promisor$") is None:
+            return
+        for _ in range(_DEEPEST):  # a folder may be missing before what is in it is known
+            listed = self.git.run("rev-list", "--objects", "--no-walk", "--missing=print", *revisions).splitlines()
+            missing = [line[1:] for line in listed if line.startswith(b"?")]
+            if not missing:
+                return
+            options = ("--filter=blob:none", "--no-write-fetch-head", "--stdin")
+            problem = self.fetch(options=options, stdin=b"\n".join(missing) + b"\n")
+            if problem:
+                advice = f"{ADVICE}, without `filter` and `sparse-checkout`"
+                raise FetchError(f"files that this partial clone lacks cannot be fetched ({problem}): {advice}")
+
+    def _alone(self) -> tuple[str, ...]:
+        # in a clone that has all history --depth would cut it off
+        return ("--depth=1",) if self.shallow else ()
+
+    def _deepen(self, steps: int | None, *tips: str) -> None:
+        if not self.shallow:
+            return
+        option = "--unshallow"
+        if steps is not None:
+            # git counts from where history is cut off: on the way from one tip that could cut off what another one has
+            option = f"--deepen={max(steps, int(self.git.line('rev-list', '--count', *tips)))}"
+        problem = self.fetch(*tips, options=(option,))
+        if problem and len(tips) > 1:
+            # one that was never pushed is no reason to miss the history of the other
+            problems = [self.fetch(tip, options=(option,)) for tip in tips]
+            problem = problem if all(problems) else ""
+        if problem:
+            raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
+
+    def _is_certain(self, base: str, one: str, other: str) -> bool:
+        """Tell whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
+        listed = set(self.git.line("rev-list", one, other, "--not", base).splitlines())
+        return not listed & self._cuts()
+
+    def _cuts(self) -> set[str]:
+        file = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
+        try:
+            return set(file.read_text(encoding="ascii").splitlines())
+        except OSError:
+            return set()
+
+
+def open_clone(repository: Repository, access: Access | None) -> Clone:
+    """Return the clone that a checkout belongs to; access: the token and its server."""
+    git = plain(repository.git)
+    return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
+
+
+_ADVICE = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
+_FETCHING_SUBMODULES_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    name: str
+    path: str
+    sha: str
+
+
+def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[str, ...]:
+    """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
+
+    common: the git directory that holds modules/. Nothing is cloned: a submodule that is not checked out is cloned for
+    each build, without a token.
+    """
+    warnings: dict[str, None] = {}
+    for revision in revisions:
+        _fetch_submodules(clone, common, revision, "", warnings)
+    return tuple(warnings)
+
+
+def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[str, None]) -> None:
+    if prefix.count("/") > _FETCHING_SUBMODULES_DEEPEST:
+        return
+    for link in _links(clone.git, revision):
+        if clone.git.maybe("config", "--get", f"submodule.{link.name}.update") == "none":
+            continue
+        directory, place = common / "modules" / link.name, prefix + link.path
+        if not (directory / "HEAD").is_file():
+            warnings[f"submodule {place} is not in the checkout, each build will clone it: {_ADVICE}"] = None
+            continue
+        # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
+        # not name a transport that runs a command
+        git = clone.git.at(directory).seeing(
+            GIT_DIR=os.fspath(directory), GIT_WORK_TREE=os.fspath(directory), GIT_PROTOCOL_FROM_USER="0"
+        )
+        inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
+        problem = inner.bring(link.sha)
+        if problem:
+            warnings[f"submodule {place} lacks {link.sha[:12]}, which cannot be fetched ({problem}): {_ADVICE}"] = None
+        else:
+            _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
+
+
+def _links(git: Git, revision: str) -> list[_Link]:
+    """List the submodules of a commit that its .gitmodules names."""
+    named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
+    paths = {}
+    for setting in os.fsdecode(named.stdout).split("\0") if named.status == 0 else ():
+        key, _, path = setting.partition("\n")
+        name = key[len("submodule.") : -len(".path")]
+        # git's own rule for names: they become directories below .git/modules
+        if path and ".." not in name.replace("\\", "/").split("/") and not name.startswith("/"):
+            paths[path] = name
+    found = []
+    for entry in git.entries("ls-tree", "-z", "--full-tree", revision, "--", *paths) if paths else ():
+        facts, _, path = entry.partition("\t")
+        mode, _, sha = facts.split(" ")
+        if mode == "160000" and path in paths:
+            found.append(_Link(paths[path], path, sha))
+    return found

@@ -1,0 +1,158 @@
+"""Runs git for perfgate: no hooks, no prompts, no locks on the user's files, errors as one clear line."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness.errors import SourceError
+from harness.process.groups import end_group
+
+# What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
+# changes the meaning of pathspecs: perfgate started from a git hook inherits them, and they name another repository.
+LOCAL_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_GLOB_PATHSPECS",
+        "GIT_GRAFT_FILE",
+        "GIT_ICASE_PATHSPECS",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NOGLOB_PATHSPECS",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_ADDED = {
+    "GIT_LITERAL_PATHSPECS": "1",  # a file may be called "*.c" or ":(top)"
+    "GIT_OPTIONAL_LOCKS": "0",  # `git status` would rewrite the user's index
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",  # it may be a hook, or start a daemon for each worktree
+    "core.safecrlf=false",
+    "core.splitIndex=false",  # would leave a shared index in the user's git directory
+    "add.ignoreErrors=false",
+    "advice.detachedHead=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "color.ui=false",
+)
+_USERINFO = re.compile(r"(?<=://)[^/\s@]*@")
+
+
+def without_userinfo(url: str) -> str:
+    """Take user name and password out of each URL in a text; "git@host:path" keeps its login, which is no secret."""
+    return _USERINFO.sub("", url)
+
+
+_GRACE = 5.0
+"""Seconds that git gets to remove its lock files when it is ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What git answered: exit status, standard output, standard error (user info taken out of its URLs)."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def reason(self) -> str:
+        """The line of stderr that tells why, without git's "fatal: "."""
+        lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
+        blamed = [line for line in lines if line.startswith(("error: ", "fatal: "))]
+        line = (blamed or lines or [f"exit {self.status}"])[0]
+        return line.removeprefix("error: ").removeprefix("fatal: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """git in one directory; environment holds what is added to the caller's."""
+
+    directory: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def at(self, directory: Path) -> Git:
+        """Give the same git in another directory."""
+        return replace(self, directory=directory)
+
+    def seeing(self, **environment: str) -> Git:
+        """Give the same git with more variables."""
+        return replace(self, environment={**self.environment, **environment})
+
+    def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
+        """Run git and give its answer, whatever its exit status.
+
+        Raises:
+            SourceError: there is no git on PATH, or it cannot be started.
+        """
+        options = [part for setting in (*_CONFIG, *config) for part in ("-c", setting)]
+        environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
+        environment |= {**_ADDED, **self.environment}
+        argv = ["git", "-C", os.fspath(self.directory), *options, *arguments]
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(
+                argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+            )
+        except FileNotFoundError:
+            raise SourceError("git is not on PATH: install git, perfgate takes base and head from it") from None
+        except (OSError, ValueError) as error:
+            raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
+        try:
+            stdout, stderr = process.communicate(stdin)
+        except BaseException:
+            # git's own children (a checkout) would go on writing into what is removed next
+            end_group(process, _GRACE)
+            raise
+        return Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
+
+    def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
+        """Run git and give its standard output.
+
+        Raises:
+            SourceError: git failed; the message holds its reason.
+        """
+        answer = self.attempt(*arguments, stdin=stdin, config=config)
+        if answer.status != 0:
+            raise SourceError(f"git {arguments[0]} failed in {self.directory}: {answer.reason}")
+        return answer.stdout
+
+    def line(self, *arguments: str) -> str:
+        """Run git and give its output without the newline that ends it (a path may hold others).
+
+        Raises:
+            SourceError: git failed.
+        """
+        return os.fsdecode(self.run(*arguments)).removesuffix("\n")
+
+    def maybe(self, *arguments: str) -> str | None:
+        """Run git and give its output as `line` does; None when it failed or printed nothing."""
+        answer = self.attempt(*arguments)
+        return os.fsdecode(answer.stdout).removesuffix("\n") or None if answer.status == 0 else None
+
+    def entries(self, *arguments: str) -> list[str]:
+        """Run git with an option -z and split its output.
+
+        Raises:
+            SourceError: git failed.
+        """
+        return [entry for entry in os.fsdecode(self.run(*arguments)).split("\0") if entry]

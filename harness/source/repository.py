@@ -1,0 +1,181 @@
+"""The user's repository: where it is, where the project is in it, and what its commits hold."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from harness.errors import SourceError
+from harness.source.git import Answer, Git
+
+CONFIG_FILE = "perfgate.toml"
+
+Untracked = Literal["ignored", "untracked"]
+"""Why git does not track a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A checkout and the project that is measured in it.
+
+    top: the checkout's root. prefix: the project's directory in it, "." for the root itself. common: the git directory
+    that all worktrees share. shallow: history was cut off by a shallow clone.
+    """
+
+    top: Path
+    prefix: PurePosixPath
+    git: Git
+    common: Path
+    shallow: bool
+
+    @property
+    def project(self) -> Path:
+        """The directory that holds perfgate.toml."""
+        return self.top / self.prefix
+
+    def inside(self, path: str) -> str:
+        """Turn a path of the project into one of the repository: what git calls it, without a trailing slash."""
+        return posixpath.normpath(posixpath.join(self.prefix.as_posix(), path))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a commit; mode as git writes it: 100644, 100755, 120000 (link), 160000 (submodule)."""
+
+    mode: str
+    object: str
+    path: str
+
+
+def find_repository(directory: Path) -> Repository:
+    """Find the checkout around a directory, and the project: the nearest perfgate.toml upwards, else the top level.
+
+    Raises:
+        SourceError: no repository, or one that perfgate cannot measure (bare, without a commit, of another owner).
+    """
+    directory = directory.resolve()
+    git = Git(directory)
+    bare = git.attempt("rev-parse", "--is-bare-repository")
+    if bare.status != 0:
+        raise SourceError(_no_repository(bare, directory))
+    if bare.stdout.strip() == b"true":
+        raise SourceError(f"{directory} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
+    if git.line("rev-parse", "--is-inside-work-tree") != "true":
+        raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
+    top = Path(git.line("rev-parse", "--show-toplevel")).resolve()
+    if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+        raise SourceError(f"{top} has no commit yet: commit first, perfgate compares two states of a repository")
+    # Relative to the directory git runs in; --path-format=absolute needs git 2.31
+    common = (directory / git.line("rev-parse", "--git-common-dir")).resolve()
+    shallow = git.line("rev-parse", "--is-shallow-repository") == "true"
+    return Repository(top, _prefix(directory, top), git.at(top), common, shallow)
+
+
+def _no_repository(answer: Answer, directory: Path) -> str:
+    if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
+        command = next((line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line), "")
+        command = command or f"git config --global --add safe.directory {directory}"
+        return f"{directory} belongs to another user, so git refuses it: if you trust it, run `{command}`"
+    if "not a git repository" in answer.stderr:
+        return f"{directory} is not in a git repository: run perfgate in a checkout, or `git init` and commit"
+    return f"git cannot use {directory}: {answer.reason}"
+
+
+def _prefix(directory: Path, top: Path) -> PurePosixPath:
+    for candidate in (directory, *directory.parents):
+        if not candidate.is_relative_to(top):
+            break
+        if _has_config(candidate):
+            return PurePosixPath(candidate.relative_to(top).as_posix())
+    return PurePosixPath()
+
+
+def _has_config(directory: Path) -> bool:
+    if (directory / CONFIG_FILE).is_file():
+        return True
+    try:
+        return b"[tool.perfgate" in (directory / "pyproject.toml").read_bytes()
+    except OSError:
+        return False
+
+
+def files_at(repository: Repository, revision: str, path: str = "") -> list[Entry]:
+    """List what a commit holds at a path of the repository: one entry of a file, many of a directory, none if absent.
+
+    Raises:
+        SourceError: git failed.
+    """
+    where = () if path in ("", ".") else ("--", path)
+    entries = []
+    for line in repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where):
+        facts, _, name = line.partition("\t")
+        mode, _, object_ = facts.split(" ")
+        entries.append(Entry(mode, object_, name))
+    return entries
+
+
+def text_at(repository: Repository, revision: str, path: str) -> str | None:
+    """Read a text file of the project at a commit; None when the commit has no such file.
+
+    A link is followed inside the repository.
+
+    Raises:
+        SourceError: git failed, or the file is not UTF-8.
+    """
+    name = repository.inside(path)
+    for _ in range(10):  # more links in a row are a circle
+        entry = next((entry for entry in files_at(repository, revision, name) if entry.path == name), None)
+        if entry is None or entry.mode == "160000":
+            return None
+        content = repository.git.run("cat-file", "blob", entry.object)
+        if entry.mode != "120000":
+            try:
+                return content.decode()
+            except UnicodeDecodeError:
+                raise SourceError(f"{name} at {revision[:12]} is not UTF-8: save it as UTF-8") from None
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(name), os.fsdecode(content)))
+    return None
+
+
+def kept_out(repository: Repository, path: str) -> Untracked | None:
+    """Tell why a file of the checkout is in no commit: git ignores it, or nobody added it.
+
+    path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the checkout.
+
+    Raises:
+        SourceError: git cannot be started.
+    """
+    place = Path(os.path.normpath(repository.project / path))
+    if place == repository.top or not place.is_relative_to(repository.top) or not os.path.lexists(place):
+        return None
+    name = place.relative_to(repository.top).as_posix()
+    # check-ignore says 128 for a path behind a link or in a submodule: nothing that share could bring
+    # it refuses literal pathspecs, but takes paths literally; ./ keeps ":" at the beginning from meaning anything
+    git = repository.git.seeing(GIT_LITERAL_PATHSPECS="0")
+    ignored = git.attempt("check-ignore", "--quiet", "--", f"./{name}").status
+    if ignored == 0:
+        return "ignored"
+    if ignored == 1 and not repository.git.attempt("ls-files", "-z", "--", name).stdout:
+        return "untracked"
+    return None
+
+
+def names_one(revision: str) -> bool:
+    """Tell whether a revision can name one commit, such as main, main~1 or 1a2b3c4; git decides whether it does."""
+    return re.search(r"^[-^]|\.\.|[:\s\0]", revision) is None
+
+
+def refuse_several(revision: str, what: str) -> None:
+    """Refuse a revision that cannot name one commit; what: where it was asked for.
+
+    Raises:
+        SourceError: it cannot.
+    """
+    if not names_one(revision):
+        raise SourceError(
+            f"{what} {revision}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1"
+        )

@@ -1,0 +1,156 @@
+"""Commits that no branch sees: the working tree as it is, and a side with paths overlaid.
+
+Both go through a temporary index. The user's index, stash, refs and hooks stay untouched; only unreferenced objects
+are added, which git collects in its own time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import SourceError
+from harness.source.git import Git
+from harness.source.repository import Repository, files_at
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The working tree as a commit.
+
+    revision: a commit on top of HEAD, the same for the same content. tree: its tree. changed: files that differ from
+    HEAD. untracked: how many of them nobody added yet.
+    """
+
+    revision: str
+    tree: str
+    changed: int
+    untracked: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingTree:
+    """What the working tree holds beyond HEAD; snapshot is None when that is nothing."""
+
+    snapshot: Snapshot | None
+    warnings: tuple[str, ...]
+
+
+def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
+    """Take the working tree as it is: tracked changes and untracked files that are not ignored.
+
+    leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
+
+    Raises:
+        SourceError: the tree has unmerged files, or git cannot read a file.
+    """
+    git = repository.git
+    listing = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
+    status = git.entries("status", *listing)
+    unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]
+    if unmerged:
+        advice = "resolve and `git add` them, or name a commit with --head"
+        raise SourceError(f"the checkout has unmerged files ({_some(unmerged)}): {advice}")
+    others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
+    warnings = [*_dirty_submodules(status), *_embedded(others)]
+    untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
+    if not status and not untracked:
+        return WorkingTree(None, tuple(warnings))
+    with _temporary_index(git) as index:
+        _copy_index(git, Path(index.environment["GIT_INDEX_FILE"]))
+        _add(index, untracked)
+        tree = index.line("write-tree")
+    if tree == git.line("rev-parse", "HEAD^{tree}"):
+        return WorkingTree(None, tuple(warnings))
+    revision = _commit(git, tree, "HEAD", "perfgate: the working tree")
+    changed = len(git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
+    return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), tuple(warnings))
+
+
+def _below(name: str, paths: Collection[str]) -> bool:
+    return any(name == path or name.startswith(path + "/") for path in paths)
+
+
+def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[str]) -> str:
+    """Give a commit like a revision, but with paths of the project as head has them, extra files below them removed.
+
+    Raises:
+        SourceError: head has nothing at a path.
+    """
+    if not paths:
+        return revision
+    with _temporary_index(repository.git) as index:
+        index.run("read-tree", revision)
+        for path in paths:
+            name = repository.inside(path)
+            if path.startswith("/") or name == ".." or name.startswith("../"):
+                raise SourceError(f"[build] overlay: {path} is outside the repository: name a path in it")
+            entries = files_at(repository, head, name)
+            if not entries:
+                raise SourceError(f"[build] overlay: head has no {path}: commit it, or take it out of overlay")
+            index.run("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", name)
+            lines = b"".join(os.fsencode(f"{entry.mode} {entry.object}\t{entry.path}\0") for entry in entries)
+            index.run("update-index", "-z", "--index-info", stdin=lines)
+        tree = index.line("write-tree")
+    if tree == repository.git.line("rev-parse", revision + "^{tree}"):
+        return revision
+    return _commit(repository.git, tree, revision, "perfgate: overlaid with " + ", ".join(paths))
+
+
+@contextmanager
+def _temporary_index(git: Git) -> Iterator[Git]:
+    with tempfile.TemporaryDirectory(prefix="perfgate-index-") as directory:
+        yield git.seeing(GIT_INDEX_FILE=os.path.join(directory, "index"))  # noqa: PTH118  # a string for git
+
+
+def _copy_index(git: Git, target: Path) -> None:
+    # The user's index rather than HEAD's tree: it knows sparse paths and makes the comparison fast. copy2 keeps its
+    # time, by which git tells entries that may have changed since ("racy git").
+    index = git.directory / git.line("rev-parse", "--git-path", "index")
+    if index.exists():
+        shutil.copy2(index, target)
+
+
+def _add(index: Git, untracked: Sequence[str]) -> None:
+    advice = "make it readable, or name it in .gitignore; --head HEAD measures the last commit"
+    answer = index.attempt("add", "--update")
+    if answer.status == 0 and untracked:
+        # --remove: a file that vanished since it was listed is no error
+        names = b"".join(os.fsencode(name) + b"\0" for name in untracked)
+        answer = index.attempt("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+    if answer.status != 0:
+        raise SourceError(f"the working tree cannot be taken as it is: {answer.reason}: {advice}")
+
+
+def _commit(git: Git, tree: str, parent: str, message: str) -> str:
+    # The parent's date makes the commit a function of its content, so that a resumed run finds the same one
+    date = git.line("show", "--no-patch", "--no-show-signature", "--format=%ct", parent + "^{commit}") + " +0000"
+    identity = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", "perfgate"), ("EMAIL", "perfgate@localhost"), ("DATE", date))
+    }
+    return git.seeing(**identity).line("commit-tree", tree, "-p", parent, "-m", message)
+
+
+def _dirty_submodules(status: Sequence[str]) -> Iterator[str]:
+    for entry in status:
+        # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
+        fields = entry.split(" ", 8)
+        if len(fields) == 9 and fields[2].startswith("S") and fields[2][2:] != "..":
+            yield f"submodule {fields[8]} has changes that are not committed: its commit is measured without them"
+
+
+def _embedded(others: Sequence[str]) -> Iterator[str]:
+    for name in others:
+        if name.endswith("/"):
+            yield f"{name} is a repository of its own and no submodule: it is measured on neither side"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

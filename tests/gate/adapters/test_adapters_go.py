@@ -1,0 +1,186 @@
+from pathlib import Path
+
+import pytest
+
+from gate.adapters.common import Suite
+from gate.adapters.errors import OutputError
+from gate.adapters.go import parse
+from gate.adapters.values import Series
+
+DATA = Path(__file__).parents[2] / "data" / "go"
+SIZES = ["a", "a-2", "size=10", "with_space", "quote\"'", "new_line", "🐢", "Benchmark_1"]
+ALL = [
+    "example.com/tiny.BenchmarkSum",
+    *(f"example.com/tiny.BenchmarkSizes/{each}" for each in SIZES),
+    *(f"example.com/tiny.Benchmark{each}" for each in ("Prints", "Logs", "OnlyOwn", "Trouble")),
+    "example.com/tiny/sub.BenchmarkSum",
+]
+
+
+def read(name: str, *, several: bool = False) -> Suite:
+    return parse((DATA / name).read_bytes(), several=several)
+
+
+def why(data: bytes) -> str:
+    with pytest.raises(OutputError) as caught:
+        parse(data, several=False)
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+def lines(*results: str) -> bytes:
+    return "\n".join([*results, "PASS", ""]).encode()
+
+
+def line(name: str, *pairs: str) -> str:
+    return "\t".join([f"{name}   ", "     100", *pairs])
+
+
+@pytest.mark.parametrize("name", ["plain.txt", "verbose.txt"])
+def test_every_benchmark_of_every_package_has_its_two_values(name: str) -> None:
+    suite = read(name)
+    assert list(suite.benchmarks) == ALL
+    assert {len(each.values) for metrics in suite.benchmarks.values() for each in metrics.values()} == {2}
+    assert suite.errors == {}
+
+
+def test_the_values_are_those_of_the_lines_in_seconds() -> None:
+    text = (DATA / "plain.txt").read_text(encoding="utf-8")
+    said = [float(row.split()[2]) for row in text.splitlines() if row.startswith("BenchmarkSizes/a-2-2 ")]
+    found = read("plain.txt").benchmarks["example.com/tiny.BenchmarkSizes/a-2"]["time"]
+    assert found == Series("s", [value * 1e-9 for value in said])
+    assert len(said) == 2
+
+
+def test_units_and_directions() -> None:
+    found = read("verbose.txt").benchmarks["example.com/tiny.BenchmarkSizes/a"]
+    assert {name: (each.unit, each.better) for name, each in found.items()} == {
+        "time": ("s", "lower"),
+        "MB/s": ("MB/s", "higher"),
+        "p99-ns": ("s", "lower"),
+        "req/s": ("req/s", "higher"),
+        "widgets/op": ("", "lower"),
+        "B/op": ("B", "lower"),
+        "allocs/op": ("", "lower"),
+    }
+    assert found["p99-ns"].values == pytest.approx([2.5e-9, 2.5e-9])
+    assert found["req/s"].values == [3, 3]
+
+
+def test_ns_op_may_be_taken_back() -> None:
+    assert read("plain.txt").benchmarks["example.com/tiny.BenchmarkOnlyOwn"] == {"gain": Series("", [-4, -4])}
+
+
+@pytest.mark.parametrize("name", ["one-cpu.txt", "one-cpu-plain.txt"])
+def test_a_name_that_ends_like_a_number_of_processors_keeps_its_end(name: str) -> None:
+    found = [each for each in read(name).benchmarks if "/a" in each]
+    assert found == ["BenchmarkSizes/a", "BenchmarkSizes/a-2"]
+
+
+def test_several_numbers_of_processors_are_told_apart_and_a_name_that_two_have_is_refused() -> None:
+    suite = read("cpus.txt")
+    assert list(suite.benchmarks) == [
+        "BenchmarkSizes/a",
+        "BenchmarkSizes/a-2-2",
+        "BenchmarkSizes/with_space",
+        "BenchmarkSizes/with_space-2",
+        "BenchmarkSizes/Benchmark_1",
+        "BenchmarkSizes/Benchmark_1-2",
+    ]
+    assert suite.errors == {"BenchmarkSizes/a-2": "two benchmarks have this name"}
+
+
+def test_the_package_leads_the_name_where_there_may_be_others() -> None:
+    assert next(iter(read("one-cpu.txt", several=True).benchmarks)) == "example.com/tiny.BenchmarkSizes/a"
+
+
+def test_a_value_that_is_no_number() -> None:
+    suite = read("nan.txt")
+    assert (suite.benchmarks, suite.errors) == ({}, {"BenchmarkTrouble": "nan in 'score' is not a finite number"})
+
+
+def test_a_negative_time() -> None:
+    suite = parse(lines(line("BenchmarkX", "-5.0 ns/op"), line("BenchmarkY", "5.0 ns/op")), several=False)
+    assert list(suite.benchmarks) == ["BenchmarkY"]
+    assert suite.errors == {"BenchmarkX": "-5e-09 in 'time' is below 0"}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("panic.txt", "the output reports a failure: 'panic: as asked'"),
+        ("binary-fail.txt", "the output reports a failure: '--- FAIL: BenchmarkTrouble'"),
+        ("binary-exit.txt", "the output ends without PASS: it is cut short"),
+        ("binary-panic.txt", "the output ends without PASS: it is cut short"),
+        ("two-binaries.txt", "example.com/tiny ends without PASS: it is cut short"),
+        ("json.txt", "this is the JSON of test2json, and the text is read: leave -json out"),
+    ],
+)
+def test_output_that_is_not_all_of_it(name: str, expected: str) -> None:
+    assert why((DATA / name).read_bytes()) == expected
+
+
+@pytest.mark.parametrize(
+    "end", [b"FAIL\n", b"FAIL\texample.com/x [build failed]\n", b"--- FAIL: TestX (0.00s)\nPASS\n"]
+)
+def test_a_failure_beside_good_results(end: bytes) -> None:
+    assert why(lines(line("BenchmarkX", "5.0 ns/op")) + end).startswith("the output reports a failure: ")
+
+
+@pytest.mark.parametrize("data", [b"", b"PASS\n", (DATA / "nothing.txt").read_bytes()])
+def test_no_benchmark(data: bytes) -> None:
+    assert parse(data, several=False) == Suite({}, {})
+
+
+def test_results_that_are_hidden_are_missed() -> None:
+    torn = "BenchmarkX-2   \tprinted over the results\nBenchmarkY-2  \t     100\t5.0 ns/op"
+    assert why(lines(torn)) == "'BenchmarkX-2' began and its results cannot be read: what it prints hides them"
+
+
+def test_results_without_a_name_are_not_passed_over() -> None:
+    assert (
+        why(lines("    text BenchmarkX-2   \tmore", "     100\t5.0 ns/op")) == "results without a name: '100 5.0 ns/op'"
+    )
+
+
+def test_what_a_benchmark_prints_is_no_result() -> None:
+    printed = ["BenchmarkX", "took 12\t3 ms", "    BenchmarkY\t     100\t1.0 ns/op", line("BenchmarkX-4", "5.0 ns/op")]
+    suite = parse(lines(*printed), several=False)
+    assert suite.benchmarks == {"BenchmarkX": {"time": Series("s", [5e-9])}}
+
+
+def test_a_metric_that_some_lines_lack_is_left_out_but_never_the_time() -> None:
+    both = [line("BenchmarkX", "5.0 ns/op", "1.0 gc-ns"), line("BenchmarkX", "6.0 ns/op")]
+    assert parse(lines(*both), several=False).benchmarks == {"BenchmarkX": {"time": Series("s", [5e-9, 6 * 1e-9])}}
+    without = [line("BenchmarkX", "5.0 ns/op", "1.0 gc-ns"), line("BenchmarkX", "2.0 gc-ns")]
+    assert parse(lines(*without), several=False).errors == {"BenchmarkX": "ns/op is missing in some of its results"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("user-ns/op", Series("s", [2.0 * 1e-9])),
+        ("min-latency-us", Series("s", [2.0 * 1e-6])),
+        ("sec/op", Series("s", [2.0])),
+        ("heap-MB", Series("B", [2e6])),
+        ("bytes/op", Series("B", [2.0])),
+        ("things/ns", Series("", [2.0])),
+        ("hits/sec", Series("hits/sec", [2.0], "higher")),
+        ("throughput", Series("", [2.0], "higher")),
+        ("%-of-all", Series("", [2.0])),
+    ],
+)
+def test_units_of_ones_own(unit: str, expected: Series) -> None:
+    found = parse(lines(line("BenchmarkX", "5.0 ns/op", f"2.0 {unit}")), several=False).benchmarks["BenchmarkX"]
+    assert found[unit] == expected
+
+
+def test_two_metrics_of_one_name() -> None:
+    suite = parse(lines(line("BenchmarkX", "5.0 ns/op", "2.0 time")), several=False)
+    assert suite.errors == {"BenchmarkX": "two of its metrics are called 'time'"}
+
+
+def test_bytes_that_are_no_text() -> None:
+    assert list(parse(lines(line("BenchmarkX", "5.0 ns/op")) + b"\xff\xfe\x00\n", several=False).benchmarks) == [
+        "BenchmarkX"
+    ]

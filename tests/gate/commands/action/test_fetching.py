@@ -1,0 +1,688 @@
+"""Which commits an event compares, and that they are there before anything of the project runs, in clones of all kinds."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gate.commands.action.fetching import Sides, checkout_warnings, fetch_missing
+from gate.github.event import Event
+from harness.errors import SourceError
+from harness.source import sides
+from harness.source.fetching import FetchError
+from harness.source.repository import find_repository
+from tests.support.git_server import GitServer
+from tests.support.project import Project, environment
+from tests.support.pulls import BRANCH, Origin, check_out, git_of_nobody, make_origin
+
+# of this process: one test looks for it in all command lines, and the other half of the tests runs beside it
+TOKEN = f"ghs_{'s3cr3tT0ken' * 3}{os.getpid()}"
+
+
+@pytest.fixture(autouse=True)
+def nobody() -> Iterator[pytest.MonkeyPatch]:
+    with git_of_nobody() as patch:
+        yield patch
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Origin:
+    return make_origin(tmp_path / "origin")
+
+
+def asked(
+    place: Project, event: Event, base: str | None = None, head: str | None = None, token: str | None = None
+) -> Sides:
+    """What fetch_missing says, after which everything must be there without another fetch."""
+    found = fetch_missing(event, token, place.top, base, head)
+    place.git("remote", "set-url", "origin", "/nowhere")
+    for side in (found.base, found.head):
+        if side is not None:
+            at(place, side)
+    return found
+
+
+def at(place: Project, revision: str) -> str:
+    """What file "at" holds in a worktree of a revision: its commit is here, and so are its files."""
+    tree = place.top.parent / f"tree-of-{place.top.name}"
+    # as the check finds what it is given
+    names = place.git("for-each-ref", "--format=%(refname:short)").splitlines()
+    revision = f"origin/{revision}" if f"origin/{revision}" in names else revision
+    place.git("worktree", "add", "-q", "--detach", "--force", str(tree), revision)
+    text = (tree / "at").read_text()
+    place.git("worktree", "remove", "--force", str(tree))
+    return text
+
+
+def refused(place: Project, event: Event, base: str | None = None) -> str:
+    with pytest.raises(FetchError) as caught:
+        fetch_missing(event, None, place.top, base, None)
+    assert caught.value.exit_code == 4
+    assert "\n" not in str(caught.value)
+    assert "`fetch-depth: 0`" in str(caught.value)
+    return str(caught.value)
+
+
+def default(place: Project, **variables: str) -> str:
+    """What a check of its own chooses as base."""
+    chosen = sides.resolve(find_repository(place.top), base=None, head=None, environment={"CI": "true", **variables})
+    return chosen.base.revision
+
+
+# --- pull requests ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
+    origin: Origin, tmp_path: Path, depth: int | None
+) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
+    assert asked(place, origin.event()) == Sides(
+        origin.main[-1], None, (), "the first parent of the pull request's merge commit"
+    )
+
+
+def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    before = place.git("rev-list", "--all", "--reflog").splitlines()
+    asked(place, origin.event())
+    here = place.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").splitlines()
+    assert sorted(line for line in here if line.startswith("commit")) == sorted(
+        f"commit {sha}" for sha in [*before, origin.main[-1]]
+    )
+    assert place.git("status", "--porcelain") == ""
+    assert place.git("for-each-ref", "--format=%(refname)") == "refs/remotes/pull/7/merge"
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
+    origin: Origin, tmp_path: Path, depth: int | None
+) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
+    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), "the merge base with main")
+
+
+def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
+    """History that is cut off shows an old common commit, while the nearest one lies behind the cut."""
+    work = Project(tmp_path / "work")
+
+    def commits(name: str, count: int) -> str:
+        return [work.commit(f"{name}{n}") for n in range(count)][-1]
+
+    work.write("at", "root")
+    root = work.commit("root")
+    nearest = commits("m", 60)
+    work.git("checkout", "-q", "-b", "feature")
+    commits("f", 40)
+    # a merge of something as old as the root makes the root a common commit that shows at once
+    work.git("checkout", "-q", "-b", "old", root)
+    work.commit("old")
+    work.git("checkout", "-q", "feature")
+    work.git("merge", "-q", "-m", "merge", "old")
+    head = work.git("rev-parse", "HEAD")
+    work.git("checkout", "-q", "main")
+    commits("n", 40)
+    work.git("merge", "-q", "-m", "merge", "old")
+    base = work.git("rev-parse", "HEAD")
+    url = f"file://{work.top}"
+    place = check_out(tmp_path / "c", url, head)
+    place.git("fetch", "-q", "--depth=3", "origin", head, base)
+    assert place.git("merge-base", head, base) != nearest
+    made = Origin(work.top, [root, base], [head], head)
+    assert asked(place, made.event(sha=head)).base is not None
+    old = work.git("merge-base", "--all", head, base).splitlines()
+    assert place.git("merge-base", "--all", head, base).splitlines() == old
+
+
+def test_a_clone_with_all_history_keeps_it(origin: Origin, tmp_path: Path) -> None:
+    place = Project(tmp_path / "c")
+    place.git("remote", "add", "origin", origin.url)
+    place.git("fetch", "-q", "origin", "main")
+    place.git("checkout", "-q", "--detach", "FETCH_HEAD")
+    event = origin.event("merge_group", merge_base=origin.feature[-1], merge_head=origin.merge)
+    assert asked(place, event).base == origin.feature[-1]
+    assert place.git("rev-parse", "--is-shallow-repository") == "false"
+
+
+def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) -> None:
+    origin = make_origin(tmp_path / "origin", commits=90, left=80)
+    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+    place.git("fetch", "-q", "--depth=75", "origin", origin.main[-1])
+    assert asked(place, origin.event()).base == origin.main[80]
+    assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
+
+
+@pytest.mark.parametrize("depth", [1, None])
+def test_another_head_is_compared_with_where_it_left_and_says_so(
+    origin: Origin, tmp_path: Path, depth: int | None
+) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.feature[1], depth=depth)
+    found = asked(place, origin.event())
+    assert found.base == origin.main[2]
+    (warning,) = found.warnings
+    assert warning.startswith(
+        f"HEAD ({origin.feature[1][:12]}) is neither the pull request's head ({origin.feature[2][:12]}) nor its merge"
+    )
+
+
+def test_at_home_an_invented_event_leaves_the_choice_to_the_check(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=None, ref="refs/remotes/origin/feature")
+    place.git("remote", "set-url", "origin", "https://127.0.0.1:1/acme/widget.git")
+    found = asked(place, origin.event(pull=origin.pull(head_sha="a" * 40, base_sha="b" * 40)))
+    assert found.base is None
+    assert "its base (bbbbbbbbbbbb) is not here" in found.warnings[0]
+    assert default(place) == origin.main[2]
+    # without a remote as well
+    place.git("remote", "remove", "origin")
+    assert (
+        fetch_missing(
+            origin.event(pull=origin.pull(head_sha="a" * 40, base_sha="b" * 40)), TOKEN, place.top, None, None
+        ).base
+        is None
+    )
+
+
+def test_a_local_commit_on_a_shallow_clone(origin: Origin, tmp_path: Path) -> None:
+    """origin has never seen it: the history of the other end is enough."""
+    place = check_out(tmp_path / "c", origin.url, origin.main[3])
+    head = place.commit("local")
+    found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
+    assert found.base == origin.main[3]
+
+
+def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.main[-1], depth=None)
+    place.git("checkout", "-q", "--orphan", "new")
+    head = place.commit("alone")
+    found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
+    assert found.base == origin.main[-1]
+    assert "have no common commit" in found.warnings[0]
+
+
+def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    place.git("remote", "set-url", "origin", "/nowhere/at/all")
+    said = refused(place, origin.event())
+    assert said.startswith(
+        f"the first parent of the pull request's merge commit ({origin.main[-1][:12]}) is not in this clone"
+    )
+    assert said.endswith("add `fetch-depth: 0` under `with:` of actions/checkout")
+    place.git("remote", "remove", "origin")
+    assert "there is no remote origin" in refused(place, origin.event())
+    head = check_out(tmp_path / "d", origin.url, origin.feature[-1])
+    head.git("fetch", "-q", "--depth=1", "origin", origin.main[-1])
+    head.git("remote", "set-url", "origin", "/nowhere/at/all")
+    assert refused(head, origin.event()).startswith("history that this shallow clone lacks cannot be fetched")
+
+
+# --- other events -----------------------------------------------------------------------------------------------------
+
+
+def push(origin: Origin, **changes: object) -> Event:
+    return origin.event("push", ref="refs/heads/main", **changes)
+
+
+MAIN = "refs/remotes/origin/main"
+
+
+def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    event = origin.event(
+        "merge_group", merge_base=origin.main[4], merge_head=origin.merge, ref="refs/heads/gh-readonly-queue/main/pr-7"
+    )
+    assert asked(place, event).base == origin.main[4]
+    place.git("remote", "set-url", "origin", "/nowhere")
+    assert "base of the merge group" in refused(
+        place, origin.event("merge_group", merge_base="a" * 40, merge_head=origin.merge)
+    )
+
+
+@pytest.mark.parametrize("depth", [1, None])
+def test_a_push_compares_with_what_was_there_before(origin: Origin, tmp_path: Path, depth: int | None) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
+    assert asked(place, push(origin, before=origin.main[2])).base == origin.main[2]
+
+
+@pytest.mark.parametrize("depth", [1, None])
+@pytest.mark.parametrize("which", ["zeros", "none", "forced", "gone", "itself"])
+def test_a_push_without_a_before_compares_with_the_commit_before(
+    origin: Origin, tmp_path: Path, depth: int | None, which: str
+) -> None:
+    before = {
+        "zeros": "0" * 40,
+        "none": None,
+        "forced": origin.feature[-1],
+        "gone": "a" * 40,
+        "itself": origin.main[-1],
+    }[which]
+    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
+    assert asked(place, push(origin, before=before)).base == origin.main[-2]
+
+
+def test_the_first_commit_has_nothing_before(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.main[0], ref=MAIN)
+    assert asked(place, push(origin, before="0" * 40)).base is None
+
+
+@pytest.mark.parametrize("depth", [1, None])
+@pytest.mark.parametrize("name", ["main", "trunk"])
+def test_by_schedule_and_by_hand_the_check_compares_with_the_commit_before(
+    tmp_path: Path, depth: int | None, name: str
+) -> None:
+    origin = make_origin(tmp_path / "origin", branch=name)
+    for event in (
+        origin.event("schedule", ref=f"refs/heads/{name}", default_branch=None),
+        origin.event("workflow_dispatch", ref=f"refs/heads/{name}", default_branch=name),
+    ):
+        place = check_out(
+            tmp_path / event.name, origin.url, origin.main[-1], ref=f"refs/remotes/origin/{name}", depth=depth
+        )
+        assert asked(place, event).base is None
+        assert default(place) == origin.main[-2]
+
+
+@pytest.mark.parametrize("event", ["workflow_dispatch", "schedule"])
+@pytest.mark.parametrize("depth", [1, None])
+def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
+    origin: Origin, tmp_path: Path, depth: int | None, event: str
+) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref="refs/remotes/origin/main", depth=depth)
+    branch = None if event == "schedule" else "main"
+    found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
+    assert (found.base, found.head) == (None, BRANCH)
+    chosen = sides.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
+    assert chosen.base.revision == origin.main[2]
+
+
+@pytest.mark.parametrize("depth", [1, None])
+@pytest.mark.parametrize("name", ["main", "trunk"])
+def test_another_branch_is_compared_with_where_it_left_the_default_one(
+    tmp_path: Path, depth: int | None, name: str
+) -> None:
+    origin = make_origin(tmp_path / "origin", branch=name)
+    for event in ("push", "workflow_dispatch"):
+        place = check_out(
+            tmp_path / event, origin.url, origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth
+        )
+        found = asked(
+            place, origin.event(event, ref=f"refs/heads/{BRANCH}", default_branch=name, before=origin.feature[0])
+        )
+        assert found.base is None
+        assert default(place) == origin.main[2]
+
+
+def test_a_tag_on_the_default_branch(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.main[3], ref="refs/tags/v1")
+    assert asked(place, origin.event("push", ref="refs/tags/v1")).base is None
+    assert default(place) == origin.main[2]
+
+
+def test_a_default_branch_that_cannot_be_had(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+    said = refused(place, origin.event("push", ref="refs/heads/x", default_branch="gone"))
+    assert said.startswith("the default branch, gone, is not here and cannot be fetched")
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
+    subprocess.run(["git", "-C", str(origin.bare), "tag", "v1", origin.main[1]], check=True, env=environment())
+    cases = {
+        "main": "m5",
+        "v1": "m1",
+        origin.main[4]: "m4",
+        "v1~1": "m0",
+        "origin/main": "m5",
+        "HEAD^1": "m5",
+        "HEAD~3": "m3",
+        "refs/tags/v1": "m1",
+    }
+    for n, (base, text) in enumerate(cases.items()):
+        place = check_out(tmp_path / f"c{n}", origin.url, origin.merge)
+        found = asked(place, origin.event(), base)
+        assert (found.base, found.head, found.warnings) == (base, None, ())
+        assert at(place, base) == text
+
+
+def test_a_branch_of_any_name_is_an_input(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    found = fetch_missing(origin.event(), None, place.top, None, BRANCH)
+    assert (found.base, found.head) == (origin.main[2], BRANCH)
+    assert place.git("rev-parse", f"origin/{BRANCH}") == origin.feature[-1]
+
+
+def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    assert refused(place, origin.event(), "nowhere").startswith(
+        "base nowhere is not in this shallow clone and cannot be fetched: check the name"
+    )
+    refused(place, origin.event(), "+main")
+    for odd in ("--upload-pack=touch /tmp/x", "a b", "main:refs/heads/x", "^main", "main~3..main"):
+        for base, head in ((odd, None), (None, odd)):
+            with pytest.raises(SourceError, match="is no name of one commit: write a branch") as caught:
+                fetch_missing(origin.event(), None, place.top, base, head)
+            # the input is wrong, not the clone
+            assert not isinstance(caught.value, FetchError)
+    # what history turns out not to have the check says, and which names are near
+    assert fetch_missing(origin.event(), None, place.top, "HEAD~999", None).base == "HEAD~999"
+    whole = check_out(tmp_path / "d", origin.url, origin.merge, depth=None)
+    assert fetch_missing(origin.event(), None, whole.top, "mian", None).base == "mian"
+
+
+# --- the token --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logged(tmp_path: Path, nobody: pytest.MonkeyPatch) -> Path:
+    """git on PATH notes how it was called and whether it could see the token; gives the notes."""
+    notes, real = tmp_path / "notes", shutil.which("git")
+    shim = tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    # in a file: arguments of grep would be seen too
+    secrets = tmp_path / "secrets"
+    secrets.write_text(f"{TOKEN}\n" + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode() + "\n")
+    look = f"if env | grep -qFf {secrets}; then seen=yes; else seen=no; fi"
+    shim.write_text(f'#!/bin/sh\n{look}\nprintf "%s %s\\n" $seen "$*" >> {notes}\nexec {real} "$@"\n')
+    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    nobody.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
+    return notes
+
+
+class Watch:
+    """Reads the command lines of all processes until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.seen: set[bytes] = set()
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._ends.is_set():
+            for file in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    self.seen.add(file.read_bytes())
+                except OSError:
+                    continue
+            time.sleep(0.01)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._thread.join()
+
+
+def private(origin: Origin, server: GitServer, place: Path, sha: str | None = None, **more: str) -> Project:
+    """A checkout of a server that asks for the token, without the token in it."""
+    header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
+    return check_out(place, f"{server.url}/origin.git", sha or origin.merge, settings=header, **more)  # type: ignore[arg-type]
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    return [str(file) for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="absent: /proc")
+def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
+    origin: Origin, tmp_path: Path, logged: Path, nobody: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "trace"
+    for name in ("GIT_TRACE", "GIT_TRACE_CURL", "GIT_TRACE2", "GIT_TRACE2_EVENT"):
+        nobody.setenv(name, str(trace))
+    nobody.setenv("GIT_TRACE2_CONFIG_PARAMS", "http.*")
+    nobody.setenv("GIT_TRACE_REDACT", "0")
+    # as the step has it, and a runner's own settings of git
+    nobody.setenv("GITHUB_TOKEN", TOKEN)
+    nobody.setenv("GIT_CONFIG_COUNT", "1")
+    nobody.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    nobody.setenv("GIT_CONFIG_KEY_0", "safe.directory")
+    nobody.setenv("GIT_CONFIG_VALUE_0", "*")
+    with GitServer(origin.bare.parent, token=TOKEN, delay=0.1) as server:
+        place = private(origin, server, tmp_path / "c", origin.feature[-1])
+        nobody.delenv("GITHUB_TOKEN")
+        server.requests.clear()
+        logged.unlink()
+        trace.unlink(missing_ok=True)
+        with Watch() as watch:
+            found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+        assert found == Sides(origin.main[2], None, (), "the merge base with main")
+        assert all(
+            [value.lower() for value in request.authorization] == [server.wants().lower()]
+            for request in server.requests
+        )
+    pair = server.wants().split()[1]
+    lines = logged.read_text().splitlines()
+    assert {line.split()[0] for line in lines if " fetch " in line} == {"yes"}
+    assert [line for line in lines if line.startswith("yes") and " fetch " not in line] == []
+    assert TOKEN not in logged.read_text() and pair not in logged.read_text()
+    assert any(b"git-remote-http" in line or b"remote-http" in line for line in watch.seen)
+    assert [line for line in watch.seen if TOKEN.encode() in line or pair.encode() in line] == []
+    assert holding(place.top, TOKEN) + holding(place.top, pair) == []
+    assert not trace.exists() or (TOKEN not in trace.read_text() and pair not in trace.read_text())
+
+
+def test_without_the_token_a_private_repository_is_refused(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        place = private(origin, server, tmp_path / "c")
+        assert "cannot be fetched" in refused(place, origin.event(server_url=server.url))
+        with pytest.raises(FetchError) as caught:
+            fetch_missing(origin.event(server_url=server.url), "wrong", place.top, None, None)
+        assert "wrong" not in str(caught.value)
+
+
+def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_path: Path) -> None:
+    """The checkout keeps its own; two headers in one request would be refused."""
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        for n, (kept, token) in enumerate(((server.wants(), "wrong"), (server.wants(), TOKEN), ("basic b2xk", TOKEN))):
+            place = private(origin, server, tmp_path / f"c{n}")
+            place.git("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {kept}")
+            found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
+            assert found.base == origin.main[-1]
+            (warning,) = found.warnings
+            assert (
+                "where the benchmarks can read it: add `persist-credentials: false` under `with:` of actions/checkout"
+                in warning
+            )
+            assert TOKEN not in warning
+
+
+def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        host = server.url.removeprefix("http://")
+        for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
+            place = private(origin, server, tmp_path / f"c{n}")
+            place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
+            server.requests.clear()
+            found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
+            assert found.base == origin.main[-1]
+            assert (found.warnings != ()) is (":" in user)
+            # a password that is there is used first
+            other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
+            assert any(other in value for request in server.requests for value in request.authorization) is (
+                given == TOKEN
+            )
+            assert TOKEN not in repr(found)
+
+
+def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent) as other:
+        place = check_out(tmp_path / "c", f"{other.url}/origin.git", origin.merge)
+        other.requests.clear()
+        for server in (
+            "https://github.com",
+            other.url.replace("127.0.0.1", "localhost"),
+            other.url.replace("http:", "https:"),
+        ):
+            assert fetch_missing(origin.event(server_url=server), TOKEN, place.top, None, None).base == origin.main[-1]
+        place = check_out(tmp_path / "d", f"{other.url}/origin.git", origin.feature[-1])
+        assert fetch_missing(origin.event(), TOKEN, place.top, None, None).base == origin.main[2]
+        assert other.requests
+        assert [request for request in other.requests if request.authorization] == []
+
+
+def test_where_the_server_sends_it_on_the_token_does_not_go(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent) as other, GitServer(origin.bare.parent, token=TOKEN) as server:
+        place = private(origin, server, tmp_path / "c")
+        server.redirect = other.url
+        server.requests.clear()
+        found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+        # what anybody may have is still followed, by a git without the token
+        assert found.base == origin.main[-1]
+        assert server.requests[0].authorization
+        assert other.requests
+        assert [request for request in other.requests if request.authorization] == []
+
+
+def test_hooks_and_credential_helpers_of_the_clone_are_not_called(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        place = private(origin, server, tmp_path / "c")
+        called = tmp_path / "called"
+        for name in ("reference-transaction", "post-checkout"):
+            hook = place.top / ".git/hooks" / name
+            hook.write_text(f"#!/bin/sh\necho {name} >> {called}\n")
+            hook.chmod(0o755)
+        called.unlink(missing_ok=True)
+        assert fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None).base == origin.main[-1]
+    assert not called.exists()
+
+
+def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Path) -> None:
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        place = private(origin, server, tmp_path / "c")
+        seen = tmp_path / "seen"
+        place.git("config", "credential.helper", f"!env >> '{seen}'; true")
+        with pytest.raises(FetchError):
+            fetch_missing(origin.event(server_url=server.url), "expired", place.top, None, None)
+    # asked by the git that has no token, and by no other
+    assert "PATH=" in seen.read_text()
+    assert base64.b64encode(b"x-access-token:expired").decode() not in seen.read_text()
+
+
+# --- partial clones, submodules, large files --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("filter_", ["blob:none", "tree:0"])
+@pytest.mark.parametrize("depth", [1, None])
+def test_a_partial_clone_gets_the_files_of_both_sides(
+    origin: Origin, tmp_path: Path, filter_: str, depth: int | None
+) -> None:
+    with GitServer(origin.bare.parent, token=TOKEN) as server:
+        header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
+        place = Project(tmp_path / "c")
+        place.git("remote", "add", "origin", f"{server.url}/origin.git")
+        given = [part for key, value in header.items() for part in ("-c", f"{key}={value}")]
+        cut = [f"--depth={depth}"] if depth else []
+        place.git(
+            *given,
+            "fetch",
+            "-q",
+            "--no-tags",
+            *cut,
+            f"--filter={filter_}",
+            "origin",
+            f"{origin.feature[-1]}:refs/remotes/pull/7/head",
+        )
+        place.git(*given, "checkout", "-q", "--detach", "refs/remotes/pull/7/head")
+        found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+        assert found.base == origin.main[2]
+    assert at(place, found.base) == "m2"
+
+
+def with_submodule(tmp_path: Path, server: GitServer) -> Origin:
+    """Whose submodule "lib" is at another commit in each of its two commits; its server asks for the token."""
+    lib = make_origin(tmp_path / "served" / "lib")
+    shutil.move(lib.bare, tmp_path / "served" / "lib.git")
+    top = Project(tmp_path / "top")
+    top.write("at", "one")
+    top.write(".gitmodules", f'[submodule "lib"]\n\tpath = third party/lib\n\turl = {server.url}/lib.git\n')
+    commits = []
+    for sha in (lib.main[1], lib.main[4]):
+        top.git("update-index", "--add", "--cacheinfo", f"160000,{sha},third party/lib")
+        top.git("add", "at", ".gitmodules")
+        top.git("commit", "-q", "-m", sha)
+        commits.append(top.git("rev-parse", "HEAD"))
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", str(top.top), str(tmp_path / "served/origin.git")],
+        check=True,
+        env=environment(),
+    )
+    return Origin(tmp_path / "served/origin.git", commits, lib.main, commits[-1])
+
+
+def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
+    with GitServer(tmp_path / "served", token=TOKEN) as server:
+        made = with_submodule(tmp_path, server)
+        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
+        place = private(made, server, tmp_path / "c", ref=MAIN)
+        # not checked out: told, and left alone
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        (warning,) = found.warnings
+        assert warning.startswith("submodule third party/lib is not in the checkout, each build will clone it")
+        assert "`submodules: recursive`" in warning
+        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
+        inside = Project.__new__(Project)
+        inside.top = place.top / "third party/lib"
+        assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        assert found == Sides(made.main[0], None, (), "the commit before this push")
+        assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
+        assert inside.git("rev-parse", "HEAD") == made.feature[4]
+        # also while head has no such directory any more
+        shutil.rmtree(inside.top)
+        assert fetch_missing(event, TOKEN, place.top, None, None).warnings == ()
+
+
+def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
+    with GitServer(tmp_path / "served", token=TOKEN) as server:
+        made = with_submodule(tmp_path, server)
+        place = private(made, server, tmp_path / "c", ref=MAIN)
+        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
+        (tmp_path / "served/lib.git").rename(tmp_path / "served/gone.git")
+        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        assert found.base == made.main[0]
+        (warning,) = found.warnings
+        assert warning.startswith(f"submodule third party/lib lacks {made.feature[1][:12]}, which cannot be fetched (")
+        assert TOKEN not in warning
+
+
+def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=None)
+    assert checkout_warnings(origin.event(), place.top) == ()
+    place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
+        place.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
+    place.write("real.bin", "content")
+    place.write("text", "version https://git-lfs.github.com/spec/v1\n")
+    place.commit("large")
+    expected = "a.bin, data/b.bin, data/c d.bin and 1 more are pointers of git lfs, not the content, and so on both sides: add `lfs: true` under `with:` of actions/checkout"
+    assert checkout_warnings(origin.event(), place.top) == (expected,)
+    assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", None).warnings
+    for name in ("a.bin", "data/b.bin", "e.bin"):
+        place.write(name, "content")
+    assert checkout_warnings(origin.event(), place.top)[0].startswith("data/c d.bin is a pointer of git lfs")
+
+
+def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:
+    made = Project(tmp_path / "alone")
+    made.write("at", "x")
+    made.commit()
+    made.write("at", "y")
+    made.commit()
+    assert fetch_missing(origin.event("push", ref="refs/heads/main"), TOKEN, made.top, None, None).base == made.git(
+        "rev-parse", "HEAD~1"
+    )

@@ -1,0 +1,489 @@
+"""perfgate calibrate: the gates it forms of its rounds, what it says, and the whole of it on a small project."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from msgspec import structs
+
+from gate.cli.options import RulesOptions
+from gate.commands.calibrate import calibrate
+from gate.commands.calibrate import text as calibration_text
+from gate.commands.calibrate.calibrate import CalibrateOptions
+from gate.commands.calibrate.findings import Calibration, Session, render, session_of, with_worth
+from gate.commands.calibrate.gates import MOST_TRIES, gate_rounds, gates_of, worsened
+from gate.config.parse import parse
+from gate.config.source import from_tables
+from gate.config.types import Config
+from gate.decide import decide
+from gate.memory.entries import Entry, HistoryError
+from gate.memory.entries import Session as Kept
+from gate.memory.sessions import setups_of
+from gate.memory.store import History
+from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
+from gate.run.project import open_itself
+from gate.stats.select import of_builds
+from tests.support.lines import builds, located
+from tests.support.project import CONFIG, Project
+from tests.support.simulate import evidence, normal, sample
+
+RULES = RulesOptions(None, None, (), ())
+NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+
+
+def config(**tables: Any) -> Config:
+    return parse(from_tables(tables, "test"))
+
+
+def noise(cases: int, rounds: int, sd: float = 0.01) -> list[Case]:
+    rng = np.random.default_rng(7)
+    components, counts = (sd, 0.0, 0.001), (rounds, 2, 3)
+    return evidence(
+        [(sample(rng, normal, components, counts), sample(rng, normal, components, counts)) for _ in range(cases)]
+    ).cases
+
+
+class Judge:
+    """Stands for decide: keeps what it was asked."""
+
+    def __init__(self, verdict: str = "pass", exit_code: int = 0, found: frozenset[str] = frozenset()) -> None:
+        self.asked: list[Evidence] = []
+        self.policies: list[Any] = []
+        self.answer = (verdict, exit_code, found)
+
+    def __call__(self, found: Evidence, policy: Any) -> Report:
+        self.asked.append(found)
+        self.policies.append(policy)
+        report = decide(found, policy)
+        verdict, code, names = self.answer
+        findings = [
+            structs.replace(f, verdict="regression" if f.benchmark in names else "unchanged") for f in report.findings
+        ]
+        return structs.replace(report, verdict=verdict, exit_code=code, findings=findings)
+
+
+# --- gates ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("builds", "min_builds", "rounds"),
+    [(3, 5, 5), (7, 5, 7), ({"min": 4, "max": 12}, 5, 5), ({"min": 6, "max": 12}, 5, 6)],
+)
+def test_a_gate_has_the_rounds_that_a_regression_takes(builds: Any, min_builds: int, rounds: int) -> None:
+    assert gate_rounds(config(gate={"min_builds": min_builds}, plan={"builds": builds})) == rounds
+
+
+def test_gates_are_disjoint_and_complete() -> None:
+    cases = noise(2, 17)
+    # a round that one case lacks on one side is in no gate
+    cases[1] = structs.replace(
+        cases[1], head=of_builds(cases[1].head, {(0, b) for b in range(17) if b != 6}.__contains__)
+    )
+    judge = Judge()
+    found = gates_of(cases, config(), (), judge)
+    rounds = [{b for _, b in case.base.builds} for gate in judge.asked for case in gate.cases[:1]]
+    assert rounds == [{0, 1, 2, 3, 4}, {5, 7, 8, 9, 10}, {11, 12, 13, 14, 15}]
+    for gate in judge.asked:
+        assert all(side.builds == gate.cases[0].base.builds for case in gate.cases for side in (case.base, case.head))
+        assert (gate.run, gate.looks, gate.rounds.done, gate.rounds.planned) == (None, [], 5, 5)
+    assert (found.rounds, found.failed.count, found.failed.of, found.inconclusive) == (5, 0, 3, 0)
+
+
+@pytest.mark.parametrize(("verdict", "code", "inconclusive"), [("regression", 1, 0), ("inconclusive", 3, 3)])
+def test_a_gate_fails_by_its_exit_code(verdict: str, code: int, inconclusive: int) -> None:
+    found = gates_of(noise(1, 15), config(), (), Judge(verdict, code))
+    assert (found.failed.count, found.failed.of, found.inconclusive) == (3, 3, inconclusive)
+    assert gates_of(noise(1, 15), config(), (), Judge("inconclusive", 0)).failed.count == 0
+
+
+def test_accepted_regressions_do_not_hide_false_alarms() -> None:
+    accept = {"benchmark": "*", "up_to": "99%", "until": datetime.date(2099, 1, 1), "reason": "x"}
+    judge = Judge()
+    gates_of(noise(1, 5), config(accept=[accept]), (), judge)
+    assert [policy.config.accept for policy in judge.policies] == [[]]
+
+
+def test_too_few_rounds_make_no_gate() -> None:
+    found = gates_of(noise(1, 4), config(), (0.05,), Judge())
+    assert (found.failed.of, found.power) == (0, ())
+    assert gates_of([], config(), (0.05,), Judge()).failed.of == 0
+
+
+def test_a_change_is_put_into_one_benchmark_at_a_time() -> None:
+    cases, judge = noise(3, 10), Judge(found=frozenset({"case-1"}))
+    found = gates_of(cases, config(), (0.5,), judge)
+    (power,) = found.power
+    assert (power.change, power.tries.count, power.tries.of) == (0.5, 2, 6)
+    for asked in judge.asked[2:]:
+        means = [case.head.values.mean() for case in asked.cases]
+        assert sorted(round(mean * 2) for mean in means) == [2, 2, 3]
+    # what is compared as a number is found for sure
+    exact = [structs.replace(cases[0], exact=True), *cases[1:]]
+    assert gates_of(exact, config(), (0.5,), Judge()).power[0].tries.of == 4
+
+
+def test_many_benchmarks_are_drawn_from() -> None:
+    judge = Judge(found=frozenset({"case-3"}))
+    found = gates_of(noise(40, 10), config(), (0.05,), judge)
+    assert found.power[0].tries.of == MOST_TRIES
+    assert len(judge.asked) == 2 + MOST_TRIES
+
+
+def test_worse_is_slower_or_less() -> None:
+    (case,) = noise(1, 2)
+    assert worsened(case, 0.25).head.values.tolist() == pytest.approx((case.head.values * 1.25).tolist())
+    rate = structs.replace(case, better="higher")
+    assert worsened(rate, 0.25).head.values.tolist() == pytest.approx((case.head.values * 0.8).tolist())
+    assert worsened(case, 0.25).base is case.base
+
+
+def test_real_gates_find_what_is_there_and_nothing_else() -> None:
+    found = gates_of(noise(3, 40, sd=0.005), config(gate={"threshold": "2%"}), (0.01, 0.10))
+    assert (found.failed.count, found.failed.of, found.failed.low) == (0, 8, 0)
+    assert found.failed.high == pytest.approx(1 - 0.025 ** (1 / 8))
+    small, large = found.power
+    assert (small.tries.count, small.tries.of) == (0, 24)
+    assert (large.tries.count, large.tries.of) == (24, 24)
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+def session(rounds: int = 20, **tables: Any) -> Session:
+    rng = np.random.default_rng(3)
+    read = config(
+        benchmark=[
+            {"name": "parse", "command": "./parse", "instrument": "values"},
+            {
+                "name": "size",
+                "command": "./size",
+                "instrument": "values",
+                "metric": {"size": {"unit": "B", "exact": True}},
+            },
+        ],
+        plan={"executions": 2, "iterations": 3},
+        **tables,
+    )
+    lines = []
+    for side in ("base", "head"):
+        values = 1 + 0.004 * rng.normal(size=(rounds, 1, 1)) + 0.01 * rng.normal(size=(rounds, 2, 3))
+        lines += builds(side, values.tolist(), benchmark="parse", seconds=5.0)
+        lines += builds(side, [[[4096]]] * rounds, benchmark="size", metric="size", unit="B")
+        lines += builds(side, [[[0.01]]] * rounds, benchmark="coarse")
+    records: list[Record] = [line.record for line in located(*lines)]
+    run = Run(
+        id="20261120T090000Z-abcdef", created="2026-11-20T09:00:00Z", head=Commit(ref="main", sha="1234567890abcdef"),
+        host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
+        config={"plan": {"builds": 20}}, warnings=["plan.builds = 20 is below gate.min_builds = 30: no change is called"],
+    )  # fmt: skip
+    return session_of([run, *records], run, read, setups_of(read, {}), (0.01, 0.05))
+
+
+def entries(made: Session, *, name: str, day: int, project: str = "widget") -> list[Entry]:
+    created = f"2026-11-{day:02}T09:00:00Z"
+    kept = Kept(id=name, created=created, kind="calibration", project=project, host={"fingerprint": "abc"}, commit=None)
+    return [
+        Entry(
+            session=kept,
+            learned=structs.replace(
+                one, remembered=structs.replace(one.remembered, session=name, created=created)
+            ),
+        )
+        for one in made.learned
+    ]  # fmt: skip
+
+
+def test_what_was_learned_level_by_level() -> None:
+    made = session()
+    (found,) = made.calibration.findings
+    assert (found.benchmark, found.metric, found.statistic) == ("parse", "time", "mean")
+    # drawn with 1% per iteration, nothing per execution, 0.4% per build
+    assert found.added.iteration == pytest.approx(0.01, rel=0.15)
+    assert found.added.execution is not None and found.added.execution < 0.004
+    assert found.added.build == pytest.approx(0.004, rel=0.6)
+    truth = (2 * (0.004**2 + 0.01**2 / 6)) ** 0.5
+    assert found.round == pytest.approx(truth, rel=0.5)
+    assert found.df == 19
+    squares = found.remembered
+    assert squares.iteration is not None and squares.execution is not None and squares.build is not None
+    assert found.added.iteration == pytest.approx(squares.iteration.value**0.5)
+    rest = max(squares.build.value - squares.execution.value / 2, 0.0)
+    assert found.added.build == pytest.approx(rest**0.5)
+    assert made.calibration.left_out == ["coarse time"]
+    assert made.calibration.rounds.done == 20
+    assert not any("plan.builds" in warning for warning in made.calibration.warnings)
+
+
+def test_what_it_is_worth_and_what_more_would_add() -> None:
+    made = session()
+    first = entries(made, name="20261120T090000Z-abcdef", day=20)
+    found = with_worth(made.calibration, first, "widget", NOW)
+    (finding,) = found.findings
+    assert finding.worth is not None
+    # 1/(1/19 + 2/12), and with two more 1/(1/57 + (4/3)/12) or the cap
+    assert finding.worth.df == pytest.approx(4.56, abs=0.01)
+    assert found.forecast is not None
+    assert (found.forecast.more, round(found.forecast.low, 2), found.forecast.high) == (2, 7.77, 20)
+    later = [*first, *entries(made, name="b", day=13), *entries(made, name="c", day=6)]
+    found = with_worth(made.calibration, later, "widget", NOW)
+    assert found.forecast is None
+    assert found.findings[0].worth is not None
+    assert (found.findings[0].worth.sessions, found.findings[0].worth.first) == (3, "2026-11-06")
+    # another project's benchmark of that name is another one
+    found = with_worth(made.calibration, [*first, *entries(made, name="d", day=6, project="gadget")], "widget", NOW)
+    assert found.findings[0].worth is not None and found.findings[0].worth.sessions == 1
+
+
+def text(found: Calibration, **how: Any) -> str:
+    return calibration_text.render(found, **how)
+
+
+def test_the_text_says_all_of_it() -> None:
+    made = session()
+    kept = with_worth(made.calibration, entries(made, name="20261120T090000Z-abcdef", day=20), "widget", NOW)
+    shown = text(structs.replace(kept, history="/state/history.sqlite"))
+    assert "\x1b" not in shown
+    plain = " ".join(shown.split())
+    for words in (
+        "Calibrated: the noise of 1 benchmark on this host, from 20 rounds",
+        "main 1234567890, against itself",
+        "20 rounds of 2 executions x 3 iterations a side",
+        "Z80, 2 cores, 1 GiB",
+        "parse time 1.0% none 0.44% 0.84% 19 4.6",
+        "parse - 2.00 s 0 1.00 s",
+        "1 session, worth 4.6 degrees of at most 20; 2 more calibrations on other days would make it about 8 to 20",
+        "0 of 4 gates of 5 rounds failed though nothing changed: at most 60% would",
+        "1%: 0 of 8, 5%: 4 of 8 found, with a threshold of 3%. Synthetic: ",
+        "in /state/history.sqlite as 20261120T090000Z-abcdef",
+    ):
+        assert words in plain
+    assert max(len(line) for line in shown.splitlines()) <= 100
+    assert "\x1b[1m" in text(kept, color=True)
+
+
+def test_from_60_gates_on_the_text_has_both_limits() -> None:
+    found = session().calibration
+    failed = structs.replace(found.gates.failed, count=2, of=60, low=0.0041, high=0.115)
+    assert "2 of 60 gates of 5 rounds failed though nothing changed: 0.4% to 12% would" in " ".join(
+        text(structs.replace(found, gates=structs.replace(found.gates, failed=failed, inconclusive=1))).replace(
+            ", 1 of them inconclusive", ""
+        ).split()
+    )  # fmt: skip
+
+
+def test_a_narrow_terminal_gets_blocks() -> None:
+    shown = text(session().calibration, width=44)
+    assert max(len(line) for line in shown.splitlines()) <= 44
+    assert "iteration 1.0%" in shown
+
+
+def test_nothing_learned_is_said() -> None:
+    made = session(rounds=1)
+    assert made.learned == []
+    shown = text(made.calibration)
+    assert shown.startswith("Not calibrated: nothing could be learned\n")
+    assert "no gate could be formed: it takes 5 rounds" in shown
+
+
+def test_the_json_is_the_calibration() -> None:
+    found = session().calibration
+    assert msgspec.json.decode(render(found), type=Calibration) == found
+    assert set(json.loads(render(found))) == set(Calibration.__struct_fields__)
+
+
+# --- the project ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """One commit, on a machine that is no CI."""
+    made = Project(tmp_path / "widget")
+    made.bench(0.001, **{"perfgate.toml": CONFIG})
+    made.commit()
+    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(made.top)
+    return made
+
+
+def test_both_sides_are_head(project: Project) -> None:
+    sha = project.git("rev-parse", "HEAD")
+    found = open_itself(None, RULES)
+    assert found.sources.base == found.sources.head
+    assert (found.sources.head.commit.sha, found.sources.head.commit.dirty) == (sha, False)
+    assert found.settings.warnings == []
+    # the working tree as it is, with a config that nobody committed yet
+    project.write("perfgate.toml", CONFIG.replace('"bench"', '"renamed"'))
+    found = open_itself(None, RULES)
+    assert found.sources.base == found.sources.head
+    assert found.sources.head.commit.dirty
+    assert found.sources.base.revision != sha
+    assert found.settings.benchmarks == {"base": ["renamed"], "head": ["renamed"]}
+    assert found.settings.warnings == []
+    found = open_itself("HEAD", RULES)
+    assert (found.sources.base.revision, found.settings.benchmarks["base"]) == (sha, ["bench"])
+
+
+def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> None:
+    project.write("perfgate.toml", "[gate]\nnonsense = 1\n")
+    project.commit()
+    project.write("perfgate.toml", CONFIG)
+    assert open_itself(None, RULES).settings.benchmarks["base"] == ["bench"]
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+OPTIONS = CalibrateOptions(
+    head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, quiet=False, history=None,
+    inject=(0.05,), json=None, strict=False,
+)  # fmt: skip
+
+
+def ran(**options: Any) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    values = {name: getattr(OPTIONS, name) for name in CalibrateOptions.__slots__} | options
+    code = calibrate.run(CalibrateOptions(**values), RULES, out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+measures = pytest.mark.xdist_group("measures")
+
+
+@measures
+def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> None:
+    code, out, err = ran(json=str(tmp_path / "out.json"))
+    assert code == 0, err
+    assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
+    assert "against itself: 1 benchmark x 5 builds x 2 executions x 4 iterations a side" in err
+    assert "1 h 00 min" in err  # 4 x the budget of a check
+    history = tmp_path / "home/.local/state/perfgate/history.sqlite"
+    with History.open(history) as opened:
+        found = json.loads((tmp_path / "out.json").read_text())
+        (entry,) = opened.of_host(found["host"]["fingerprint"])
+    assert entry.session.id == found["session"]
+    assert entry.session.kind == "calibration"
+    assert entry.session.commit == project.git("rev-parse", "HEAD")
+    assert entry.learned.setup.command == "python3 bench.py {output}"
+    assert entry.learned.remembered.rounds == 5
+    assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4
+    assert entry.learned.costs.start is not None and entry.learned.costs.start > 0
+    assert found["history"] == str(history)
+    assert found["gates"]["failed"]["of"] == 1
+    assert [p["change"] for p in found["gates"]["power"]] == [0.05]
+    assert found["findings"][0]["worth"]["sessions"] == 1
+    # beside the run of a check, and out of git's sight
+    assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()
+    assert project.git("status", "--porcelain") == ""
+    # the session of a resumed run is the same one
+    code, out, _ = ran(resume=True, quiet=True)
+    assert (code, out) == (0, "Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
+    with History.open(history) as opened:
+        assert len(opened.of_host(found["host"]["fingerprint"])) == 1
+
+
+@measures
+def test_in_a_pull_request_it_measures_and_remembers_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = {"ref": "x", "sha": "a" * 40}
+    (tmp_path / "event.json").write_text(json.dumps({"pull_request": {"number": 7, "head": head, "base": head}}))
+    for name, value in {
+        "EVENT_NAME": "pull_request", "EVENT_PATH": str(tmp_path / "event.json"), "REPOSITORY": "acme/widget", "SHA": "a" * 40,
+        "REF": "refs/pull/7/merge", "RUN_ID": "1",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    code, out, err = ran(builds=2, history=tmp_path / "history", json=str(tmp_path / "out.json"))
+    assert code == 0, err
+    assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n")
+    assert (
+        "perfgate: warning: this calibration will not be remembered: this is a pull_request event of refs/pull/7/merge"
+        in err
+    )
+    assert json.loads((tmp_path / "out.json").read_text())["history"] is None
+    assert not (tmp_path / "history").exists()
+
+
+@measures
+def test_a_failure_is_an_error_and_the_others_are_learned(project: Project, tmp_path: Path) -> None:
+    project.write(
+        "perfgate.toml", CONFIG + '[[benchmark]]\nname = "broken"\ncommand = "exit 3"\ninstrument = "spawn"\n'
+    )
+    code, out, _ = ran(builds=2, history=tmp_path / "h")
+    assert code == 4
+    assert "broken failed on" in out
+    assert "exit 3" in out
+    assert "Calibrated: the noise of 1 benchmark" in out
+
+
+@measures
+def test_nothing_learned_is_an_error(project: Project, tmp_path: Path) -> None:
+    project.write("bench.py", "raise SystemExit(1)")
+    code, out, _ = ran(builds=2, history=tmp_path / "h", quiet=True)
+    assert (code, out) == (4, "Not calibrated: nothing could be learned\n")
+
+
+@measures
+def test_a_history_that_fails_afterwards_keeps_the_measurements(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bool:
+        raise HistoryError("h: the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(History, "add", refuse)
+        code, out, err = ran(builds=2, history=tmp_path / "h")
+    assert code == 4
+    assert "h: the disk is full; the measurements are kept" in err
+    assert "\nkept" not in out
+    code, out, _ = ran(builds=2, history=tmp_path / "h", resume=True)
+    assert code == 0
+    assert "\nkept" in out
+
+
+def test_what_cannot_work_is_refused_before_measuring(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "h").write_text("junk" * 100)
+    for options in ({"history": tmp_path / "h"}, {"json": str(tmp_path)}, {"head": "nowhere"}):
+        with pytest.raises(UserError):
+            ran(**options)
+    assert not (project.top / ".perfgate").exists()
+
+
+def test_a_dry_run_measures_nothing(project: Project, tmp_path: Path) -> None:
+    code, out, _ = ran(dry_run=True, builds=3, budget=60.0)
+    assert code == 0
+    assert "round 3 of 3" in out
+    assert "1 min" in out
+    assert not (tmp_path / "home").exists()
+    assert not (project.top / ".perfgate").exists()
+
+
+@measures
+def test_a_history_in_the_checkout_is_no_change_of_heads(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise.sqlite"'))
+    project.commit()
+    code, _, err = ran(builds=2, quiet=True)
+    assert code == 0, err
+    assert (project.top / "noise.sqlite").exists()
+    assert not open_itself(None, RULES).sources.head.commit.dirty
+
+
+@measures
+def test_it_goes_on_where_it_was_interrupted(project: Project, tmp_path: Path) -> None:
+    assert ran(builds=3, history=tmp_path / "h", quiet=True)[0] == 0
+    file = project.top / ".perfgate/calibration/measurements.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[: len(lines) // 2]))
+    (tmp_path / "h").unlink()
+    code, out, _ = ran(builds=3, history=tmp_path / "h", resume=True)
+    assert code == 0
+    assert "3 rounds of" in out
+    assert len(file.read_bytes().splitlines()) >= len(lines)

@@ -1,0 +1,212 @@
+"""perfgate doctor, --strict, and what goes with them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from gate.cli.main import main
+from gate.commands.doctor import doctor
+from gate.commands.doctor import text as doctor_text
+from gate.run.measuring import UnfitError, refuse_unfit, unfit_warnings
+from gate.words.plain import columns
+from harness.host.fitness import Check
+
+FIT = [
+    Check("governor", "unknown", "this system does not tell", "A frequency that follows the load makes it noisy."),
+    Check("turbo", "warn", "on", "How long a frequency above the nominal lasts depends on heat.", "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"),
+    Check("aslr", "ok", "on", "Leave it on."),
+    Check("swap", "ok", "none", "Disks are slow."),
+]  # fmt: skip
+UNFIT = [
+    *FIT,
+    Check("steal time", "bad", "23.1% of the time that programs wanted", "The hypervisor runs another machine."),
+    Check("other processes", "bad", "evil \x1b[31m\nname", "Others take processors."),
+]
+
+SHOWN = """\
+bad      steal time       23.1% of the time that programs wanted
+         The hypervisor runs another machine.
+
+bad      other processes  evil \\x1b[31m\\nname
+         Others take processors.
+
+warn     turbo            on
+         How long a frequency above the nominal lasts depends on heat.
+         to change it: echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
+
+unknown  governor: this system does not tell. A frequency that follows the load
+           makes it noisy.
+
+ok       aslr: on
+         swap: none
+
+unfit: steal time, other processes; 1 warning, 1 unknown
+"""
+
+
+def test_the_text() -> None:
+    text = doctor_text.render(UNFIT, width=80)
+    assert text == SHOWN
+    painted = doctor_text.render(UNFIT, width=80, color=True)
+    assert "\x1b[1;31mbad\x1b[0m" in painted
+    assert painted.endswith("\x1b[1;31munfit: steal time, other processes; 1 warning, 1 unknown\x1b[0m\n")
+
+
+@pytest.mark.parametrize("width", [10, 40, 60, 80, 140])
+def test_only_commands_go_beyond_the_width(width: int) -> None:
+    lines = doctor_text.render(UNFIT, width=width).splitlines()
+    assert all(columns(line) <= max(width, 40) for line in lines if "to change it:" not in line)
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict"),
+    [
+        (FIT, "fit with 1 warning, 1 unknown"),
+        (FIT[2:], "fit"),
+        (FIT[:1], "fit with 1 unknown"),
+        ([*FIT[1:2], *FIT[1:2]], "fit with 2 warnings"),
+        (UNFIT[4:5], "unfit: steal time"),
+    ],
+)
+def test_the_verdict(checks: list[Check], verdict: str) -> None:
+    assert doctor_text.verdict(checks) == verdict
+    assert doctor_text.render(checks).endswith(f"\n{verdict}\n")
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def perfgate(*argv: str) -> Ran:
+    out, err = io.StringIO(), io.StringIO()
+    return Ran(main(argv, out, err), out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def examined(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
+    """What the host's checks find; a test may change it."""
+    found = list(UNFIT)
+    monkeypatch.setattr(doctor, "examine", lambda _: found)
+    return found
+
+
+def test_an_unfit_host_fails_only_strictly(examined: list[Check]) -> None:
+    assert perfgate("doctor")[0] == 0
+    strict = perfgate("doctor", "--strict")
+    assert (strict.code, strict.err) == (5, "")
+    assert strict.out.endswith("unfit: steal time, other processes; 1 warning, 1 unknown\n")
+    examined[:] = FIT
+    assert perfgate("doctor", "--strict").code == 0
+
+
+def test_json(examined: list[Check], tmp_path: Path) -> None:
+    on_stdout = perfgate("doctor", "--json", "-", "--strict")
+    assert on_stdout.code == 5
+    found = json.loads(on_stdout.out)
+    assert (found["schema"], found["verdict"], len(found["checks"])) == (1, "unfit", len(UNFIT))
+    assert [list(check) for check in found["checks"]] == [["name", "state", "value", "why", "command"]] * len(UNFIT)
+    assert found["checks"][0]["command"] is None
+    file = tmp_path / "doctor.json"
+    examined[:] = [*FIT, Check("history", "warn", "/home/\udcff", "why", None)]
+    shown = perfgate("doctor", "--json", str(file))
+    assert shown.out.startswith("warn")
+    written = json.loads(file.read_text())
+    assert (written["verdict"], written["checks"][-1]["value"]) == ("fit", "/home/\\udcff")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
+        (("doctor", "--nonsense"), "unrecognized arguments: --nonsense"),
+        (("doctor", "ls"), "ls: a command belongs to --metrics"),
+        (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
+        (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: does not go with --metrics"),
+        (("calibrate", "--simulate", "--strict"), "--strict: does not go with --simulate"),
+    ],
+)
+@pytest.mark.usefixtures("examined")
+def test_bad_options(argv: tuple[str, ...], said: str) -> None:
+    ran = perfgate(*argv)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert said in ran.err
+
+
+def test_a_command_for_metrics_keeps_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = ModuleType("gate.commands.doctor.metrics")
+    asked: list[dict[str, Any]] = []
+    module.MetricsOptions = lambda **options: options
+
+    def run(options: dict[str, Any], *_: object) -> int:
+        asked.append(options)
+        return 0
+
+    module.run = run
+    monkeypatch.setitem(sys.modules, "gate.commands.doctor.metrics", module)
+    assert perfgate("doctor", "--json", "-", "--metrics", "--", "cargo", "-v", "bench", "--", "--json", "x").code == 0
+    assert asked == [{"command": ("cargo", "-v", "bench", "--", "--json", "x"), "json": "-"}]
+
+
+def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_unfit([])
+    with pytest.raises(
+        UnfitError, match=r"unfit to measure on: swap: swapping now; steal time: 23%; `perfgate doctor`"
+    ):
+        refuse_unfit(["swap: swapping now", "steal time: 23%"])
+    assert unfit_warnings(["swap: swapping now"]) == ["the host was unfit when measuring began: swap: swapping now"]
+
+    def refused(*_: object, **__: object) -> int:
+        refuse_unfit(["other processes: most of all evil\nname"])
+        return 0
+
+    monkeypatch.setattr("gate.commands.check.check.run", refused)
+    ran = perfgate("check", "--strict")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (5, "", 1)
+    assert "most of all evil\\nname; `perfgate doctor` shows more" in ran.err
+
+
+@pytest.mark.parametrize("command", ["check", "measure"])
+def test_strict_reaches_what_measures(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+
+    def run(options: Any, *_: object, **__: object) -> int:
+        told.append(options.strict)
+        return 0
+
+    monkeypatch.setattr(f"gate.commands.{command}.run", run)
+    perfgate(command)
+    perfgate(command, "--strict")
+    assert told == [False, True]
+
+
+def test_strict_reaches_calibrate(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+
+    def run(options: Any, *_: object) -> int:
+        told.append(options.strict)
+        return 0
+
+    monkeypatch.setattr("gate.commands.calibrate.calibrate.run", run)
+    perfgate("calibrate")
+    perfgate("calibrate", "--strict")
+    assert told == [False, True]
+
+
+def test_the_help_tells_of_5() -> None:
+    assert "  5  the host is unfit (only with --strict)\n" in perfgate("--help").out
+    assert "perfgate doctor --strict" in perfgate("doctor", "--help").out
+
+
+def test_this_host() -> None:
+    ran = perfgate("doctor")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-1].startswith(("fit", "unfit: "))

@@ -1,0 +1,486 @@
+"""perfgate init on made-up projects whose benchmarks other tools run: what it detects, and that its file can be read."""
+
+import io
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gate.commands.init.detect.amount import Suite, amount, length_of_value
+from gate.commands.init.detect.choose import choose
+from gate.commands.init.detect.found import Found, names_of
+from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.init import InitOptions, run
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.config.types import Config
+
+Project = Callable[[dict[str, str]], Path]
+
+_MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"
+_BENCH = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\n"
+_TEST = "package a\n\nfunc TestA(t *testing.T) {}\n"
+_OPTIONS = ["-test.run=^$", "-test.bench=.", "-test.benchtime=200ms"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Make a git repository of files."""
+
+    def make(files: dict[str, str]) -> Path:
+        directory = tmp_path / "a project"
+        directory.mkdir()
+        for name, text in files.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text, encoding="utf-8")
+        subprocess.run(["git", "init", "--quiet"], cwd=directory, check=True)
+        return directory
+
+    return make
+
+
+def written(directory: Path, kind: str | None = None) -> Config:
+    out, err = io.StringIO(), io.StringIO()
+    assert run(InitOptions(directory, kind, force=False), out, err) == 0, err.getvalue()
+    return parse(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
+
+
+def detected(directory: Path) -> Found:
+    return choose(read_tree(directory), None)[0]
+
+
+# --- how much ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cases", [1, 3, 10, 40, 100])
+def test_the_plan_takes_minutes(cases: int) -> None:
+    suite = Suite(cases, 0.5, 0.1)
+    length = length_of_value(suite)
+    plan = amount(suite, length)
+    # by hand: 6 values, a half more to find the number of repetitions, 2 executions, 12 builds of 2 sides
+    seconds = (0.1 + cases * 6 * length * 1.5) * 2 * 12 * 2
+    assert seconds <= 300 or length == 0.01
+    assert (plan.executions, plan.iterations, plan.warmup) == (2, 5, 1)
+    assert f"{-(-seconds // 60):.0f} minute" in plan.comment[1]
+
+
+def test_names_are_distinct_and_none_leads_another() -> None:
+    assert names_of(["", "a", "a/b", "a-b"], "top") == ["top", "a", "a-b", "a-b-2"]
+
+
+# --- go ------------------------------------------------------------------------------------------------------------
+
+
+def test_go_benchmarks(project: Project) -> None:
+    config = written(project({"go.mod": _MODULE, "a_test.go": _BENCH, "a.go": "package a\n"}))
+    (benchmark,) = config.benchmark
+    assert (benchmark.name, benchmark.instrument) == ("words", "go")
+    assert benchmark.command == ["./bench.test", *_OPTIONS]
+    # the layout is drawn when it is linked: by the build, and not by each execution
+    assert config.build.command == "go test -c -o bench.test ."
+    assert config.build.artifacts == ["bench.test"]
+    assert config.gate.floor is None  # 1 ns by default
+    assert (config.plan.executions, config.plan.iterations, benchmark.warmup) == (2, 5, 1)
+
+
+def test_go_packages_in_their_own_directories(project: Project) -> None:
+    files = {
+        "go.work": "go 1.21\n\nuse ./x\n",
+        "x/go.mod": _MODULE,
+        "it's here/go.mod": _MODULE,
+        "it's here/a_test.go": _BENCH,
+        "x/not importable/a_test.go": _BENCH,
+        "x/deep/er/a_test.go": _BENCH + "\nfunc BenchmarkB(b *testing.B) {\n\tb.Run(n, f)\n}\n",
+        "x/plain/a_test.go": _TEST,
+    }
+    config = written(project(files))
+    assert [benchmark.name for benchmark in config.benchmark] == ["it's here", "x-deep-er"]
+    script = str(config.build.command)
+    assert script.startswith("for package in ")
+    assert shlex.split(script)[3:5] == ["it's here", "x/deep/er;"]
+    first, second = (str(benchmark.command) for benchmark in config.benchmark)
+    assert shlex.split(first) == ["cd", "it's here", "&&", "./bench.test", *_OPTIONS[:2], "-test.benchtime=100ms"]
+    assert second.startswith("cd x/deep/er && ./bench.test ")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["testdata/a_test.go", "vendor/x/a_test.go", "_old/a_test.go", ".x/a_test.go", "a_windows_test.go", "_a_test.go"],
+)
+def test_go_looks_where_the_go_command_does(project: Project, path: str) -> None:
+    assert not detected(project({"go.mod": _MODULE, path: _BENCH})).is_suite
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("func BenchmarkA(b *testing.B) {", True),
+        ("func Benchmark(b *testing.B) {", True),
+        ("func Benchmark_a(b *testing.B) {", True),
+        ("//go:build linux && !race\n\nfunc BenchmarkA(b *testing.B) {", True),
+        ("func Benchmarka(b *testing.B) {", False),
+        ("func BenchmarkA(b *B) {", False),
+        ("// func BenchmarkA(b *testing.B) {", False),
+        ("func (s *S) BenchmarkA(b *testing.B) {", False),
+        ("//go:build integration\n\nfunc BenchmarkA(b *testing.B) {", False),
+        ("//go:build !linux\n\nfunc BenchmarkA(b *testing.B) {", False),
+    ],
+)
+def test_what_a_benchmark_of_go_is(project: Project, text: str, found: bool) -> None:
+    assert detected(project({"go.mod": _MODULE, "a_test.go": f"package a\n{text}\n}}\n"})).is_suite is found
+
+
+def test_go_with_many_packages_says_what_is_left_out(project: Project) -> None:
+    found = detected(project({"go.mod": _MODULE, **{f"p{n:02}/a_test.go": _BENCH for n in range(14)}}))
+    assert len(found.benchmarks) == 12
+    assert found.notes == ["2 more packages with benchmarks are left out (p12, p13): add those that matter"]
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "build"),
+    [
+        ({"main.go": "package main\nfunc main() {}\n"}, ["./bin/words"], "go build -o bin/words ."),
+        ({"cmd/it/main.go": "package main\nfunc main() {}\n"}, ["./bin/it"], "go build -o bin/it ./cmd/it"),
+        (
+            {"main.go": 'package main\nimport "flag"\nfunc main() { flag.Parse() }\n'},
+            ["./bin/words", "--help"],
+            "go build -o bin/words .",
+        ),
+        # it wants arguments, and there are tests that do not
+        (
+            {"main.go": "package main\nfunc main() { run(os.Args[1]) }\n", "a_test.go": _TEST},
+            ["go", "test", "-count=1", "-p=1", "./..."],
+            "go test -count=1 -run='^$' ./...",
+        ),
+        ({"a_test.go": _TEST}, ["go", "test", "-count=1", "-p=1", "./..."], "go test -count=1 -run='^$' ./..."),
+        ({"examples/x/main.go": "package main\nfunc main() {}\n"}, None, None),
+        ({"main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n"}, None, "go build -o bin/words ."),
+    ],
+)
+def test_go_without_benchmarks(
+    project: Project, files: dict[str, str], command: list[str] | None, build: str | None
+) -> None:
+    found = detected(project({"go.mod": _MODULE, **files}))
+    assert found.kind == "go"
+    assert found.build == build
+    assert found.benchmark.command == command if command else found.benchmark.name == "placeholder"
+
+
+def test_go_program_of_a_module_below(project: Project) -> None:
+    files = {"go.work": "go 1.21\nuse ./m\n", "m/go.mod": _MODULE, "m/cmd/it/main.go": "package main\nfunc main() {}\n"}
+    assert detected(project(files)).build == "cd m && go build -o ../bin/it ./cmd/it"
+
+
+def test_a_module_in_a_corner_is_not_the_project(project: Project) -> None:
+    files = {"tools/go.mod": _MODULE, "tools/main.go": "package main\nfunc main() {}\n", "bench.sh": "true\n"}
+    assert detected(project(files)).kind == "generic"
+
+
+# --- npm -----------------------------------------------------------------------------------------------------------
+
+
+def package(script: str | None = "node bench.js", **more: object) -> str:
+    scripts = {} if script is None else {"bench": script}
+    return json.dumps({"name": "x", "version": "1.0.0", "scripts": scripts, **more})
+
+
+def test_npm_script(project: Project) -> None:
+    files = {
+        "package.json": package(devDependencies={"x": "1"}),
+        "package-lock.json": "{}",
+        ".gitignore": "node_modules\n",
+    }
+    config = written(project({**files, "node_modules/x/index.js": ""}))
+    (benchmark,) = config.benchmark
+    assert (benchmark.instrument, benchmark.command) == ("hyperfine", ["npm", "run", "--silent", "bench"])
+    assert config.build.setup == "npm ci --no-audit --no-fund"
+    # npm would write through the link, into the checkout
+    assert config.build.share == []
+
+
+@pytest.mark.parametrize(
+    ("files", "setup", "run_"),
+    [
+        ({"npm-shrinkwrap.json": ""}, "npm ci --no-audit --no-fund", ["npm", "run", "--silent"]),
+        ({}, "npm install --no-package-lock --no-audit --no-fund", ["npm", "run", "--silent"]),
+        ({"pnpm-lock.yaml": ""}, "pnpm install --frozen-lockfile --silent", ["pnpm", "--silent", "run"]),
+        ({"yarn.lock": ""}, "yarn install --frozen-lockfile --silent", ["yarn", "--silent", "run"]),
+        ({"yarn.lock": "", ".yarnrc.yml": ""}, "yarn install --immutable", ["yarn", "run"]),
+        ({"bun.lock": ""}, "bun install --frozen-lockfile --silent", ["bun", "run", "--silent"]),
+    ],
+)
+def test_the_lock_file_tells_the_package_manager(
+    project: Project, files: dict[str, str], setup: str, run_: list[str]
+) -> None:
+    text = package(dependencies={"a": "1"}, scripts={"benchmark": "node b.js", "build": "tsc"})
+    config = written(project({"package.json": text, **files}))
+    assert config.build.setup == setup
+    assert config.build.command == shlex.join([*run_, "build"])
+    assert config.benchmark[0].command == [*run_, "benchmark"]
+
+
+def test_npm_without_dependencies_installs_nothing(project: Project) -> None:
+    assert written(project({"package.json": package()})).build.setup is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[",
+        "[]",
+        "{}",
+        '{"scripts": 3}',
+        '{"scripts": {"bench": 3}}',
+        '{"scripts": {"bench": " "}}',
+        package("cargo bench"),
+        package(None),
+    ],
+)
+def test_no_script_of_npm(project: Project, text: str) -> None:
+    assert detected(project({"package.json": text})).kind == "generic"
+
+
+def test_npm_workspace(project: Project) -> None:
+    files = {"package.json": json.dumps({"workspaces": ["packages/*"]}), "packages/a/package.json": package()}
+    config = written(project({**files, "package-lock.json": "{}"}))
+    assert config.benchmark[0].command == "cd packages/a && npm run --silent bench"
+
+
+def test_npm_says_what_else_is_measured(project: Project) -> None:
+    text = package(scripts={"bench": "node b.js", "prebench": "tsc"}, dependencies={"a": "1"})
+    notes = detected(project({"package.json": text})).notes
+    assert notes == [
+        "there is no lock file, so each side gets the newest dependencies: better commit one",
+        "script bench runs prebench each time, which is measured with it: better move that into [build]",
+    ]
+
+
+_SUITE = 'const Benchmark = require("benchmark");\nsuite.add("a", f).add("b", g).on("cycle", (e) => console.log(`${e.target}`))'
+
+
+@pytest.mark.parametrize(
+    ("script", "dependency", "source", "lines"),
+    [
+        ("vitest bench --run", "vitest", "", ["npx --no-install vitest bench --run --outputJson={output}.json >&2"]),
+        (
+            "vitest bench bench/a.js --watch=false",
+            "vitest",
+            "",
+            ["npx --no-install vitest bench --run bench/a.js --outputJson={output}.json >&2"],
+        ),
+        ("node bench.js", "benchmark", _SUITE, ["npm run --silent bench >{output}.txt"]),
+    ],
+)
+def test_npm_libraries_whose_results_can_be_read(
+    project: Project, script: str, dependency: str, source: str, lines: list[str]
+) -> None:
+    text = package(script, devDependencies={dependency: "1"})
+    config = written(project({"package.json": text, "bench.js": source, "package-lock.json": ""}))
+    (benchmark,) = config.benchmark
+    assert benchmark.instrument == "values"
+    assert [line for line in str(benchmark.command).splitlines() if line in lines] == lines
+    # each takes a fixed time a benchmark: more values in an execution are not to be had
+    assert config.plan.iterations == 1
+
+
+@pytest.mark.parametrize("library", ["tinybench", "mitata", "benny", "benchmark"])
+def test_npm_libraries_whose_results_cannot_be_read(project: Project, library: str) -> None:
+    files = {"package.json": package(devDependencies={library: "1"}), "bench.js": f'import {{ x }} from "{library}";\n'}
+    directory = project(files)
+    config = written(directory)
+    assert config.benchmark[0].name == "placeholder"
+    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
+    assert f"# script bench uses {library}, which repeats until a fixed time has passed" in text
+    assert '# command = ["npm", "run", "--silent", "bench"]\n[[benchmark]]\n' in text
+
+
+def test_a_library_that_the_script_does_not_use(project: Project) -> None:
+    files = {"package.json": package(devDependencies={"tinybench": "1"}), "bench.js": "work();\n"}
+    assert detected(project(files)).benchmark.command == ["npm", "run", "--silent", "bench"]
+
+
+# --- cargo with criterion ------------------------------------------------------------------------------------------
+
+_CRATE = '[package]\nname = "app"\nversion = "0.1.0"\n[dev-dependencies]\ncriterion = "0.5"\n'
+_TARGET = '[[bench]]\nname = "my-bench"\nharness = false\n'
+_USE = "use criterion::*;\nfn f(c: &mut Criterion) { c.bench_function(n, g); }\ncriterion_main!(x);\n"
+
+
+def test_criterion(project: Project) -> None:
+    files = {"Cargo.toml": _CRATE + _TARGET, "src/main.rs": "fn main() {}", "benches/my-bench.rs": _USE}
+    config = written(project(files))
+    (benchmark,) = config.benchmark
+    assert (benchmark.name, benchmark.instrument) == ("my-bench", "criterion")
+    assert benchmark.command == ["./target/bench-my-bench", "--bench", "--warm-up-time=1", "--measurement-time=2"]
+    assert config.build.artifacts == ["target/bench-my-bench"]
+    lines = str(config.build.command).splitlines()
+    assert lines[1:3] == [
+        "cargo clean --release --target-dir target -p app",
+        "cargo bench --no-run --target-dir target -p app --bench my-bench",
+    ]
+    assert "target/release/deps/my_bench-????????????????" in lines[3]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"Cargo.toml": _CRATE, "benches/my-bench.rs": _USE},
+        {"Cargo.toml": _CRATE + _TARGET.replace("false", "true"), "benches/my-bench.rs": _USE},
+        {"Cargo.toml": _CRATE + _TARGET + 'required-features = ["x"]\n', "benches/my-bench.rs": _USE},
+        {"Cargo.toml": _CRATE + _TARGET, "benches/my-bench.rs": "use divan::x;\n"},
+        {"Cargo.toml": _CRATE + _TARGET.replace("my-bench", "$(id)"), "benches/$(id).rs": _USE},
+    ],
+    ids=["no-target", "harness", "features", "divan", "name"],
+)
+def test_no_bench_of_criterion(project: Project, files: dict[str, str]) -> None:
+    assert not detected(project({**files, "src/main.rs": "fn main() {}"})).is_suite
+
+
+def test_criterion_in_a_workspace(project: Project) -> None:
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
+        "crates/one/Cargo.toml": _CRATE + _TARGET + 'path = "b/x.rs"\n',
+        "crates/one/b/x.rs": _USE,
+        ".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n',
+    }
+    config = written(project(files))
+    assert config.benchmark[0].command == (
+        "cd crates/one && ../../target/bench-my-bench --bench --warm-up-time=1 --measurement-time=2"
+    )
+    assert "target/x86_64-linux/release/deps/my_bench-" in str(config.build.command)
+
+
+# --- cmake with google benchmark -----------------------------------------------------------------------------------
+
+_GOOGLE = "#include <benchmark/benchmark.h>\nBENCHMARK(BM_a);\nBENCHMARK(BM_b)->Arg(1);\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("add_executable(speed b.cc)\ntarget_link_libraries(speed PRIVATE benchmark::benchmark)", ""),
+        ("add_executable(speed b.cc)", ""),
+        ("add_executable(speed ${X})\ntarget_link_libraries(speed benchmark::benchmark_main)", ""),
+        ("option(B x OFF)\nif(B)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
+        ("option(B x)\noption(C x ON)\nif(B AND C)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
+        ("option(B x ${PROJECT_IS_TOP_LEVEL})\nif(B)\nadd_executable(speed b.cc)\nendif()", ""),
+    ],
+)
+def test_google_benchmark(project: Project, text: str, options: str) -> None:
+    config = written(project({"CMakeLists.txt": text, "b.cc": _GOOGLE}))
+    (benchmark,) = config.benchmark
+    assert (benchmark.name, benchmark.instrument) == ("speed", "google-benchmark")
+    assert benchmark.command == ["./build/speed", "--benchmark_min_time=0.2"]
+    build = str(config.build.command)
+    assert build.startswith(f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release{options} && ")
+    assert build.endswith(" && cmake --build build --parallel 2 --target speed")
+    assert config.build.artifacts == ["build/speed"]
+
+
+def test_google_benchmark_in_a_directory_behind_an_option(project: Project) -> None:
+    files = {
+        "CMakeLists.txt": "option(BENCH x OFF)\nadd_executable(app a.c)\nif(BENCH)\nadd_subdirectory(bench)\nendif()",
+        "a.c": "int main(void) { return 0; }",
+        "bench/CMakeLists.txt": "add_executable(one one.cc)\nadd_executable(two two.cc)",
+        "bench/one.cc": _GOOGLE,
+        "bench/two.cc": _GOOGLE,
+    }
+    found = detected(project(files))
+    assert [benchmark.name for benchmark in found.benchmarks] == ["one", "two"]
+    assert found.artifacts == ["build/bench/one", "build/bench/two"]
+    assert "-DBENCH=ON" in str(found.build)
+
+
+@pytest.mark.parametrize("condition", ["WIN32", "NOT B", "B OR X", "B AND MSVC"])
+def test_google_benchmark_under_conditions_that_are_not_known(project: Project, condition: str) -> None:
+    text = f"option(B x OFF)\nif({condition})\nadd_executable(speed b.cc)\nendif()"
+    assert not detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).is_suite
+
+
+# --- pyperf --------------------------------------------------------------------------------------------------------
+
+
+def test_pyperf(project: Project) -> None:
+    script = "import pyperf\nfrom pkg import f\nrunner = pyperf.Runner()\nrunner.bench_func('a', f)\n"
+    files = {
+        "benchmarks/bench it.py": script,
+        "src/pkg/__init__.py": "",
+        "tests/test_p.py": script,
+        "x.py": "import pyperf\n",
+    }
+    config = written(project(files))
+    (benchmark,) = config.benchmark
+    assert (benchmark.name, benchmark.instrument, benchmark.warmup) == ("benchmarks-bench it", "pyperf", 1)
+    assert str(benchmark.command).endswith(" 'benchmarks/bench it.py' --min-time=0.2")
+    assert "import os, pkg as it" in str(benchmark.command)
+    assert config.env.set == {"PYTHONPATH": "src"}
+
+
+# --- jmh -----------------------------------------------------------------------------------------------------------
+
+_POM = (
+    "<project><properties><uberjar.name>benchmarks</uberjar.name></properties><dependencies><dependency>"
+    "<artifactId>jmh-core</artifactId></dependency></dependencies><build><plugins><plugin>"
+    "<artifactId>maven-shade-plugin</artifactId><configuration><finalName>${uberjar.name}</finalName></configuration>"
+    "</plugin></plugins></build></project>"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "jar", "build"),
+    [
+        ({"pom.xml": _POM}, "target/benchmarks.jar", ""),
+        ({"pom.xml": "<project/>", "b/pom.xml": _POM}, "b/target/benchmarks.jar", " --projects b --also-make"),
+        ({"b/pom.xml": _POM}, "b/target/benchmarks.jar", " --file b"),
+    ],
+)
+def test_jmh(project: Project, files: dict[str, str], jar: str, build: str) -> None:
+    config = written(project({**files, "src/A.java": "  @Benchmark\n  @Benchmark\n"}))
+    (benchmark,) = config.benchmark
+    assert benchmark.instrument == "jmh"
+    assert list(benchmark.command)[:3] == ["java", "-jar", jar]
+    assert config.build.command == f"mvn --quiet --batch-mode clean package -DskipTests{build}"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"build.gradle.kts": 'plugins { id("me.champeau.jmh") version "0.7.2" }\n', "gradlew": ""},
+        {"pom.xml": _POM.replace("${uberjar.name}", "${unknown}")},
+        {"pom.xml": _POM.replace("shade", "other")},
+    ],
+    ids=["gradle", "property", "no-jar"],
+)
+def test_jmh_whose_jar_is_not_known(project: Project, files: dict[str, str]) -> None:
+    directory = project(files)
+    assert written(directory).benchmark[0].name == "placeholder"
+    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
+    assert '#   instrument = "jmh"\n#   command = ["java", "-jar", ' in text
+
+
+# --- several kinds -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "kinds"),
+    [
+        # benchmarks before a program, whatever the order of kinds
+        (
+            {"Cargo.toml": _CRATE, "src/main.rs": "fn main() {}", "CMakeLists.txt": "add_executable(b b.cc)", "b.cc": _GOOGLE},
+            ["cmake", "cargo"],
+        ),
+        (
+            {"Makefile": "bench:\n\tgo test -bench .\n", "go.mod": _MODULE, "a_test.go": _BENCH, "package.json": package()},
+            ["go", "npm", "make"],
+        ),
+        # something before nothing
+        ({"go.mod": _MODULE, "Makefile": "bench:\n\t./x\n"}, ["make", "go", "generic"]),
+    ],
+)  # fmt: skip
+def test_what_comes_first(project: Project, files: dict[str, str], kinds: list[str]) -> None:
+    found = [each.kind for each in choose(read_tree(project(files)), None)]
+    assert found[: len(kinds)] == kinds

@@ -1,0 +1,320 @@
+"""perfgate init --workflow: what it writes, that linters agree with it, and what it refuses."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from gate.commands.init import init
+from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
+from gate.github.publishing.request import id_of, slug_of
+from gate.model import UserError
+from gate.report.templates import templates
+
+WORKFLOWS = Path(".github/workflows")
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+TOOLS = Path(__file__).parents[4] / ".tools" / "bin"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository without a commit, with a config at its root, and nothing of a workflow around it."""
+    for name in ("GITHUB_ACTION_REPOSITORY", "GITHUB_ACTION_REF"):
+        monkeypatch.delenv(name, raising=False)
+    directory = tmp_path / "a project"
+    directory.mkdir()
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main"], cwd=directory, check=True)
+    (directory / "perfgate.toml").touch()
+    return directory
+
+
+def write(directory: Path, kind: str, action: str | None = None, *, force: bool = False) -> str:
+    out = io.StringIO()
+    assert run(WorkflowOptions(directory, kind, action, force), out, io.StringIO()) == 0
+    return out.getvalue()
+
+
+def written(top: Path) -> dict[str, str]:
+    return {file.name: file.read_text(encoding="utf-8") for file in sorted((top / WORKFLOWS).iterdir())}
+
+
+def commit(directory: Path) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "x"], cwd=directory, check=True)
+
+
+def loaded(text: str) -> dict[str, Any]:
+    found = YAML(typ="safe", pure=True).load(text)
+    assert isinstance(found, dict)
+    return found
+
+
+def gates(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    return [step for step in steps if step.get("uses", "").startswith("perfgate/perfgate@")]
+
+
+# --- the templates -------------------------------------------------------------------------------------------------
+
+
+def test_every_template_belongs_to_a_kind() -> None:
+    assert {file.name for file in (templates() / "workflows").iterdir()} == {
+        template for kind in KINDS.values() for template in kind.files
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_at_the_root_a_template_is_written_as_it_is(repository: Path, kind: str) -> None:
+    write(repository, kind)
+    originals = {
+        name: (templates() / "workflows" / template).read_text(encoding="utf-8")
+        for template, name in KINDS[kind].files.items()
+    }
+    assert written(repository) == originals
+
+
+@pytest.mark.parametrize("where", [".", "crates/a 'b' \u00e9"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_linters_agree(repository: Path, kind: str, where: str) -> None:
+    project = repository / where
+    project.mkdir(parents=True, exist_ok=True)
+    (project / "perfgate.toml").touch()
+    write(project, kind)
+    files = [str(file) for file in (repository / WORKFLOWS).iterdir()]
+    succeed(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
+    zizmor = str(Path(sys.executable).parent / "zizmor")
+    succeed(zizmor, "--offline", "--no-config", "--persona", "pedantic", *files)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_actionlint_agrees(repository: Path, kind: str) -> None:
+    # where scripts/tools puts it, else wherever it is
+    actionlint = shutil.which("actionlint", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
+    if actionlint is None:
+        pytest.skip("absent: actionlint (the workflows of `perfgate init --workflow` were not checked by it)")
+    write(repository, kind)
+    labels = repository / "actionlint.yaml"
+    labels.write_text("self-hosted-runner:\n  labels: [perf]\n", encoding="utf-8")
+    succeed(actionlint, "-config-file", str(labels), *(str(file) for file in (repository / WORKFLOWS).iterdir()))
+
+
+def succeed(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tokens_and_jobs_are_bounded(repository: Path, kind: str) -> None:
+    write(repository, kind)
+    for text in written(repository).values():
+        workflow = loaded(text)
+        assert workflow["permissions"] == {}
+        for job in workflow["jobs"].values():
+            assert "timeout-minutes" in job
+            assert job["permissions"]
+            for step in job["steps"]:
+                if step["uses"].startswith("actions/checkout@"):
+                    assert step["with"] == {"fetch-depth": 0, "persist-credentials": False}
+                if not step["uses"].startswith("perfgate/"):
+                    assert len(step["uses"].partition("@")[2]) == len(COMMIT)
+
+
+@pytest.mark.parametrize(("kind", "required"), [("pull-request", 1), ("forks", 0), ("matrix", 1)])
+def test_the_required_check_is_never_skipped(repository: Path, kind: str, required: int) -> None:
+    write(repository, kind)
+    jobs = loaded(written(repository)["perfgate.yml"])["jobs"]
+    conditions = {name: job["if"] for name, job in jobs.items() if "if" in job}
+    assert conditions == ({"gate": "${{ !cancelled() }}"} if kind == "matrix" else {})
+    # a check and a status of one name are both required: with forks it is the status
+    assert [job["name"] for job in jobs.values()].count("perfgate") == required
+
+
+def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
+    write(repository, "forks")
+    files = {name: loaded(text) for name, text in written(repository).items()}
+    (measure,) = gates(files["perfgate.yml"])
+    (publish,) = gates(files["perfgate-publish.yml"])
+    assert "pull_request_target" not in str(files)
+    # the action writes nothing for a fork
+    assert measure["with"] == {"status": True}
+    runner = files["perfgate.yml"]["jobs"]["perfgate"]["runs-on"]
+    assert "head.repo.full_name != github.repository && 'ubuntu-latest'" in runner
+    assert files["perfgate-publish.yml"]["on"]["workflow_run"]["workflows"] == [files["perfgate.yml"]["name"]]
+    assert publish["with"] == {"status": True}
+    assert len(files["perfgate-publish.yml"]["jobs"]["publish"]["steps"]) == 1
+
+
+# --- what is filled in ---------------------------------------------------------------------------------------------
+
+
+def test_a_project_in_a_folder_has_files_and_names_of_its_own(repository: Path) -> None:
+    project = repository / "crates" / "core it"
+    (project / "src").mkdir(parents=True)
+    (project / "perfgate.toml").touch()
+    told = write(project / "src", "forks")
+    assert f"status 'perfgate/{id_of('', project, repository)}' required" in told
+    texts = written(repository)
+    slug = slug_of(PurePosixPath("crates/core it"))
+    assert slug.startswith("crates-core-it-")
+    assert list(texts) == [f"perfgate-{slug}-publish.yml", f"perfgate-{slug}.yml"]
+    workflow, publish = (loaded(texts[name]) for name in reversed(texts))
+    assert workflow["name"] == f"perfgate {slug}"
+    assert workflow["jobs"]["perfgate"]["name"] == f"perfgate {slug} run"
+    assert publish["on"]["workflow_run"]["workflows"] == [f"perfgate {slug}"]
+    assert [step["with"]["working-directory"] for step in gates(workflow) + gates(publish)] == ["crates/core it"] * 2
+    assert "perfgate.yml" not in "".join(texts.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_step_of_the_action_gets_the_folder_and_keeps_its_inputs(repository: Path, kind: str) -> None:
+    write(repository, kind)
+    before = [step for text in written(repository).values() for step in gates(loaded(text))]
+    shutil.rmtree(repository / ".github")
+    (repository / "sub").mkdir()
+    (repository / "sub" / "pyproject.toml").write_text("[tool.perfgate.gate]\n", encoding="utf-8")
+    write(repository / "sub", kind)
+    after = [step for text in written(repository).values() for step in gates(loaded(text))]
+    for first, second in zip(before, after, strict=True):
+        assert second["with"] == {"working-directory": "sub"} | first.get("with", {})
+
+
+def test_without_a_config_the_folder_one_stands_in_is_the_project(repository: Path) -> None:
+    (repository / "perfgate.toml").unlink()
+    (repository / "sub").mkdir()
+    text = write(repository / "sub", "pull-request")
+    assert "no perfgate.toml yet: write one first, by `perfgate init`" in text
+    assert list(written(repository)) == ["perfgate-sub.yml"]
+
+
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [("master", "master"), ("develop", "develop"), ("a+b", r'"a\\+b"'), ("v1.0/x", "v1.0/x"), ("#1", '"#1"')],
+)
+def test_the_default_branch(repository: Path, branch: str, expected: str) -> None:
+    commit(repository)
+    run_git = ["git", "-C", str(repository)]
+    subprocess.run([*run_git, "branch", "--move", "main", "other"], check=True)
+    subprocess.run([*run_git, "update-ref", f"refs/remotes/origin/{branch}", "HEAD"], check=True)
+    subprocess.run([*run_git, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{branch}"], check=True)
+    text = write(repository, "pull-request")
+    workflow = written(repository)["perfgate.yml"]
+    assert f"    branches: [{expected}]\n" in workflow
+    assert loaded(workflow)["on"]["push"]["branches"] == [branch.replace("+", r"\+")]
+    assert "default branch is not known" not in text
+
+
+def test_a_default_branch_that_is_not_known_is_said(repository: Path) -> None:
+    assert "the default branch is not known here, `main` was written" in write(repository, "pull-request")
+    commit(repository)
+    assert "is not known here" not in write(repository, "pull-request", force=True)
+    shutil.rmtree(repository / ".github")
+    subprocess.run(["git", "-C", str(repository), "branch", "--move", "main", "trunk"], check=True)
+    # it measures whatever branch is the default
+    assert "is not known here" not in write(repository, "calibrate")
+
+
+@pytest.mark.parametrize(
+    ("given", "variables", "expected", "told"),
+    [
+        (None, {}, DEFAULT_ACTION, True),
+        ("acme/gate@v2", {}, "acme/gate@v2", False),
+        (f"acme/tools/perfgate@{COMMIT}", {}, f"acme/tools/perfgate@{COMMIT}", False),
+        (None, {"GITHUB_ACTION_REPOSITORY": "acme/perfgate", "GITHUB_ACTION_REF": "v3"}, "acme/perfgate@v3", True),
+        (None, {"GITHUB_ACTION_REPOSITORY": "acme/perfgate"}, "acme/perfgate@v1", True),
+    ],
+)
+def test_whose_action(
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: str | None,
+    variables: dict[str, str],
+    expected: str,
+    told: bool,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    text = write(repository, "matrix", given)
+    workflow = written(repository)["perfgate.yml"]
+    steps = [step for job in loaded(workflow)["jobs"].values() for step in job["steps"]]
+    assert [step["uses"] for step in steps if not step["uses"].startswith("actions/")] == [expected] * 3
+    assert (f"the action is {expected}; where yours is another: --action OWNER/REPO@REF" in text) is told
+    # a commit is pinned as zizmor wants it: there is nothing to overlook
+    assert ("unpinned-uses" in workflow) is not expected.endswith(COMMIT)
+
+
+# --- what is said and refused --------------------------------------------------------------------------------------
+
+
+def test_what_is_left_to_do(repository: Path) -> None:
+    text = write(repository, "pull-request", "acme/perfgate@v1")
+    assert text.startswith("wrote .github/workflows/perfgate.yml\n")
+    for words in ("label perf", "perfgate doctor", "check 'perfgate' required", "perf-accepted"):
+        assert words in text
+    assert "status 'perfgate' required" in write(repository, "forks", force=True)
+    assert "shards and sessions of [plan]" in write(repository, "matrix", force=True)
+
+
+def test_init_tells_of_it(tmp_path: Path) -> None:
+    out = io.StringIO()
+    assert init.run(init.InitOptions(tmp_path, None, force=False), out, io.StringIO()) == 0
+    assert "perfgate init --workflow pull-request" in out.getvalue()
+
+
+@pytest.mark.parametrize("action", ["perfgate", "a/b", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
+def test_no_action(repository: Path, action: str) -> None:
+    with pytest.raises(UserError, match="--action wants OWNER/REPO@REF"):
+        write(repository, "pull-request", action)
+    assert not (repository / ".github").exists()
+
+
+def test_an_unknown_kind_names_those_that_there_are(repository: Path) -> None:
+    with pytest.raises(UserError, match=r"no workflow 'nightly'.*pull-request \(.*forks \(.*matrix \(.*calibrate \("):
+        write(repository, "nightly")
+
+
+def test_nothing_is_written_over(repository: Path) -> None:
+    (repository / WORKFLOWS).mkdir(parents=True)
+    (repository / WORKFLOWS / "perfgate-publish.yml").write_text("mine", encoding="utf-8")
+    with pytest.raises(UserError, match=r"^there is already \.github/workflows/perfgate-publish\.yml: .* --force"):
+        write(repository, "forks")
+    assert written(repository) == {"perfgate-publish.yml": "mine"}
+    write(repository, "forks", force=True)
+    assert "mine" not in written(repository).values()
+    with pytest.raises(UserError, match=r"perfgate\.yml and \.github/workflows/perfgate-publish\.yml"):
+        write(repository, "forks")
+
+
+def test_a_link_to_nowhere_is_not_written_through(repository: Path) -> None:
+    (repository / WORKFLOWS).mkdir(parents=True)
+    (repository / WORKFLOWS / "perfgate.yml").symlink_to(repository / "elsewhere")
+    with pytest.raises(UserError, match="there is already"):
+        write(repository, "pull-request")
+    assert not (repository / "elsewhere").exists()
+
+
+def test_a_file_in_the_way(repository: Path) -> None:
+    (repository / ".github").touch()
+    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate\.yml cannot be written: "):
+        write(repository, "pull-request")
+
+
+def test_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"workflows belong to a git repository, .* is in none \(not a git repository"):
+        write(tmp_path, "pull-request")
+    with pytest.raises(UserError, match="is no directory"):
+        write(tmp_path / "none", "pull-request")
+
+
+@pytest.mark.parametrize("name", ["${{ github.token }}", "a\nb", "a\x1b[31mb"])
+def test_a_folder_that_github_would_not_take_as_it_is(repository: Path, name: str) -> None:
+    project = repository / name
+    project.mkdir()
+    (project / "perfgate.toml").touch()
+    with pytest.raises(UserError, match="a folder of this name cannot be written into a workflow"):
+        write(project, "pull-request")

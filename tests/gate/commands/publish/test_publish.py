@@ -1,0 +1,222 @@
+"""perfgate publish, and what the action publishes of a fork: in a workflow, against the fake forge."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from gate.commands.publish import publish
+from gate.commands.publish.options import PublishOptions
+from gate.model import UserError
+from tests.support.forge.server import FakeGitHub
+from tests.support.project import Project, environment
+from tests.support.runner_log import commands
+from tests.support.workflow_job import CONFIG, Done, Job, changed, pull_payload
+
+HEAD, BASE = "c" * 40, "d" * 40
+OPTIONS = PublishOptions((), None, "perfgate", True, True, True, False)
+
+
+@pytest.fixture
+def forge() -> Iterator[FakeGitHub]:
+    with FakeGitHub() as fake:
+        yield fake
+        assert fake.violations == []
+
+
+@pytest.fixture
+def job(tmp_path: Path, forge: FakeGitHub) -> Job:
+    project = changed(tmp_path / "repository", base=1, head=1)
+    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    forge.add_pull(7, head_sha=head, base_sha=base)
+    return Job(project, tmp_path / "job", "pull_request", pull_payload(project, base), forge.url, forge.token)
+
+
+def measured(*, head: float = 1.0, name: str = "bench") -> str:
+    """Write measurements with a run line that names both commits."""
+    run = {"type": "run", "schema": 1, "base": {"ref": "main", "sha": BASE}, "head": {"ref": "topic", "sha": HEAD}}
+    executions = [
+        {
+            "type": "execution", "benchmark": name, "side": side, "build": build, "execution": execution,
+            "metrics": {"time": {"unit": "s", "values": [scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(4)]}},
+        }
+        for side, scale in (("base", 0.1), ("head", 0.1 * head))
+        for build in range(5)
+        for execution in range(2)
+    ]  # fmt: skip
+    return "".join(json.dumps(record) + "\n" for record in [run, *executions])
+
+
+def folder(path: Path, text: str) -> Path:
+    path.mkdir(parents=True)
+    (path / "measurements.jsonl").write_text(text)
+    return path
+
+
+def run(job: Job, options: PublishOptions, **more: str) -> Done:
+    given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
+    out, err = io.StringIO(), io.StringIO()
+    with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(job.project.top):
+        code = publish.run(options, out, err)
+    assert err.getvalue() == ""
+    return Done(code, out.getvalue(), {})
+
+
+def wanted(*runs: Path, **more: Any) -> PublishOptions:
+    fields = {name: getattr(OPTIONS, name) for name in OPTIONS.__dataclass_fields__}
+    return PublishOptions(**{**fields, "runs": tuple(map(str, runs)), **more})
+
+
+def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    done = run(job, wanted(folder(tmp_path / "run", measured(head=1.5)), status=True, id="parser"))
+    assert done.code == 1
+    [comment] = forge.comments
+    assert comment["body"].startswith("<!-- perfgate:parser head=")
+    assert comment["issue"] == 7
+    assert [status["context"] for status in forge.statuses] == ["perfgate/parser"]
+    assert "### perfgate parser: Regression" in (job.directory / "summary.md").read_text()
+    assert [command.name for command in done.commands] == ["error"]
+
+
+def test_the_label_accepts_here_too(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    forge.pulls[7].labels.append("perf-accepted")
+    done = run(job, wanted(folder(tmp_path / "run", measured(head=1.5))))
+    assert done.code == 0
+    assert "### perfgate: Pass" in forge.comments[0]["body"]
+
+
+def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    forge.add_pull(8, head_sha=HEAD)
+    run(job, wanted(folder(tmp_path / "run", measured()), pull=8))
+    [comment] = forge.comments
+    assert comment["issue"] == 8
+    assert f"head={HEAD} " in comment["body"]
+    with pytest.raises(UserError, match="--pull 9: "):
+        run(job, wanted(tmp_path / "run", pull=9))
+
+
+def test_nothing_to_publish_is_an_error(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    done = run(job, wanted(tmp_path / "none"))
+    assert done.code == 4
+    assert "no measurements in" in done.said("error")[0]
+    assert "### perfgate could not run" in forge.comments[0]["body"]
+
+
+def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path, job: Job) -> None:
+    done = run(job, wanted(folder(tmp_path / "run", "::error::nonsense\n")))
+    assert done.code == 2
+    assert [command.name for command in done.commands] == ["error"]
+
+
+def test_without_a_token_it_is_the_summary_and_one_warning(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    done = run(job, wanted(folder(tmp_path / "run", measured())), GITHUB_TOKEN="")
+    assert done.code == 0
+    [warning] = done.said("warning")
+    assert "this step has no token" in warning
+    assert forge.requests == []
+    assert "### perfgate: Pass" in (job.directory / "summary.md").read_text()
+
+
+def test_outside_of_a_workflow_it_is_one_line(tmp_path: Path) -> None:
+    with mock.patch.dict(os.environ, environment(), clear=True), pytest.raises(UserError, match="workflow"):
+        publish.run(OPTIONS, io.StringIO(), io.StringIO())
+
+
+# --- of a fork --------------------------------------------------------------------------------------------------------
+
+
+def packed(text: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("measurements.jsonl", text)
+        archive.writestr("comment.md", "@everyone look here")
+    return data.getvalue()
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
+    """Make the job of a workflow_run workflow, in which nothing is checked out."""
+    project = Project(tmp_path / "repository")
+    project.commit("of the default branch")
+    forge.add_pull(7, head_sha=HEAD, base_sha=BASE, head_repository="someone/widget")
+    forge.add_run(500, head_sha=HEAD, head_repository="someone/widget", attempt=2)
+    forge.files["main", "perfgate.toml"] = CONFIG
+    payload = {
+        "action": "completed",
+        "repository": {"full_name": "acme/widget", "default_branch": "main"},
+        "workflow_run": {
+            "id": 500, "run_attempt": 2, "head_sha": HEAD, "head_branch": "topic", "event": "pull_request",
+            "head_repository": {"full_name": "someone/widget"}, "conclusion": "failure", "name": "perfgate",
+        },
+    }  # fmt: skip
+    return Job(project, tmp_path / "job", "workflow_run", payload, forge.url, forge.token)
+
+
+def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    done = foreign.run(status="true")
+    assert set(done.steps) == {"prepare", "decide", "publish"}
+    assert (done.code, done.outputs["verdict"]) == (1, "regression")
+    [comment] = forge.comments
+    # of the run that measured, so that an older one never replaces it
+    assert comment["body"].startswith(
+        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 -->\n### perfgate: Regression"
+    )
+    assert "everyone" not in comment["body"]
+    assert [status["sha"] for status in forge.statuses] == [HEAD]
+
+
+def test_the_command_does_the_same(foreign: Job, forge: FakeGitHub) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
+    done = run(foreign, OPTIONS)
+    assert done.code == 0
+    assert "run=500 attempt=2" in forge.comments[0]["body"]
+
+
+def test_a_pull_request_that_moved_on_is_nothing_wrong(foreign: Job, forge: FakeGitHub) -> None:
+    forge.pulls[7].head_sha = "e" * 40
+    done = foreign.run()
+    assert (done.code, done.outputs["verdict"]) == (0, "")
+    assert forge.comments == []
+    assert "moved on" in done.summary
+    assert run(foreign, OPTIONS).code == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"no zip", packed("{}\n"), packed(measured(name="a") + "::error::x\n")],
+    ids=["no zip", "no run line", "no JSON"],
+)
+def test_a_forged_artifact_is_an_error(foreign: Job, forge: FakeGitHub, content: bytes) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", content, head_sha=HEAD)
+    done = foreign.run()
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert [command.name for step in done.steps.values() for command in commands(step.log)] == ["error"]
+    assert forge.comments == []
+
+
+def test_an_api_that_fails_is_an_error_and_no_pass(foreign: Job, forge: FakeGitHub) -> None:
+    forge.permissions.pop("actions")
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
+    done = foreign.run()
+    assert done.code == 4
+    assert "actions: read" in done.said("error")[0]
+
+
+def test_what_was_downloaded_by_hand_is_not_taken_there(foreign: Job, forge: FakeGitHub, tmp_path: Path) -> None:
+    hostile = folder(tmp_path / "downloaded", measured())
+    done = foreign.run(command="publish", runs=str(hostile))
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    assert "takes its artifact itself" in done.said("error")[0]
+    with pytest.raises(UserError, match="takes its artifact itself"):
+        run(foreign, wanted(hostile))
+    assert forge.comments == []

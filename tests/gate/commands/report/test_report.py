@@ -1,0 +1,194 @@
+"""perfgate report: every format of a run, from what is there; in process."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gate.cli.main import main
+from tests.support.lines import builds, execution, text
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(argv, out, err), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of two benchmarks, one of which regresses."""
+    rng = np.random.default_rng(1)
+    lines = []
+    for name, change in (("encode", 1.2), ("parse", 1.0)):
+        for side, mean in (("base", 0.1), ("head", 0.1 * change)):
+            values = mean * rng.normal(1, 0.01, (6, 2, 5))
+            lines += builds(side, values.tolist(), benchmark=name, seconds=0.6)
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    (run_folder / "measurements.jsonl").write_text(text(lines))
+    return run_folder
+
+
+def test_every_format_of_a_run(folder: Path) -> None:
+    shown = {}
+    for form in ("text", "markdown", "summary", "json", "html", "junit", "csv"):
+        code, shown[form], err = run("report", str(folder), "--format", form)
+        assert (code, err) == (1, ""), form
+    assert shown["text"].startswith("Regression")
+    assert shown["markdown"].splitlines()[0].startswith("###")
+    assert "Regression" in shown["markdown"].splitlines()[0]
+    assert json.loads(shown["json"])["exit_code"] == 1
+    assert shown["html"].startswith("<!DOCTYPE html>")
+    assert ET.fromstring(shown["junit"]).find(".//failure") is not None
+    assert len(list(csv.DictReader(io.StringIO(shown["csv"])))) == 2 * 2 * 6 * 2 * 5
+
+
+def test_a_format_goes_to_a_file_too(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "results.xml"
+    code, out, _ = run("decide", str(folder), "--junit", str(file), "--quiet")
+    assert (code, out) == (1, "Regression: 1 of 2 findings regressed: encode\n")
+    assert ET.parse(file).getroot().find(".//failure") is not None
+
+
+def test_a_report_that_was_decided_shows_the_values_beside_it(folder: Path, tmp_path: Path) -> None:
+    # by other rules than the run's: it stays as it was decided
+    strict = ("--set", "gate.threshold=50%")
+    assert run("report", str(folder), *strict, "--out", str(folder))[0] == 0
+    code, page, _ = run("report", str(folder), "--format", "html")
+    assert (code, page.count('class="picture"')) == (
+        0,
+        run("report", str(folder), *strict, "--format", "html")[1].count('class="picture"'),
+    )
+    assert 'class="picture"' in page
+    lonely = tmp_path / "report.json"
+    lonely.write_bytes((folder / "report.json").read_bytes())
+    code, page, _ = run("report", str(lonely), "--format", "html", "--out", str(tmp_path / "out"))
+    assert (code, "violin" in page) == (0, False)
+
+
+@pytest.mark.parametrize("other", [("--set", "gate.threshold=50%"), ("--benchmark", "parse")])
+def test_another_view_of_a_run_never_replaces_its_report(other: tuple[str, str], folder: Path) -> None:
+    assert run("report", str(folder))[0] == 1
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert run("report", str(folder), *other)[0] == 0
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_run_from_elsewhere_never_replaces_the_report_here(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    measurements = str(folder / "measurements.jsonl")
+    assert run("report", measurements)[0] == 1
+    kept = (tmp_path / ".perfgate" / "report.json").read_bytes()
+    other = tmp_path / "other.jsonl"
+    other.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
+    code, _, err = run("report", str(other))
+    assert (code, err) == (
+        0,
+        "perfgate: .perfgate holds another run, whose report stays; --out DIR writes this one's\n",
+    )
+    assert (tmp_path / ".perfgate" / "report.json").read_bytes() == kept
+
+
+def test_values_of_another_run_are_never_shown_beside_a_report(folder: Path) -> None:
+    run("report", str(folder))
+    measurements = folder / "measurements.jsonl"
+    first = {"type": "run", "id": "another", "base": {"sha": "1" * 40}, "head": {"sha": "2" * 40}}
+    measurements.write_text(text([first]) + measurements.read_text())
+    code, page, _ = run("report", str(folder), "--format", "html")
+    assert (code, page.count("violin"), "not at hand" in page) == (1, 0, True)
+    code, _, err = run("report", str(folder), "--format", "csv")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_the_page_says_how_to_decide_the_same_again(folder: Path) -> None:
+    named = ("--set", "gate.threshold=2%", "--benchmark", "par*")
+    page = run("decide", str(folder), *named, "--html", "-")[1]
+    assert "--set gate.threshold=2% --benchmark &#39;par*&#39;" in page
+
+
+def test_csv_holds_every_value_also_of_what_failed(folder: Path) -> None:
+    measurements = folder / "measurements.jsonl"
+    failed = {
+        "type": "failure",
+        "kind": "execution",
+        "benchmark": "encode",
+        "side": "head",
+        "build": 0,
+        "status": "exit 1",
+    }
+    measurements.write_text(measurements.read_text() + text([failed, execution("head", [1.0, 2.0], benchmark="new")]))
+    code, shown, err = run("decide", str(folder), "--quiet")
+    assert code == 4
+    code, shown, err = run("report", str(folder), "--format", "csv")
+    assert (code, err) == (4, "")
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert len(rows) == 2 * 2 * 6 * 2 * 5 + 2
+    assert [row["value"] for row in rows if row["benchmark"] == "new"] == ["1.0", "2.0"]
+
+
+def test_csv_needs_the_measurements(folder: Path, tmp_path: Path) -> None:
+    run("report", str(folder))
+    lonely = tmp_path / "report.json"
+    lonely.write_bytes((folder / "report.json").read_bytes())
+    code, _, err = run("report", str(lonely), "--format", "csv", "--out", str(tmp_path / "out"))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "name measurements.jsonl too" in err
+
+
+def test_a_selection_says_that_it_is_one(folder: Path) -> None:
+    code, out, _ = run("decide", str(folder), "--benchmark", "parse")
+    assert code == 0
+    assert "1 of 2 measured benchmarks are decided (--benchmark)" in " ".join(out.split())
+    assert "measured benchmarks are decided" not in run("decide", str(folder), "--benchmark", "*")[1]
+
+
+def test_the_comment_points_where_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SERVER_URL", "REPOSITORY", "RUN_ID"):
+        monkeypatch.delenv(f"GITHUB_{name}", raising=False)
+    assert "http" not in run("report", str(folder), "--format", "markdown")[1]
+    address = "https://example.com/artifacts/7"
+    assert f"({address})" in run("report", str(folder), "--format", "markdown", "--report-url", address)[1]
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "acme/widget")
+    monkeypatch.setenv("GITHUB_RUN_ID", "42")
+    for form in ("markdown", "summary"):
+        shown = run("report", str(folder), "--format", form)[1]
+        assert "(https://github.example/acme/widget/actions/runs/42)" in shown
+    assert "runs/42" in (folder / "comment.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "https://x/) [y](https://evil", "ftp://x", "", "https://x y"]
+)
+def test_an_address_is_one(folder: Path, address: str) -> None:
+    code, _, err = run("report", str(folder), "--run-url", address)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no address" in err
+
+
+def test_measurements_may_be_compressed(folder: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "measurements.jsonl.gz"
+    packed.write_bytes(gzip.compress((folder / "measurements.jsonl").read_bytes()))
+    assert run("decide", str(packed)) == run("decide", str(folder))
+    packed.write_bytes(packed.read_bytes()[:-20])
+    code, _, err = run("decide", str(packed))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "cannot be unpacked" in err
+
+
+def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
+    page = run("decide", str(folder), "--html", "-")[1]
+    assert re.search(r"<p>plan: \d+ builds x .* a side", page)
+    one = tmp_path / "one.jsonl"
+    one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
+    code, page, _ = run("decide", str(one), "--html", "-")
+    assert code == 0
+    assert "one build a side, so what a build adds is not known" in page

@@ -1,0 +1,178 @@
+"""A response through every method: known effects come out, and the words say what the numbers say."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.commands.study.analysis.abridge import Abridgement
+from gate.commands.study.analysis.analysis import Method, analyse
+from gate.commands.study.analysis.observations import Wanted, observations
+from gate.model import UserError
+from gate.model.study import Response
+from tests.gate.commands.study.analysis import designs
+from tests.support.lines import execution
+
+TAUS = (0.1, 0.5, 0.9, 0.99)
+
+
+def analysed(lines: list[dict[str, Any]], *abridgements: Abridgement, order: int = 2) -> Response:
+    wanted = Wanted(analysis_unit="execution", scale="value", declared=(), order={"load": ("idle", "busy")})
+    observed = observations(designs.records(lines), "time", wanted)
+    method = Method(order=order, taus=TAUS, confidence=0.95, iid=False, seed=1, abridgements=abridgements)
+    return analyse(observed, method)
+
+
+def effects(response: Response) -> dict[str, float]:
+    assert response.linear is not None
+    return {term.term: term.effects[0].estimate for term in response.linear.terms}
+
+
+def test_known_effects_come_out_and_are_named() -> None:
+    found = analysed(designs.lines(designs.LOAD, designs.additive, 6))
+    assert effects(found)["load"] == pytest.approx(2, abs=0.15)
+    assert effects(found)["sched"] == pytest.approx(1, abs=0.15)
+    assert effects(found)["clients"] == pytest.approx(0, abs=0.15)
+    assert found.balanced
+    assert found.lacking == []
+    assert len(found.treatments) == 8
+    assert found.words[0].startswith("On the mean load matters most: +")
+    assert "from idle to busy" in found.words[0]
+    assert any(text.startswith("sched matters too: +") for text in found.words)
+    assert any("Without a clear effect on the mean: clients (at most" in text for text in found.words)
+    assert [b.order for b in found.blocks if b.factor == "load"] == [["idle", "busy"]]
+
+
+def test_the_linear_model_misses_what_the_99th_percentile_shows() -> None:
+    """QR sections 5.2 and 6: a factor that acts on the upper tail alone is small on the mean and large on p99."""
+    found = analysed(designs.lines(designs.LOAD, designs.tail, 8))
+    assert found.linear is not None
+    assert found.quantiles is not None
+    by_tau = {m.tau: {e.term: e for e in m.effects} for m in found.quantiles.models}
+    assert by_tau[0.99]["sched"].estimate > 10 * effects(found)["sched"]
+    assert by_tau[0.99]["sched"].low is not None
+    assert by_tau[0.99]["sched"].low > 0
+    assert (by_tau[0.5]["sched"].p or 0) > 0.05
+    assert abs(effects(found)["load"]) > abs(effects(found)["sched"])
+    assert any(text.startswith("sched matters most in the tail: +") for text in found.words)
+    assert "sched acts at p99 only; elsewhere its effect is smaller, if there is one." in found.words
+
+
+def test_abridged_data_sets_are_analysed_beside() -> None:
+    lines = designs.lines(designs.LOAD, designs.additive, 4)
+    found = analysed(
+        lines,
+        Abridgement(({"sched": "cfs", "clients": "8"},), keep=False),
+        Abridgement(({"load": "idle", "sched": "bfs"}, {"load": "busy", "sched": "bfs"}), keep=True),
+    )
+    without, only = found.abridged
+    assert without.name == "without sched=cfs, clients=8"
+    assert (without.treatments, without.balanced) == (6, False)
+    assert any("sched" in text for text in without.linear.inestimable)
+    assert only.name == "only load=idle, sched=bfs and load=busy, sched=bfs"
+    assert (only.treatments, only.balanced) == (4, True)
+    # sched has one setting left, and is no factor any more
+    assert [term.term for term in only.linear.terms] == ["load", "clients", "load:clients"]
+    by_hand = [line for line in lines if line["factors"]["sched"] == "bfs"]
+    assert only.linear.terms[0].effects[0].estimate == pytest.approx(effects(analysed(by_hand))["load"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [({"vm": "on"}, "there is no factor vm; there are load, clients, sched"), ({"clients": "3"}, "measured at 1, 8")],
+)
+def test_an_abridgement_of_nothing_is_an_error(pattern: dict[str, str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        analysed(designs.lines(designs.LOAD, designs.additive, 1), Abridgement((pattern,), keep=False))
+
+
+def test_one_execution_a_treatment_has_estimates_and_says_what_is_lacking() -> None:
+    found = analysed(designs.lines(designs.LOAD, designs.additive, 1), order=3)
+    assert found.linear is not None
+    assert found.linear.residual_df == 0
+    assert all(e.low is None for term in found.linear.terms for e in term.effects)
+    assert any("one execution a treatment: effects have no intervals" in text for text in found.warnings)
+    assert found.words
+
+
+def test_without_a_factor_that_varies_there_is_nothing_to_compare() -> None:
+    found = analysed(designs.lines({"a": [1]}, lambda _, rng: list(rng.random(5)), 3))
+    assert found.linear is None
+    assert found.quantiles is None
+    assert any("there is nothing to compare" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("values", [lambda _, __: [0.0, 0.0], lambda _, __: [7.0], lambda a, _: [-1e300 * a["a"]]])
+def test_values_that_say_little_never_end_in_an_exception(values: designs.Values) -> None:
+    for replicates in (1, 2, 5):
+        factors: dict[str, list[Any]] = {"a": [1, 2], "b": ["x", "y", "z"]}
+        found = analysed(designs.lines(factors, values, replicates))
+        assert len(found.treatments) == 6
+
+
+def test_the_series_is_in_the_order_of_the_run() -> None:
+    lines = designs.lines(designs.LOAD, designs.additive, 2)
+    found = analysed(lines)
+    assert [point.order for point in found.series] == list(range(16))
+    for point, line in zip(found.series, lines, strict=True):
+        assert found.treatments[point.treatment].settings == line["factors"]
+        assert point.value == pytest.approx(np.mean(line["metrics"]["time"]["values"]))
+
+
+def test_a_factor_that_acts_everywhere_is_never_said_to_act_somewhere_only() -> None:
+    """What is not shown is not absent: a factor of 10% on all values, of which some quantiles do not show it."""
+    factors: dict[str, list[Any]] = {"a": [1, 2], "c": [1, 2]}
+
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return list(rng.lognormal(0, 0.5, 200) * rng.lognormal(0, 0.05) * (1.1 if at["c"] == 2 else 1))
+
+    for seed in range(12):
+        found = analysed(designs.lines(factors, values, 5, seed=seed))
+        assert not [text for text in found.words if " only; elsewhere" in text]
+
+
+def of_builds(seed: int, effect: float) -> list[dict[str, Any]]:
+    """Two sides of six builds each, whose luck is larger than what executions differ by; head is slower by `effect`."""
+    rng = np.random.default_rng(seed)
+    found: list[dict[str, Any]] = []
+    for build in range(6):
+        for side in ("base", "head"):
+            luck = rng.normal(0, 0.05) + (effect if side == "head" else 0)
+            for load in ("idle", "busy"):
+                for number in range(3):
+                    values = np.exp(luck + rng.normal(0, 0.01) + rng.normal(0, 0.1, 100)).tolist()
+                    found.append(
+                        execution(side, values, build=build, execution=number, factors={"load": load}, order=len(found))
+                    )
+    return found
+
+
+def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
+    claims = 0
+    for seed in range(20):
+        found = analysed(of_builds(seed, 0.0))
+        claims += any("side matters" in text or (text.startswith("At p") and "side (" in text) for text in found.words)
+    assert claims <= 4  # 5% each of the mean and of three quantiles; by executions it would be half of them
+    found = analysed(of_builds(1, 0.3))
+    (stratum,) = found.strata
+    assert (stratum.level, stratum.units, [t.term for t in stratum.linear.terms]) == ("build", 12, ["side"])
+    means: dict[str, list[float]] = {"base": [], "head": []}
+    for build in range(6):
+        for side, own in means.items():
+            lines = [line for line in of_builds(1, 0.3) if (line["side"], line["build"]) == (side, build)]
+            own.append(float(np.mean([np.mean(line["metrics"]["time"]["values"]) for line in lines])))
+    told = stats.ttest_ind(means["head"], means["base"])
+    assert stratum.linear.terms[0].p == pytest.approx(told.pvalue, rel=1e-9)
+    assert stratum.linear.terms[0].effects[0].estimate == pytest.approx(
+        (np.mean(means["head"]) - np.mean(means["base"])) / 2, rel=1e-9
+    )
+    assert any(text.startswith("On the mean side matters most") for text in found.words)
+
+
+def test_one_build_of_each_side_tells_nothing_of_the_side() -> None:
+    lines = [line for line in of_builds(3, 0.5) if line["build"] == 0]
+    found = analysed(lines)
+    assert any(text.startswith("Of side nothing can be told") for text in found.words)
+    assert not any("side matters" in text or "side (" in text for text in found.words)
+    assert any("side varies by build, and a setting has one build only" in text for text in found.warnings)

@@ -1,0 +1,134 @@
+"""Lines with factors -> observations: settings in order, units of analysis, what does not go together."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.commands.study.analysis.observations import Observed, Wanted, observations
+from gate.model import UserError
+from gate.model.study import AnalysisUnit, Factor, Scale
+from tests.gate.commands.study.analysis import designs
+from tests.support.lines import execution
+
+
+def observed(
+    lines: list[dict[str, Any]],
+    *,
+    unit: AnalysisUnit = "execution",
+    scale: Scale = "value",
+    declared: tuple[Factor, ...] = (),
+    order: dict[str, tuple[str, ...]] | None = None,
+) -> Observed:
+    wanted = Wanted(analysis_unit=unit, scale=scale, declared=declared, order=order or {})
+    return observations(designs.records(lines), "time", wanted)
+
+
+def test_units_are_the_means_of_executions_in_the_order_of_the_run() -> None:
+    lines = designs.lines(designs.LOAD, designs.additive, 3)
+    found = observed(lines)
+    assert [f.name for f in found.factors] == ["load", "clients", "sched"]
+    # no design says otherwise: numbers ascend, text stands in the order of the alphabet
+    assert [f.settings for f in found.factors] == [["busy", "idle"], [1, 8], ["bfs", "cfs"]]
+    assert len(found.units) == 24
+    assert len(found.values) == 24 * 12
+    for row, line in zip(found.units.to_dict("records"), lines, strict=True):
+        assert row["y"] == pytest.approx(np.mean(line["metrics"]["time"]["values"]), rel=1e-12)
+        assert found.settings([int(row[f"f{i}"]) for i in range(3)]) == line["factors"]
+        assert (row["order"], row["build"], row["count"]) == (line["order"], line["build"], 12)
+
+
+def test_a_design_and_the_user_say_the_order_of_settings() -> None:
+    lines = designs.lines(designs.LOAD, designs.additive, 1)
+    declared = (Factor(name="load", settings=["idle", "busy"]), Factor(name="clients", settings=[8, 1]))
+    found = observed(lines, declared=declared, order={"sched": ("cfs", "bfs")})
+    assert [f.settings for f in found.factors] == [["idle", "busy"], [8, 1], ["cfs", "bfs"]]
+
+
+def test_builds_as_units_count_executions_alike() -> None:
+    lines = [
+        execution("head", values, build=0, execution=number, factors={"a": 1}, order=number)
+        for number, values in enumerate(([1.0], [3.0, 5.0, 7.0]))
+    ]
+    lines += [execution("head", [9.0], build=0, factors={"a": 2}, order=2)]
+    found = observed(lines, unit="build")
+    assert found.units["y"].tolist() == [3.0, 9.0]  # (1 + 5)/2, not (1+3+5+7)/4
+    assert found.units["count"].tolist() == [4, 1]
+    assert observed(lines, unit="iteration").units["y"].tolist() == [1, 3, 5, 7, 9]
+
+
+def test_side_is_a_factor_where_both_were_measured_and_builds_are_told_apart() -> None:
+    lines = designs.lines({"a": [1, 2]}, lambda _, rng: [rng.random()], 2)
+    lines += designs.lines({"a": [1, 2]}, lambda _, rng: [rng.random()], 2, side="base")
+    found = observed(lines)
+    assert [(f.name, f.settings, f.varies) for f in found.factors] == [
+        ("a", [1, 2], "execution"),
+        ("side", ["base", "head"], "build"),
+    ]
+    assert found.units["build"].nunique() == 4
+
+
+def test_a_build_of_a_factor_that_varies_by_build_is_its_own() -> None:
+    lines = designs.lines({"opt": ["O2", "O3"], "b": [1, 2]}, lambda _, rng: [rng.random()], 3)
+    assert observed(lines).units["build"].nunique() == 3
+    declared = (Factor(name="opt", settings=["O2", "O3"], varies="build"),)
+    assert observed(lines, declared=declared).units["build"].nunique() == 6
+
+
+def test_a_factor_that_is_the_same_within_each_session_varies_by_session() -> None:
+    lines = [
+        execution("head", [1.0], build=b, factors={"machine": m, "a": a}, session=s)
+        for s, m in enumerate("xy") for b in range(2) for a in (1, 2)
+    ]  # fmt: skip
+    assert [f.varies for f in observed(lines).factors] == ["session", "execution"]
+
+
+def test_orders_run_on_over_sessions_and_are_unknown_when_one_line_lacks_it() -> None:
+    lines = [
+        execution("head", [1.0], build=b, factors={"a": a}, session=s, order=2 * b + a - 1)
+        for s in (1, 0) for b in (1, 0) for a in (2, 1)
+    ]  # fmt: skip
+    assert observed(lines).units["order"].tolist() == list(range(8))
+    del lines[3]["order"]
+    assert set(observed(lines).units["order"]) == {-1}
+
+
+def test_one_and_one_point_zero_and_text_are_one_setting() -> None:
+    lines = [execution("head", [1.0], build=b, factors={"a": a}) for b, a in enumerate((1, 1.0, 2, True))]
+    assert observed(lines[:3]).factors[0].settings == [1, 2]
+    assert observed(lines).factors[0].settings == ["1", "2", "true"]
+
+
+def test_logarithms_and_base_units() -> None:
+    lines = [execution("head", [1.0, 100.0], build=b, unit="ms", factors={"a": b}) for b in range(2)]
+    assert observed(lines).units["y"].tolist() == pytest.approx([0.0505] * 2)
+    found = observed(lines, scale="log")
+    assert found.units["y"].tolist() == pytest.approx([np.log([1e-3, 0.1]).mean()] * 2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "scale", "said"),
+    [
+        ([execution("head", [1.0], factors={"side": "x"})], "value", "has side=x in its factors"),
+        ([execution("head", [1.0]), execution("head", [1.0], build=1, better="higher")], "value", "disagree which direction"),
+        ([execution("head", [1.0], factors={"a": 1}), execution("head", [1.0], build=1)], "value", "no setting of the factor a"),
+        ([execution("head", [0.0], factors={"a": 1})], "log", "has the value 0, which has no logarithm"),
+        ([execution("head", [1.0], unit="s"), execution("head", [1.0], build=1, unit="B")], "value", "several units, B, s"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_one_line(lines: list[dict[str, Any]], scale: Scale, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        observed(lines, scale=scale)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_sessions_of_runners_that_number_them_alike_are_told_apart() -> None:
+    lines = [
+        execution("head", [1.0], build=b, factors={"machine": m}, session=s, execution=n)
+        for n, m in enumerate("xy") for s in range(2) for b in range(2)
+    ]  # fmt: skip
+    declared = (Factor(name="machine", settings=["x", "y"], varies="session"),)
+    found = observed(lines, declared=declared)
+    assert found.units["session"].nunique() == 4
+    assert found.units["build"].nunique() == 8

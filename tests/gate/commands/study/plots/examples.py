@@ -1,0 +1,235 @@
+"""A made-up study to draw: results as an analysis would give them, computed here in the plainest way."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from gate.commands.study.plots.violins import TreatmentValues
+from gate.model.study import (
+    Blocks,
+    Box,
+    Check,
+    Dependence,
+    Diagnostics,
+    Effect,
+    Factor,
+    LinearModel,
+    MainEffect,
+    MeanPoint,
+    OneWay,
+    OneWayRow,
+    PairwiseDifference,
+    QuantileEffects,
+    QuantileModel,
+    Residual,
+    Response,
+    SampleSize,
+    SampleSizes,
+    SeriesPoint,
+    Setting,
+    Term,
+    Treatment,
+)
+
+Array = npt.NDArray[np.float64]
+TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+LOAD = Factor(name="load", settings=["idle", "compile", "encode"])
+SCHED = Factor(name="sched", settings=["cfs", "bfs"])
+MACHINE = Factor(name="machine", settings=["core2", "i7"], varies="session")
+CLIENTS = Factor(name="clients", settings=[1, 8])
+FACTORS = (LOAD, SCHED, MACHINE, CLIENTS)
+
+
+def treatments(factors: Sequence[Factor]) -> list[dict[str, Setting]]:
+    """The full factorial in standard order."""
+    names = [f.name for f in factors]
+    return [dict(zip(names, own, strict=True)) for own in itertools.product(*(f.settings for f in factors))]
+
+
+def level(factors: Sequence[Factor], settings: Mapping[str, Setting]) -> float:
+    """A mean for a treatment, 10 to 40 ms: the first factor matters most, and the first two interact."""
+    at = [f.settings.index(settings[f.name]) / max(1, len(f.settings) - 1) for f in factors]
+    value = 0.01 + sum(0.012 / (k + 1) * a for k, a in enumerate(at))
+    return value + (0.009 * at[0] * at[1] if len(at) > 1 else 0.0)
+
+
+def samples(factors: Sequence[Factor], count: int, seed: int = 0, spread: float = 0.12) -> list[TreatmentValues]:
+    """Long-tailed values of every treatment, with a second mode."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for settings in treatments(factors):
+        values = level(factors, settings) * (
+            1 + spread * rng.gamma(2, 0.5, count) * (1 + 1.5 * (rng.random(count) < 0.1))
+        )
+        found.append(TreatmentValues(settings, values))
+    return found
+
+
+def effect(term: str, settings: dict[str, Setting], estimate: float, half: float | None = None) -> Effect:
+    low, high = (None, None) if half is None else (estimate - half, estimate + half)
+    return Effect(term=term, settings=settings, estimate=estimate, low=low, high=high, p=None)
+
+
+def quantile_effects(
+    factors: Sequence[Factor], *, iid: bool = True, order: int = 2, half: float = 0.0004, enough_below: float = 0.96
+) -> QuantileEffects:
+    """Effects that grow towards the upper tail, one row for each but the first setting of every factor."""
+    models = []
+    for tau in TAUS:
+        rows = [effect("(intercept)", {}, 0.012 + 0.02 * tau**4, 2 * half)]
+        for depth in range(1, order + 1):
+            for own in itertools.combinations(factors, depth):
+                for pick in itertools.product(*(f.settings[1:] for f in own)):
+                    settings = dict(zip([f.name for f in own], pick, strict=True))
+                    sign = 1 - 2 * (sum(map(factors.index, own)) % 2)
+                    size = sign * 0.003 / (1 + sum(map(factors.index, own))) / depth**2
+                    rows.append(
+                        effect(":".join(settings), settings, size * (0.2 + 3 * tau**6), half * (1 + 4 * tau**8))
+                    )
+        twins = [msgspec.structs.replace(e, low=e.estimate - half / 3, high=e.estimate + half / 3) for e in rows]
+        models.append(
+            QuantileModel(tau=tau, effects=rows, iid=twins if iid else None, df=11, enough=tau < enough_below)
+        )
+    return QuantileEffects(cluster="execution", clusters=480, models=models, inestimable=[], warnings=[])
+
+
+def diagnostics(count: int = 240, seed: int = 1) -> Diagnostics:
+    rng = np.random.default_rng(seed)
+    fitted = rng.choice(np.linspace(0.01, 0.04, 12), count)
+    rest = np.sort(rng.standard_t(3, count)) * 0.002
+    ranks = (np.arange(count) + 0.5) / count
+    quantiles = np.sqrt(2) * np.array([_erfinv(2 * r - 1) for r in ranks])
+    found = [
+        Residual(fitted=float(f), residual=float(r), quantile=float(q), cook=float(abs(r)) * 50, order=k)
+        for k, (f, r, q) in enumerate(zip(fitted, rest, quantiles, strict=True))
+    ]
+    return Diagnostics(
+        checks=[], residuals=found, largest_cook=max(r.cook or 0 for r in found), where="somewhere", warnings=[]
+    )
+
+
+def _erfinv(x: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf((x + 1) / 2) / 2**0.5
+
+
+def mean_points(factors: Sequence[Factor], own: Sequence[Factor], found: Mapping[str, float]) -> MainEffect:
+    """Means of treatment means by the settings of some factors; found: by the repr of its settings."""
+    points = []
+    for pick in treatments(own):
+        inside = [found[repr(s)] for s in treatments(factors) if repr(s) in found and pick.items() <= s.items()]
+        if inside:
+            points.append(MeanPoint(settings=pick, mean=float(np.mean(inside)), treatments=len(inside)))
+    return MainEffect(factors=[f.name for f in own], points=points)
+
+
+def blocks(factors: Sequence[Factor], factor: Factor, found: Mapping[str, float], **more: Any) -> Blocks:
+    others = [f for f in factors if f.name != factor.name]
+    boxes = []
+    for at in treatments(others):
+        inside = [s for s in treatments(factors) if at.items() <= s.items() and repr(s) in found]
+        points = [(s[factor.name], found[repr(s)]) for s in inside]
+        if points:
+            boxes.append(Box(at=at, points=points))
+    return msgspec.structs.replace(
+        Blocks(
+            factor=factor.name, boxes=boxes, complete=len(boxes), order=list(factor.settings), same=len(boxes),
+            chance=0.5 ** (len(boxes) - 1), tail=0.5 ** (len(boxes) - 1),
+        ),
+        **more,
+    )  # fmt: skip
+
+
+def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
+    """A response with means, interactions, blocks, series and sample sizes of the factors given."""
+    rng = np.random.default_rng(3)
+    every = treatments(factors)
+    means = {repr(s): level(factors, s) * (1 + 0.02 * rng.standard_normal()) for s in every}
+    terms = [
+        Term(term=f.name, factors=[f.name], df=1, sum_of_squares=1.0 / (k + 1), share=None, f=None, p=None,
+             p_adjusted=None, effects=[])
+        for k, f in enumerate(factors)
+    ]  # fmt: skip
+    made = Response(
+        benchmark="latt", metric="latency", unit="s", better="lower", scale="value", analysis_unit="execution",
+        factors=list(factors),
+        treatments=[
+            Treatment(settings=s, sessions=1, builds=5, executions=20, values=400, mean=means[repr(s)], sd=None,
+                      quantiles={})
+            for s in every
+        ],
+        lacking=[], balanced=True,
+        linear=LinearModel(
+            formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
+            residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
+        ),
+        diagnostics=None, strata=[], quantiles=None, kruskal=None, spreads=[], one_ways=[], percents=[],
+        mains=[mean_points(factors, [f], means) for f in factors],
+        interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
+        blocks=[blocks(factors, f, means) for f in factors],
+        sample_sizes=None, dependences=[], series=series(means, 5), abridged=[], words=[], warnings=[],
+    )  # fmt: skip
+    return msgspec.structs.replace(made, **more)
+
+
+def series(means: Mapping[str, float], each: int, sessions: int = 1, seed: int = 5) -> list[SeriesPoint]:
+    """So many units of every treatment a session, in a random order within each replicate, drifting a little."""
+    rng = np.random.default_rng(seed)
+    found: list[SeriesPoint] = []
+    levels = list(means.values())
+    for session, build in itertools.product(range(sessions), range(each)):
+        for k in rng.permutation(len(levels)).tolist():
+            value = levels[k] * (1 + 0.03 * rng.standard_normal() + 0.02 * session) + 1e-6 * len(found)
+            found.append(SeriesPoint(order=len(found), session=session, build=build, treatment=k, value=float(value)))
+    return found
+
+
+def dependence(words: str = "nothing speaks for a dependence on the session (p = 0.41)") -> Dependence:
+    check = Check(name="session", statistic=1.0, df=[1.0, 10.0], p=0.41, holds=True, words=words)
+    return Dependence(level="session", units=3, check=check, share=0.01)
+
+
+def sample_sizes(settings: dict[str, Setting] | None = None) -> SampleSizes:
+    rows = []
+    for size in (5, 10, 20, 40, 80, 160, 320):
+        for method, bonus in (("t", 0.0), ("bca", -0.012)):
+            width = 0.004 / size**0.5 * (1.02 if method == "bca" else 1)
+            rows.append(
+                SampleSize(size=size, method=method, widths=(width * 0.8, width, width * 1.4),  # type: ignore[arg-type]
+                           coverage=0.95 - 0.4 / size + bonus, subsamples=2000)
+            )  # fmt: skip
+    return SampleSizes(
+        settings=settings or {"load": "idle", "sched": "cfs"}, units=1000, confidence=0.95, rows=rows,
+        median_effect=0.0006, enough=80,
+    )  # fmt: skip
+
+
+def one_way(factor: Factor, at: dict[str, Setting] | None = None) -> OneWay:
+    rng = np.random.default_rng(9)
+    rows, means = [], []
+    for k, setting in enumerate(factor.settings):
+        values = 0.02 * (1 + 0.1 * k * (k != 2)) + 0.001 * rng.gamma(2, 0.7, 20)
+        cut = np.quantile(values, [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
+        names = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
+        means.append(float(values.mean()))
+        rows.append(
+            OneWayRow(setting=setting, count=20, mean=means[-1], sd=float(values.std()),
+                      quantiles=dict(zip(names, cut.tolist(), strict=True)), letters="A" if k in (0, 2) else "B")
+        )  # fmt: skip
+    pairs = []
+    for a, b in itertools.combinations(range(len(rows)), 2):
+        d = means[b] - means[a]
+        pairs.append(
+            PairwiseDifference(
+                a=rows[a].setting, b=rows[b].setting, difference=d, low=d - 0.0008, high=d + 0.0008, p=0.01
+            )
+        )
+    return OneWay(factor=factor.name, at=at if at is not None else {"sched": "cfs"}, rows=rows, pairs=pairs)

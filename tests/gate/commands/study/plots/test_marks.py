@@ -1,0 +1,85 @@
+"""What the pictures of a study share: looks, legends, names cut to their room, labels of treatments, ticks."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from gate.commands.study.plots.labels import Run, ordered, runs
+from gate.commands.study.plots.marks import Entry, Look, apart, legend, legend_height, shortened
+from gate.commands.study.plots.scale import marks_between
+from gate.model.study import Factor, Setting
+from gate.plots.picture import Sheet
+from gate.plots.scales import Tick
+from gate.plots.style import SETTINGS
+from tests.gate.plots.drawn import texts
+
+
+def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
+    looks = [Look(k) for k in range(SETTINGS * 8)]
+    assert len({(look.colour, look.shape) for look in looks}) == len(looks)
+    assert len({look.shape for look in looks[:SETTINGS]}) == SETTINGS
+    assert len({look.lines("line") for look in looks[:SETTINGS]}) == SETTINGS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_places_are_moved_apart_as_little_as_that_takes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    wanted = rng.uniform(20, 180, 6).tolist()
+    found = apart(wanted, 12, 0, 200)
+    ranked = sorted(range(6), key=wanted.__getitem__)
+    assert all(found[b] - found[a] >= 12 - 1e-9 for a, b in pairwise(ranked))
+    # least squares under the same order: no small shift of a neighbouring run brings it nearer
+    total = sum((f - w) ** 2 for f, w in zip(found, wanted, strict=True))
+    for first in range(6):
+        for last in range(first, 6):
+            for step in (-0.5, 0.5):
+                other = list(found)
+                for index in ranked[first : last + 1]:
+                    other[index] += step
+                if all(other[b] - other[a] >= 12 - 1e-9 for a, b in pairwise(ranked)):
+                    assert sum((f - w) ** 2 for f, w in zip(other, wanted, strict=True)) >= total - 1e-9
+
+
+def test_places_stay_within_the_ends() -> None:
+    assert apart([1.0, 2.0, 199.0], 10, 0, 200) == pytest.approx([0, 10, 199], abs=4)
+    assert apart([100.0, 100.0], 200, 0, 200) == [0, 200]
+    with pytest.raises(ValueError, match="3 places 100 apart"):
+        apart([1.0, 2.0, 3.0], 100, 0, 150)
+
+
+def test_shortened_names_stay_different() -> None:
+    assert shortened(["compile", "idle"], 4) == {"compile": "com…", "idle": "idle"}
+    assert shortened(["option-1", "option-2"], 5) == {"option-1": "op…-1", "option-2": "op…-2"}
+    assert shortened(["aaaa1zzz", "aaaa2zzz"], 3) == {}
+
+
+def test_runs_join_equal_neighbours_within_slower_factors() -> None:
+    found: list[dict[str, Setting]] = [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"a": 2, "b": "y"}, {"a": 2, "b": "x"}]
+    factors = [Factor(name="a", settings=[1, 2]), Factor(name="b", settings=["x", "y"])]
+    inorder = [found[k] for k in ordered(factors, found)]
+    assert [s["b"] for s in inorder] == ["x", "y", "x", "y"]
+    assert runs(factors, inorder)[0] == [Run(1, 0, 1), Run(2, 2, 3)]
+    assert [(r.setting, r.first, r.last) for r in runs(factors, found)[1]] == [
+        ("x", 0, 0), ("y", 1, 1), ("y", 2, 2), ("x", 3, 3),
+    ]  # fmt: skip
+
+
+def test_a_legend_breaks_where_its_space_ends() -> None:
+    listed = [Entry(Look(k), "a name of some length") for k in range(8)]
+    assert legend_height(listed, 2000) < legend_height(listed, 400)
+    sheet = Sheet(400, legend_height(listed, 380) + 10)
+    legend(sheet, listed, 10, 5, 380)
+    picture = sheet.picture("p", "t", "d", "c")
+    assert texts(picture).count("a name of some length") == 8, "a phone has less room"
+    assert len(texts(picture)) == 16, "a set for each layout"
+
+
+def test_ticks_of_a_short_log_axis_are_even_numbers() -> None:
+    marks_ = marks_between(math.log10(101), math.log10(112.5), 6, log=True)
+    assert [t.label for t in marks_] == ["102", "104", "106", "108", "110", "112"]
+    assert all(t.at == pytest.approx(math.log10(float(t.label))) for t in marks_)
+    assert marks_between(0.0, 10.0, 5, log=False)[0] == Tick(0.0, "0")

@@ -1,0 +1,194 @@
+"""perfgate study analyse over hand-made files: text, study.json, tables, the page, and what cannot be analysed."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.cli.main import main
+from gate.model import SCHEMA
+from tests.gate.commands.study.analysis import designs
+from tests.support.lines import execution, text
+
+
+def analyse(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["study", "analyse", *arguments], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def additive(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("study") / "measurements.jsonl"
+    file.write_text(text(designs.lines(designs.LOAD, designs.additive, 4)) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def written(folder: Path, lines: list[dict[str, Any]]) -> str:
+    file = folder / "m.jsonl"
+    file.write_text(text(lines) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def test_the_text_says_what_matters_and_shows_the_effects(additive: str) -> None:
+    code, out, err = analyse(additive, "--settings", "load=idle,busy")
+    assert (code, err) == (0, "")
+    lines, out = out.splitlines(), " ".join(out.split())
+    assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 executions each" in out
+    assert "Executions are the units of the linear model" in out
+    for part in ("What it shows", "effect on the mean", "Quantile regression at p99", "Block plots", "residuals"):
+        assert part in out
+    assert "load: idle below busy in all 4 boxes" in out
+    assert max(map(len, lines)) <= 140
+
+
+def test_the_effects_are_those_of_independent_least_squares(additive: str) -> None:
+    _, out, _ = analyse(additive, "--json", "-", "--order", "3")
+    report = json.loads(out)
+    assert (report["schema"], report["order"], report["confidence"]) == (SCHEMA, 3, 0.95)
+    response = report["responses"][0]
+    lines = [json.loads(line) for line in Path(additive).read_text(encoding="utf-8").splitlines() if line]
+    y = np.array([np.mean(line["metrics"]["time"]["values"]) for line in lines])
+    low = {"load": "busy", "clients": 1, "sched": "bfs"}
+    signs = {name: np.array([-1.0 if line["factors"][name] == first else 1.0 for line in lines])
+             for name, first in low.items()}  # fmt: skip
+    columns = {"intercept": np.ones(len(y))}
+    for term in response["linear"]["terms"]:
+        columns[term["term"]] = np.prod([signs[name] for name in term["factors"]], axis=0)
+    assert len(columns) == 8
+    beta, rest, *_ = np.linalg.lstsq(np.column_stack(list(columns.values())), y, rcond=None)
+    found = [response["linear"]["intercept"], *(term["effects"][0] for term in response["linear"]["terms"])]
+    assert [e["estimate"] for e in found] == pytest.approx(beta.tolist(), rel=1e-9)
+    assert response["linear"]["residual_ss"] == pytest.approx(rest[0], rel=1e-9)
+    total = ((y - y.mean()) ** 2).sum()
+    assert response["linear"]["unexplained"] == pytest.approx(rest[0] / total, rel=1e-9)
+
+
+def test_the_folder_holds_the_page_the_numbers_and_the_tables(additive: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, _, err = analyse(additive, "--out", str(out), "--without", "load=busy,sched=cfs", "--iid")
+    assert code == 0
+    assert err == f"perfgate: {out / 'study.html'} has the tables and pictures\n"
+    report = json.loads((out / "study.json").read_text(encoding="utf-8"))
+    response = report["responses"][0]
+    tables = {
+        file.stem: list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"), newline="")))
+        for file in (out / "tables").iterdir()
+    }
+    assert [row["term"] for row in tables["terms"] if row["data"] == "all"] == [
+        *(term["term"] for term in response["linear"]["terms"]), "residuals",
+    ]  # fmt: skip
+    assert {row["data"] for row in tables["effects"]} == {"all", "without load=busy, sched=cfs"}
+    assert {row["intervals"] for row in tables["quantile-effects"]} == {"clustered", "iid"}
+    assert len(tables["treatments"]) == 8
+    assert [json.loads(row["settings"]) for row in tables["treatments"]] == [
+        t["settings"] for t in response["treatments"]
+    ]
+    assert float(tables["treatments"][0]["mean"]) == response["treatments"][0]["mean"]
+    page = (out / "study.html").read_text(encoding="utf-8")
+    for part in ("Effects on the mean", "Effects over the distribution", "Block plots", "Without some treatments"):
+        assert part in page
+    assert "<script" not in page
+
+
+def test_a_factor_is_analysed_at_the_settings_that_are_named(additive: str) -> None:
+    _, out, _ = analyse(additive, "--settings", "clients=8", "--json", "-")
+    response = json.loads(out)["responses"][0]
+    assert {t["settings"]["clients"] for t in response["treatments"]} == {8}
+    assert all("clients" not in term["factors"] for term in response["linear"]["terms"])
+
+
+def test_a_treatment_of_the_design_without_measurements_is_named(tmp_path: Path) -> None:
+    config = {
+        "benchmark": [{"name": "bench", "command": "x", "instrument": "values"}],
+        "study": {"factor": {"load": ["idle", "busy"], "clients": [1, 8], "sched": ["bfs", "cfs"]}, "order": 1},
+    }
+    lines = designs.lines(
+        designs.LOAD, designs.additive, 2, leave_out=lambda at: at["load"] == "busy" and at["clients"] == 8
+    )
+    file = written(tmp_path, [{"type": "run", "config": config}, *lines])
+    code, out, _ = analyse(file, "--json", "-")
+    report = json.loads(out)
+    assert code == 0
+    assert report["order"] == 1
+    # the order of the design, not of the alphabet
+    assert report["responses"][0]["factors"][0]["settings"] == ["idle", "busy"]
+    lacking = "load=busy, clients=8, sched=bfs; load=busy, clients=8, sched=cfs"
+    assert f"2 treatments of the design have no measurements: {lacking}" in report["warnings"]
+
+
+def test_what_failed_is_said_and_costs_exit_4(tmp_path: Path) -> None:
+    failure = {"type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "build": 0, "execution": 0,
+               "factors": {"load": "busy"}, "status": "exit 1", "stderr": "chrt: not permitted"}  # fmt: skip
+    code, out, _ = analyse(written(tmp_path, [*designs.lines({"a": [1, 2]}, designs_values, 3), failure]))
+    assert code == 4
+    assert "bench" in out
+    assert "exit 1" in out
+
+
+def designs_values(_: designs.Settings, rng: np.random.Generator) -> list[float]:
+    return list(1 + rng.random(3))
+
+
+def test_nothing_measured_is_exit_4(tmp_path: Path) -> None:
+    code, out, _ = analyse(written(tmp_path, [{"type": "run"}]))
+    assert code == 4
+    assert "Nothing was measured" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--without", "vm=on"], "--without vm=on: there is no factor vm; there are load, clients, sched"),
+        (["--only", "load=full"], "--only load=full: load was measured at busy, idle"),
+        (["--settings", "load=full"], "--settings load=full: full was not measured; there are busy, idle"),
+        (["--settings", "vm=on"], "there is no factor vm; there are clients, load, sched"),
+        (["--benchmark", "other*"], "--benchmark other*: matches none of bench"),
+        (["--response", "memory"], "response memory: no execution has values of it; measured were time"),
+        (["--json", "-", "--html", "-"], "both want standard output"),
+        (["--quantiles", "1.5"], "is no quantile"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(additive: str, options: list[str], said: str) -> None:
+    code, _, err = analyse(additive, *options)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_same_execution_twice_names_both_lines(tmp_path: Path) -> None:
+    line = execution("head", [1.0], factors={"a": 1})
+    code, _, err = analyse(written(tmp_path, [line, line]))
+    assert code == 2
+    assert "m.jsonl:1 and" in err
+    assert "m.jsonl:2: the same execution twice" in err
+
+
+@pytest.mark.parametrize("values", [lambda at, _: [at["a"]], lambda _, __: [0.0], lambda _, rng: [rng.random()] * 3])
+def test_small_and_constant_data_never_ends_in_an_exception(values: Callable[..., Any], tmp_path: Path) -> None:
+    for replicates in (1, 2, 3):
+        lines = designs.lines({"a": [1.0, 2.0]}, values, replicates)
+        code, out, err = analyse(written(tmp_path, lines), "--out", str(tmp_path / "out"))
+        assert (code, "internal error" in err) == (0, False), err
+        assert out
+
+
+HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m{{7*7}}\u202e__import__('os').system('x')"
+
+
+def test_names_from_files_are_text_and_never_code(tmp_path: Path) -> None:
+    lines = designs.lines(
+        {HOSTILE: ["</script>", HOSTILE], "C(x)": [1, 2]}, designs_values, 3, benchmark=HOSTILE, metric=HOSTILE
+    )
+    code, out, err = analyse(written(tmp_path, lines), "--out", str(tmp_path / "out"))
+    assert code == 0, err
+    page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    assert "<img src=x" not in page
+    assert "</script>" not in page
+    assert "\x1b" not in out + page
+    assert "\u202e" not in out

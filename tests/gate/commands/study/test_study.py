@@ -1,0 +1,362 @@
+"""perfgate study in process: the plan, the jobs, what is refused, and how measuring and analysing go together."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli.main import main
+from gate.commands.study import options as study_options
+from gate.commands.study.options import AnalyseOptions, FactorSettings
+from tests.support.project import Project
+
+BENCH = """\
+import os, sys
+with open(sys.argv[-1], "w") as out:
+    for i in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        out.write(f"{i + int(sys.argv[1])}\\n")
+"""
+CONFIG = """\
+[plan]
+iterations = 4
+[build]
+command = "echo $CFLAGS > flags"
+[[benchmark]]
+name = "latency"
+command = "python3 bench.py {clients} {output}"
+instrument = "values"
+[[benchmark]]
+name = "other"
+command = ["python3", "bench.py", "1", "{output}"]
+instrument = "values"
+"""
+STUDY = """\
+[study]
+benchmarks = ["latency"]
+replicates = 3
+exclude = [{ clients = 8, opt = "O2" }]
+[study.factor]
+clients = [1, 8]
+load = { idle = {}, busy = { load = { command = "sleep 100" } } }
+opt = { O0 = { build_env = { CFLAGS = "-O0" } }, O2 = { build_env = { CFLAGS = "-O2" } } }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A repository with a single commit, so that there is no base, and the working directory in it."""
+    made = Project(tmp_path / "project")
+    made.write("perfgate.toml", CONFIG + STUDY)
+    made.write("bench.py", BENCH)
+    made.commit()
+    monkeypatch.chdir(made.top)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    for name, value in made.own().items():
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(argv, out, err), out.getvalue(), err.getvalue()
+
+
+PLAN = """\
+study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 iterations, \
+at most about 1 h 00 min (the budget; no earlier run to tell better)
+head is the last commit on main
+rules: head
+seed: 7
+warning: 12 values of each treatment (3 replicates x 4 iterations) are too few for the quantiles 0.1, 0.2, 0.3, 0.4, \
+0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
+
+factors
+  factor   settings    what they change              differs between
+  clients  1, 8        {clients} in commands         execution
+  load     idle, busy  load                          execution
+  opt      O0, O2      environment of builds CFLAGS  build
+
+6 treatments
+     clients  load  opt
+  1  1        idle  O0
+  2  1        idle  O2
+  3  1        busy  O0
+  4  1        busy  O2
+  5  8        idle  O0
+  6  8        busy  O0
+2 combinations left out
+  clients=8, load=idle, opt=O2
+  clients=8, load=busy, opt=O2
+
+3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
+3 replicates, in each every treatment once in random order: 18 executions in all
+expected time: at most about 1 h 00 min (the budget; no earlier run to tell better)
+"""
+
+
+def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project) -> None:
+    code, out, err = run("study", "--dry-run", "--seed", "7")
+    assert (code, err) == (0, "")
+    before, _, order = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\norder\n")
+    assert before == PLAN
+    assert order.startswith("iteration 1 of 3, round 1 of 3\n  build    opt=O")
+    assert run("study", "plan", "--seed", "7") == (code, out, err)
+    assert not (project.top / ".perfgate").exists()
+
+
+def test_the_order_is_shown_by_whole_iterations_up_to_40_lines(project: Project) -> None:
+    order = run("study", "plan", "--seed", "7")[1].partition("\norder\n")[2].splitlines()
+    assert [line for line in order if line.startswith("iteration")] == [
+        f"iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)
+    ]
+    wanted = {f"clients={c}, load={b}, opt={o}" for c in (1, 8) for b in ("idle", "busy") for o in ("O0", "O2")}
+    wanted -= {f"clients=8, load={b}, opt=O2" for b in ("idle", "busy")}
+    blocks = "\n".join(order).split("iteration ")[1:]
+    for block in blocks:
+        assert {*re.findall(r"  execute  latency \((.*)\)", block)} == wanted
+        assert sorted(re.findall(r"  build    (\S+)  seed \d+", block)) == ["opt=O0", "opt=O2"]
+    orders = {tuple(re.findall(r"execute .*", block)) for block in blocks}
+    assert len(orders) == 3  # of 720 orders each; the same only if nothing were random
+    short = run("study", "plan", "--seed", "7", "--set", "study.replicates=40")[1].splitlines()
+    assert len(short[short.index("order") + 1 :]) <= 41
+    # 5 rounds; 2 builds, 1 title and 6 executions in the first iteration, 7 lines in each later one of round 1
+    assert short[-1] == f"... {40 * 6 - 5 * 6} more executions; --all shows them"
+    every = run("study", "plan", "--seed", "7", "--set", "study.replicates=40", "--all")[1]
+    assert every.count("  execute  ") == 240
+    assert "more executions" not in every
+
+
+def test_a_first_iteration_of_many_lines_is_cut(project: Project) -> None:
+    many = STUDY.replace("clients = [1, 8]", f"clients = {[1, 8, *range(20, 40)]}")
+    project.write("perfgate.toml", CONFIG + many)
+    out = run("study", "plan")[1].splitlines()
+    order = out[out.index("order") + 1 :]
+    # 22 x 2 x 2 less 2 treatments, of which 40 lines less title and builds are shown
+    assert (len(order), order[-1]) == (41, f"... {3 * 86 - 37} more executions; --all shows them")
+
+
+def test_the_plan_as_json_has_everything(project: Project) -> None:
+    code, out, _ = run("study", "plan", "--seed", "7", "--json", "-")
+    plan = json.loads(out)
+    assert code == 0
+    assert plan["factors"][2] == {
+        "name": "opt", "settings": ["O0", "O2"], "varies": "build", "changes": ["environment of builds CFLAGS"],
+    }  # fmt: skip
+    assert plan["treatments"][5] == {
+        "number": 5, "side": "head", "settings": {"clients": 8, "load": "busy", "opt": "O0"},
+    }  # fmt: skip
+    assert plan["excluded"][0] == {"clients": 8, "load": "idle", "opt": "O2"}
+    assert (plan["builds"], plan["executions"], plan["rounds"], plan["replicates"]) == (6, 18, 3, 3)
+    orders = [e["order"] for each in plan["order"] for e in each["executions"]]
+    assert orders == list(range(18))
+    assert (plan["expected"], plan["budget"], plan["seed"]) == (None, 3600, 7)
+    file = project.top / "plan.json"
+    code, text, _ = run("study", "--dry-run", "--seed", "7", "--json", str(file))
+    assert text.startswith("study of head")
+    assert json.loads(file.read_text()) == plan
+
+
+def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None:
+    lines: list[dict[str, Any]] = [
+        {"type": "build", "side": "head", "build": 0, "seconds": 1.0, "factors": {"opt": opt}} for opt in ("O0", "O2")
+    ]
+    for number, (clients, load, opt) in enumerate(
+        [(1, "idle", "O0"), (1, "idle", "O2"), (1, "busy", "O0"), (1, "busy", "O2"), (8, "idle", "O0")]
+    ):
+        lines.append(
+            {
+                "type": "execution", "benchmark": "latency", "side": "head", "build": 0, "execution": number,
+                "seconds": 10.0 * clients, "factors": {"clients": clients, "load": load, "opt": opt},
+                "metrics": {"time": {"values": [1.0]}},
+            }
+        )  # fmt: skip
+    project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    plan = json.loads(run("study", "plan", "--json", "-")[1])
+    # six builds of a second; each treatment three times, the one that was not measured by the mean of the others
+    assert plan["expected"] == pytest.approx(6 + 3 * (4 * 10 + 80 + (4 * 10 + 80) / 5))
+    text = run("study", "plan")[1]
+    assert "expected time: about 7 min 18 s as in the last run, at most 1 h 00 min\n" in text
+
+
+IDLE = 'load = { idle = {}, busy = { load = { command = "sleep 100" } } }'
+ONE_SESSION = "load = { idle = { session = 0 }, busy = { session = 1 } }"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (("replicates = 3", "replicates = 1"), "study.replicates = 1: each treatment is measured once"),
+        (
+            ("replicates = 3", "replicates = 3\nbuilds = 1"),
+            "opt: differs between builds, and each setting is built once",
+        ),
+        (("replicates = 3", "replicates = 5\niterations = 200"), None),
+        (
+            ("replicates = 3", "replicates = 5\niterations = 199"),
+            "995 values of each treatment (5 replicates x 199 iterations) are too few for the quantile 0.99, which needs",
+        ),
+        ((IDLE, ONE_SESSION), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION), "3 of 6 treatments are measured by other jobs"),
+        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }")), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }").replace("1 }", "[1, 3] }")), "3 of 6 treatments are measured"),
+    ],
+)
+def test_the_plan_warns_of_what_it_cannot_tell(project: Project, changed: tuple[str, str], said: str | None) -> None:
+    project.write("perfgate.toml", CONFIG + STUDY.replace(*changed))
+    warnings = json.loads(run("study", "plan", "--json", "-")[1])["warnings"]
+    about = [text for text in warnings if "quantiles" not in text]
+    assert any(text.startswith(said) for text in about) if said else about == [], warnings
+
+
+def test_sessions_of_a_factor_are_told_from_the_session_where_there_are_two(project: Project) -> None:
+    bound = "load = { idle = { session = [0, 2] }, busy = { session = [1, 3] } }"
+    project.write("perfgate.toml", CONFIG + STUDY.replace(IDLE, bound))
+    of_job = ("--session", "1", "--sessions", "4", "--json", "-")
+    warnings = json.loads(run("study", "plan", *of_job)[1])["warnings"]
+    # each treatment is measured in two of the four sessions
+    (text,) = warnings
+    assert text.startswith("24 values of each treatment (3 replicates x 4 iterations x 2 sessions) are too few")
+
+
+def test_where_side_is_no_factor_base_is_not_looked_for(project: Project) -> None:
+    assert run("study", "--dry-run")[0] == 0
+    code, _, err = run("study", "--dry-run", "--base", "main")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "this study has no base" in err
+    with_sides = (CONFIG + STUDY).replace("[study.factor]", '[study.factor]\nside = ["base", "head"]')
+    project.write("perfgate.toml", with_sides)
+    project.commit()
+    code, out, err = run("study", "--dry-run", "--base", "HEAD~1", "--seed", "7")
+    assert (code, err) == (0, "")
+    assert re.match(r"study of base HEAD~1 \w+ and head main \w+: 1 benchmark x 12 treatments x 3 ", out)
+    assert "sides: base is HEAD~1 as given; head is the last commit on main\n" in out
+    assert re.search(r"execute  latency \(clients=\d, load=\w+, opt=O0\) on base\n", out)
+
+
+def test_without_a_study_one_line_says_how_to_write_it(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG)
+    code, out, err = run("study")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert re.match(r"perfgate: (\w+: )?perfgate.toml: has no \[study\]: write \[study.factor\] with a line", err)
+
+
+BOUND = """\
+[study]
+replicates = 1
+[study.factor]
+boot = { first = { session = 0 }, second = { session = 1 } }
+machine = { one = { runner = "core1" }, two = { runner = ["self-hosted", "core2"] } }
+"""
+
+
+def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) -> None:
+    code, out, err = run("study", "plan", "--matrix", "--sessions", "2")
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert json.loads(out)["include"] == [
+        {"session": s, "sessions": 2, "runner": None, "label": "", "name": f"session {s} of 2"} for s in (0, 1)
+    ]
+    project.write("perfgate.toml", CONFIG + BOUND)
+    include = json.loads(run("study", "plan", "--matrix")[1])["include"]
+    assert [(job["session"], job["runner"]) for job in include] == [
+        (0, "core1"), (1, "core1"), (0, ["self-hosted", "core2"]), (1, ["self-hosted", "core2"]),
+    ]  # fmt: skip
+    for job in include:
+        job_options = ("--session", str(job["session"]), "--sessions", str(job["sessions"]), "--runner", job["label"])
+        text = run("study", "plan", *job_options)[1]
+        assert "\n1 treatment of the 4 of the study\n" in text
+        assert f"job: session {job['session']} of 2, runner {job['label']}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "this job has no treatments to measure; say which job this is: --session 0 to 1 and --runner core1"),
+        (("--runner", "core3"), "--runner core3: is named by no factor; they name core1, self-hosted,core2"),
+        (("--session", "2", "--sessions", "3", "--runner", "core1"), "--session 2 --runner core1 has no treatments"),
+        (("--session", "2"), "--session 2: the last of 2 sessions"),
+    ],
+)
+def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tuple[str, ...], said: str) -> None:
+    project.write("perfgate.toml", CONFIG + BOUND)
+    code, out, err = run("study", "measure", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--seed", "1", "measure"), "--seed: stands after measure, not before"),
+        (("analyse", "--quantiles", "0.5,1"), "'1' is no quantile: a number between 0 and 1"),
+        (("analyse", "--quantiles", "nan"), "'nan' is no quantile"),
+        (("analyse", "--confidence", "0.5"), "'0.5' is no confidence: a number between 0.5 and 1"),
+        (("analyse", "--without", "fp"), "'fp' is no combination: write FACTOR=SETTING,FACTOR=SETTING"),
+        (("analyse", "--only", "a=1,a=2"), "names a twice"),
+        (("analyse", "--settings", "load"), "'load' is no list of settings: write FACTOR=SETTING,SETTING"),
+        (("analyse", "--settings", "load=a,a"), "names a setting twice"),
+        (("analyse", "--order", "0"), "'0' is no whole number"),
+        (("analyse", "--unit", "session"), "invalid choice: 'session'"),
+        (("plan", "--matrix", "--seed", "3"), "--matrix: does not go with --seed"),
+        (("anal",), "invalid choice: 'anal'"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:
+    code, out, err = run("study", *argv)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_every_part_of_it_has_an_example() -> None:
+    assert "\n    study " in run("--help")[1]
+    text = run("study", "--help")[1]
+    for part in ("plan", "measure", "analyse"):
+        assert f"\n    {part} " in text
+        assert "example:\n  perfgate study " in run("study", part, "--help")[1]
+
+
+def test_what_analyse_is_told_is_typed() -> None:
+    assert study_options.combination("fp=no, prf=fp") == {"fp": "no", "prf": "fp"}
+    assert study_options.factor_settings("load=idle,busy") == FactorSettings("load", ("idle", "busy"))
+    assert study_options.quantiles("0.99,.5,0.5") == (0.5, 0.99)
+
+
+def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gate.commands.study.analyse
+
+    calls: list[tuple[Path, AnalyseOptions]] = []
+
+    def analyse(folder: Path, options: AnalyseOptions, out: io.StringIO, _: io.StringIO) -> int:
+        calls.append((folder, options))
+        out.write("words\n")
+        return 0
+
+    monkeypatch.setattr(gate.commands.study.analyse, "analyse_folder", analyse)
+    project.write("perfgate.toml", CONFIG + STUDY.replace('"sleep 100"', '"sleep 9"'))
+    code, out, err = run("study", "--set", "study.replicates=1", "--json", "-", "--quiet")
+    assert (code, out, err) == (0, "words\n", "")
+    ((folder, options),) = calls
+    assert (folder, options.json, options.quiet, options.order) == (Path(".perfgate/study"), "-", True, None)
+    # what is refused must be so before anything is measured
+    for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
+        assert run("study", *options_)[0] == 2
+    assert len(calls) == 1
+
+
+def test_what_is_wrong_in_head_is_said_of_head(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + STUDY.replace("replicates = 3", "replicates = 0"))
+    code, _, err = run("study", "--dry-run")
+    assert code == 2
+    assert err.startswith("perfgate: head: perfgate.toml:")
+    assert "--config" not in err
+
+
+def test_a_response_that_no_benchmark_declares_is_said_before_measuring(project: Project) -> None:
+    declared = '[[benchmark]]\nname = "latency"\ncommand = "x {clients}"\ninstrument = "values"\nmetric = {time = {}}\n'
+    project.write("perfgate.toml", declared + STUDY.replace("[study]\n", '[study]\nresponses = ["nope"]\n'))
+    code, out, _ = run("study", "--dry-run")
+    assert code == 0
+    assert "study.responses: no benchmark declares nope, only time" in out

@@ -1,0 +1,409 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.config.types import Benchmark, Config, MetricRules
+from gate.evidence.gather import gather
+from gate.evidence.runs import EvidenceError, run_of
+from tests.support.lines import builds, execution, located
+
+BOTH = [[[1.0, 2.0], [3.0]], [[4.0, 5.0]]]
+
+
+def run_line(**more: object) -> dict[str, object]:
+    return {"type": "run", "base": {"sha": "a"}, "head": {"sha": "b"}, **more}
+
+
+def test_values_nest_by_build_and_execution_whatever_the_order_of_the_lines() -> None:
+    lines = [*builds("head", BOTH), *builds("base", BOTH)]
+    evidence = gather(located(*reversed(lines)), Config())
+    (case,) = evidence.cases
+    assert case.base.values.tolist() == [1, 2, 3, 4, 5]
+    assert [c.tolist() for c in case.base.counts] == [[2, 1, 2], [2, 1], [2]]
+    assert case.base.builds == ((0, 0), (0, 1))
+
+
+def test_sessions_come_above_builds() -> None:
+    lines = [
+        execution(s, [v], build=b, session=t) for s in ("base", "head") for t in (1, 0) for b in (1, 0) for v in (1.0,)
+    ]
+    case = gather(located(*lines), Config()).cases[0]
+    assert case.base.builds == ((0, 0), (0, 1), (1, 0), (1, 1))
+    assert case.base.counts[2].tolist() == [2, 2]
+
+
+def test_units_become_base_units() -> None:
+    lines = [execution("base", [10], unit="ms"), execution("head", [0.02], unit="s")]
+    case = gather(located(*lines), Config()).cases[0]
+    assert (case.unit, case.base.values[0], case.head.values[0]) == ("s", 0.01, 0.02)
+
+
+def test_the_same_execution_twice_names_both_lines() -> None:
+    with pytest.raises(
+        EvidenceError, match=r"^test.jsonl:1 and test.jsonl:3: the same execution twice \(bench, time, base"
+    ):
+        gather(located(execution("base", [1]), execution("head", [1]), execution("base", [2])), Config())
+
+
+def test_one_execution_may_bring_its_metrics_on_two_lines() -> None:
+    lines = [execution(s, [1], metric=m) for s in ("base", "head") for m in ("time", "memory")]
+    assert [c.metric for c in gather(located(*lines), Config()).cases] == ["time", "memory"]
+
+
+def test_factor_settings_are_cases_of_their_own() -> None:
+    lines = [
+        execution(s, [1], execution=e, factors={"load": load})
+        for s in ("base", "head")
+        for e, load in enumerate(("idle", "busy"))
+    ]
+    assert [c.factors for c in gather(located(*lines), Config()).cases] == [{"load": "idle"}, {"load": "busy"}]
+
+
+def test_what_base_has_and_head_lacks_is_missing_and_the_other_way_new() -> None:
+    lines = [execution("base", [1], benchmark="old"), execution("head", [1], benchmark="fresh")]
+    evidence = gather(located(*lines), Config())
+    assert [(f.kind, f.benchmark, f.side) for f in evidence.failures] == [("missing", "old", "head")]
+    assert evidence.new == ["fresh"]
+    assert evidence.cases == []
+
+
+def test_an_expected_benchmark_without_values_is_missing() -> None:
+    run = run_line(benchmarks={"base": ["a", "gone"], "head": ["a", "new"]})
+    evidence = gather(located(run), Config())
+    assert [(f.benchmark, f.side, f.status) for f in evidence.failures] == [
+        ("a", "base", "gave no values"),
+        ("gone", "head", "base has it, head does not"),
+    ]
+    assert evidence.new == ["new"]
+
+
+def test_a_failed_benchmark_is_no_case_and_not_missing_as_well() -> None:
+    failure = {
+        "type": "failure",
+        "kind": "execution",
+        "benchmark": "bench",
+        "side": "head",
+        "build": 0,
+        "execution": 1,
+        "status": "exit 1",
+    }
+    evidence = gather(located(*builds("base", BOTH), *builds("head", BOTH), failure), Config())
+    assert evidence.cases == []
+    assert [f.status for f in evidence.failures] == ["exit 1"]
+
+
+def test_an_execution_without_values_is_a_failure() -> None:
+    evidence = gather(located(execution("base", []), execution("head", [1])), Config())
+    assert [(f.kind, f.status) for f in evidence.failures] == [("execution", "no values")]
+
+
+def test_a_decided_metric_that_one_side_lacks_is_missing() -> None:
+    lines = [*builds("base", BOTH), *builds("head", BOTH), execution("base", [1], build=9, metric="latency")]
+    evidence = gather(located(*lines), Config())
+    assert [f.status for f in evidence.failures] == ["metric latency gave no values"]
+    command = Config(benchmark=[Benchmark(name="bench", command="x", instrument="spawn")])
+    assert gather(located(*lines), command).failures == []
+
+
+def test_the_config_says_what_is_exact_decided_and_better() -> None:
+    rules = {"count": MetricRules(exact=True, better="higher")}
+    config = Config(benchmark=[Benchmark(name="bench", command="x", instrument="values", metric=rules)])
+    lines = [execution(s, [1], metric="count", better="lower" if s == "base" else "higher") for s in ("base", "head")]
+    case = gather(located(*lines), config).cases[0]
+    assert (case.exact, case.better, case.decided, case.warnings) == (True, "higher", True, [])
+    unclear = gather(located(*lines), Config())
+    assert unclear.cases == []
+    assert [f.status for f in unclear.failures] == [
+        "metric count: the lines disagree which direction is better; say better in [benchmark.metric.count]"
+    ]
+
+
+def test_a_selection_leaves_the_others_out_also_of_what_is_expected() -> None:
+    lines = [execution(s, [1], benchmark=b) for s in ("base", "head") for b in ("a", "b")]
+    run = run_line(benchmarks={"base": ["a", "b", "c"], "head": ["a", "b", "c"]})
+    evidence = gather(located(run, *lines), Config(), ["a"])
+    assert [c.benchmark for c in evidence.cases] == ["a"]
+    assert evidence.failures == []
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"base": {"sha": "z"}}, "base commit"),
+        ({"head": {"sha": "z"}}, "head commit"),
+        ({"config": {"gate": {}}}, "rules"),
+    ],
+)
+def test_files_of_one_gate_must_agree(other: dict[str, object], what: str) -> None:
+    with pytest.raises(EvidenceError, match=f"differ in their {what}"):
+        run_of(located(run_line(), run_line(**other)))
+    assert run_of(located(run_line(id="x"), run_line(id="y"))) is not None
+
+
+def build_line(side: str, build: int, digest: str) -> dict[str, object]:
+    return {"type": "build", "side": side, "build": build, "artifacts": {"app": digest}}
+
+
+def test_identical_builds_are_said_to_be_identical() -> None:
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2}})
+    same = [build_line(side, b, "sha256:1") for side in ("base", "head") for b in (0, 1)]
+    values = [*builds("base", BOTH), *builds("head", BOTH)]
+    identical = "all 2 builds of base and all 2 builds of head are byte-identical"
+    assert gather(located(run, *same, *values), Config()).warnings == [
+        f"build variance not sampled: {identical} ([build] perturb and {{seed}} lay a program out anew where it is linked)",
+        "base and head are byte-identical: what differs between them is noise",
+    ]
+    setup = run_line(config={"build": {"command": None, "setup": "npm ci"}})
+    one = [build_line("base", 0, "sha256:1"), build_line("head", 0, "sha256:2")]
+    assert gather(located(setup, *one, *values), Config()).warnings == [
+        "set-up but no build command: all builds of a side are one tree, only the environment differs"
+    ]
+    differ = [build_line(side, b, f"sha256:{side}{b}") for side in ("base", "head") for b in (0, 1)]
+    assert gather(located(run, *differ, *values), Config()).warnings == []
+
+
+def test_fewer_rounds_than_planned_are_said() -> None:
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 5}})
+    evidence = gather(located(run, *builds("base", BOTH), *builds("head", BOTH)), Config())
+    assert (evidence.rounds.done, evidence.rounds.planned) == (2, 5)
+    assert evidence.warnings == ["2 of 5 planned rounds were measured"]
+
+
+def test_the_time_spent_is_that_of_builds_and_executions() -> None:
+    lines = [execution(s, [1], seconds=2.5) for s in ("base", "head")]
+    build = {"type": "build", "side": "base", "build": 0, "seconds": 10}
+    assert gather(located(build, *lines), Config()).seconds == 15
+    assert gather(located(execution("base", [1]), execution("head", [1])), Config()).seconds is None
+
+
+def test_expected_benchmarks_and_warnings_of_all_runs_count() -> None:
+    first = run_line(benchmarks={"base": ["bench"], "head": ["bench"]}, warnings=["one"])
+    second = run_line(benchmarks={"base": ["c"], "head": ["c"]}, warnings=["two"])
+    evidence = gather(located(first, *builds("base", BOTH), *builds("head", BOTH), second), Config())
+    assert [(f.benchmark, f.status) for f in evidence.failures] == [("c", "gave no values")]
+    assert evidence.warnings == ["one", "two"]
+
+
+def test_the_same_commit_and_rules_may_be_written_in_two_ways() -> None:
+    first = run_line(base={"ref": "main", "sha": "a"}, config={"gate": {"threshold": "3%"}})
+    second = run_line(base={"ref": "origin/main", "sha": "a"}, config={"gate": {"threshold": 0.03}})
+    assert run_of(located(first, second)) is not None
+
+
+@pytest.mark.parametrize(
+    ("runs", "missing"),
+    [
+        ([{"shard": "1/3"}], ["shard 2 of 3 is missing", "shard 3 of 3 is missing"]),
+        ([{"shard": "1/3"}, {"shard": "3/3"}], ["shard 2 of 3 is missing"]),
+        ([{"shard": "2/2"}, {"shard": "1/2"}], []),
+        ([{"sessions": 2}], ["session 1 of 2 is missing"]),
+        ([{"sessions": 2, "session": 1}], ["session 0 of 2 is missing"]),
+        ([{"shard": "1/2", "sessions": 2, "session": 0}], ["shard 2 of 2 is missing", "session 1 of 2 is missing"]),
+    ],
+)
+def test_a_missing_shard_or_session_is_a_failure(runs: list[dict[str, object]], missing: list[str]) -> None:
+    values = [*builds("base", BOTH), *builds("head", BOTH)]
+    evidence = gather(located(*(run_line(**run) for run in runs), *values), Config())
+    assert [(f.kind, f.status) for f in evidence.failures] == [("missing", status) for status in missing]
+
+
+def test_an_execution_with_an_empty_decided_metric_is_a_failure() -> None:
+    line = execution("head", [1.0])
+    line["metrics"]["latency"] = {"values": []}
+    lines = [*builds("base", BOTH), line]
+    assert [f.status for f in gather(located(*lines), Config()).failures] == ["no values of latency"]
+    timed = Config(benchmark=[Benchmark(name="bench", command="x", instrument="spawn")])
+    assert gather(located(*lines), timed).failures == []
+
+
+def test_a_metric_that_only_head_has_is_new() -> None:
+    lines = [*builds("base", BOTH), *builds("head", BOTH), execution("head", [1], build=9, metric="latency")]
+    evidence = gather(located(*lines), Config())
+    assert (evidence.new, evidence.failures) == (["bench: metric latency"], [])
+
+
+def test_a_metric_that_changes_its_unit_is_an_error_whatever_the_policy_for_missing_ones() -> None:
+    lines = [execution("base", [1], unit="ms"), execution("head", [1], unit="B")]
+    (failure,) = gather(located(*lines), Config()).failures
+    assert (failure.kind, failure.status) == ("execution", "metric time has several units: B, s")
+
+
+def test_fewer_executions_than_the_plan_or_the_other_side_are_said() -> None:
+    lines = [*builds("base", [[[1.0], [2.0]], [[1.0], [2.0]]]), *builds("head", [[[1.0], [2.0]], [[1.0]]])]
+    said = "bench: base has 4 executions and head 3, of 4"
+    assert gather(located(*lines), Config()).warnings == [said]
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2, "executions": 3}})
+    assert gather(located(run, *lines), Config()).warnings == ["bench: base has 4 executions and head 3, of 6"]
+
+
+def test_factor_settings_are_the_same_as_whole_numbers_and_as_floats() -> None:
+    lines = [execution("base", [1], factors={"n": 1}), execution("head", [1], factors={"n": 1.0})]
+    assert len(gather(located(*lines), Config()).cases) == 1
+
+
+# --- suites -----------------------------------------------------------------------------------------------------------
+
+
+def suite(side: str, names: str, build: int = 0) -> list[dict[str, object]]:
+    return [execution(side, [1.0], benchmark=f"s/{n}", suite="s", lines=len(names), build=build) for n in names]
+
+
+def test_a_suite_stands_for_what_it_names() -> None:
+    run = run_line(benchmarks={"base": ["s", "other"], "head": ["s", "other"]})
+    lines = [execution(side, [1.0], benchmark="other") for side in ("base", "head")]
+    evidence = gather(located(run, *suite("base", "xy"), *suite("head", "yz"), *lines), Config())
+    assert [case.benchmark for case in evidence.cases] == ["s/y", "other"]
+    assert [(f.kind, f.benchmark, f.side, f.status) for f in evidence.failures] == [
+        ("missing", "s/x", "head", "base has it, head does not")
+    ]
+    assert evidence.new == ["s/z"]
+
+
+def test_a_suite_that_names_nothing_on_one_side_is_missing_there() -> None:
+    run = run_line(benchmarks={"base": ["s"], "head": ["s"]})
+    evidence = gather(located(run, *suite("base", "xy")), Config())
+    assert {(f.kind, f.benchmark, f.side) for f in evidence.failures} == {
+        ("missing", name, "head") for name in ("s/x", "s/y")
+    }
+    assert evidence.new == []
+    both = gather(located(run), Config())
+    assert [(f.kind, f.benchmark) for f in both.failures] == [("missing", "s")]
+
+
+def test_nothing_is_judged_of_a_suite_that_failed() -> None:
+    run = run_line(benchmarks={"base": ["s"], "head": ["s"]})
+    failed = {"type": "failure", "kind": "execution", "benchmark": "s", "side": "head", "build": 1, "status": "exit 2"}
+    evidence = gather(located(run, *suite("base", "xy"), *suite("head", "xy"), failed), Config())
+    assert evidence.cases == []
+    assert [f.benchmark for f in evidence.failures] == ["s"]
+
+
+def test_what_some_executions_of_a_suite_leave_out_is_a_failure() -> None:
+    lines = [*suite("base", "xy"), *suite("head", "xy"), *suite("base", "xy", build=1), *suite("head", "x", build=1)]
+    evidence = gather(located(*lines), Config())
+    assert [case.benchmark for case in evidence.cases] == ["s/x"]
+    assert [(f.kind, f.benchmark, f.side, f.build, f.status) for f in evidence.failures] == [
+        ("execution", "s/y", "head", 1, "1 of 2 executions of its suite left it out")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("instrument", "metrics", "decided"),
+    [
+        ("hyperfine", ["time", "user"], ["time"]),
+        ("go", ["time", "B/op"], ["time"]),
+        ("jmh", ["throughput", "gc.alloc.rate"], ["throughput"]),
+        ("perf_stat", ["task-clock", "cycles", "time"], ["task-clock"]),
+        ("callgrind", ["instructions"], ["instructions"]),
+        ("values", ["a", "b"], ["a", "b"]),
+    ],
+)
+def test_the_chief_metric_of_an_instrument_is_decided(instrument: str, metrics: list[str], decided: list[str]) -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": instrument}]}, Config)
+    lines = [execution(side, [1.0], benchmark="s", metric=m) for side in ("base", "head") for m in metrics]
+    cases = gather(located(*lines), config).cases
+    assert [case.metric for case in cases if case.decided] == decided
+    assert [case.metric for case in cases if case.exact] == (["instructions"] if instrument == "callgrind" else [])
+
+
+def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": "go"}]}, Config)
+    lines = [
+        execution(side, [1.0], benchmark=f"s/{name}", metric=metric, unit="")
+        for side in ("base", "head")
+        for name, metrics in (("a", ["time", "B/op"]), *((n, ["hits", "B/op"]) for n in "bcde"))
+        for metric in metrics
+    ]
+    assert gather(located(*lines), config).warnings == [
+        (
+            "nothing of s/b, s/c, s/d and 1 more is decided: declare [benchmark.metric.NAME], or name it in [plan] "
+            "metrics; there is hits, B/op"
+        )
+    ]
+
+
+def at(load: str, *, session: int = 0, rounds: int = 2, executions: int = 1, **more: Any) -> list[dict[str, Any]]:
+    return [
+        execution(side, [1.0], build=b, execution=e, session=session, factors={"load": load}, **more)
+        for side in ("base", "head")
+        for b in range(rounds)
+        for e in range(executions)
+    ]
+
+
+def planned(**study: Any) -> dict[str, object]:
+    plan = {"builds": 2, "executions": 3}
+    return run_line(sessions=2, config={"plan": plan, **({"study": study} if study else {})})
+
+
+def test_executions_are_counted_at_each_setting() -> None:
+    lines = [run_line(config={"plan": {"builds": 2, "executions": 3}}), *at("idle", executions=3), *at("busy")]
+    evidence = gather(located(*lines), Config())
+    assert evidence.rounds.planned == 2
+    assert [w for w in evidence.warnings if "executions" in w] == [
+        "bench at load=busy: base has 2 executions and head 2, of 6"
+    ]
+
+
+def test_an_experiment_has_replicates_in_place_of_the_plan() -> None:
+    config: dict[str, Any] = {"plan": {"builds": 12, "executions": 3}, "study": {"factor": {"load": ["idle", "busy"]}}}
+    evidence = gather(located(run_line(config=config), *at("idle"), *at("busy", executions=2)), Config())
+    assert (evidence.rounds.done, evidence.rounds.planned) == (2, None)
+    assert [w for w in evidence.warnings if "executions" in w or "rounds" in w] == []
+    gate = {**config, "study": {**config["study"], "gate": True}}
+    assert gather(located(run_line(config=gate), *at("idle"), *at("busy")), Config()).rounds.planned == 12
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_setting_that_belongs_to_some_sessions_is_missing_in_no_other(bound: bool) -> None:
+    settings = {"idle": {"session": 0}, "busy": {"session": 1}} if bound else {"idle": {}, "busy": {}}
+    lines = [planned(factor={"load": settings}), *at("idle", session=0), *at("busy", session=1)]
+    evidence = gather(located(*lines), Config())
+    assert len(evidence.cases) == (2 if bound else 0)
+    assert bool(evidence.failures) is not bound
+
+
+def test_a_suite_that_leaves_a_benchmark_out_at_one_setting_names_it() -> None:
+    lines = [
+        {**line, "factors": {"load": load}}
+        for load, names in (("idle", "xy"), ("busy", "x"))
+        for side in ("base", "head")
+        for line in suite(side, names)
+    ]
+    run = run_line(config={"study": {"factor": {"load": ["idle", "busy"]}}})
+    failures = gather(located(run, *lines), Config()).failures
+    assert [(f.benchmark, f.side, f.factors, f.status) for f in failures] == [
+        ("s/y", "base", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
+        ("s/y", "head", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
+    ]
+
+
+def test_a_suite_may_give_its_benchmarks_settings_of_their_own() -> None:
+    lines = [{**line, "factors": {"n": name}} for s in ("base", "head") for name in "xy" for line in suite(s, name)]
+    assert gather(located(*lines), Config()).failures == []
+
+
+def built(side: str, number: int, opt: str, digest: str) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "factors": {"opt": opt}, "artifacts": {"app": digest}}
+
+
+def test_builds_with_other_settings_are_other_builds() -> None:
+    fresh = [built(s, b, opt, f"{s}{b}{opt}") for s in ("base", "head") for b in (0, 1) for opt in ("O2", "O3")]
+    assert gather(located(*fresh), Config()).warnings == []
+    alike = [built(s, b, opt, f"{s}{b}" if opt == "O2" else s) for s in ("base", "head") for b in (0, 1)
+             for opt in ("O2", "O3")]  # fmt: skip
+    (warning,) = gather(located(*alike), Config()).warnings
+    assert warning.startswith(
+        "build variance not sampled: all 2 builds of base at opt=O3 and all 2 builds of head at opt=O3 are "
+    )
+    same = [built(s, 0, opt, opt) for s in ("base", "head") for opt in ("O2", "O3")]
+    assert gather(located(*same), Config()).warnings == [
+        "base and head are byte-identical: what differs between them is noise"
+    ]
+
+
+def test_an_execution_without_values_names_its_setting() -> None:
+    lines = [execution(s, [] if s == "head" else [1.0], factors={"load": "busy"}) for s in ("base", "head")]
+    (failure,) = gather(located(*lines), Config()).failures
+    assert failure.factors == {"load": "busy"}

@@ -1,0 +1,150 @@
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from gate.evidence.records import Appender, RecordError, cut_incomplete, cut_torn, read
+from gate.model import Build, Execution, Failure, HostState, Look, Run
+from tests.support.lines import execution, text
+
+GOOD = text([execution("base", [1, 2.5])])
+
+
+def test_every_type_of_line() -> None:
+    data = (
+        '\ufeff{"type":"run","schema":1,"id":"x","base":{"sha":"a"},"later":[1]}\n'
+        '{"type":"build","side":"base","build":0,"artifacts":{"a":"sha256:1"}}\n'
+        "\n"
+        + GOOD
+        + '{"type":"failure","kind":"execution","benchmark":"b","side":"head","build":1,"execution":0,"status":"exit 1"}\n'
+        '{"type":"look","look":3,"settled":["a"],"stop":null}\n'
+        '{"type":"host","when":"end","state":{"load":1.5}}\n'
+    )
+    reading = read("m.jsonl", data.encode())
+    assert [type(r.record) for r in reading.records] == [Run, Build, Execution, Failure, Look, HostState]
+    assert [r.line for r in reading.records] == [1, 2, 4, 5, 6, 7]
+    assert not reading.torn
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{}", 'no "type"'),
+        ('{"type":"sample"}', 'unknown type "sample"'),
+        ('{"type":"run","schema":2,"base":[1]}', "schema 2 is newer than this perfgate reads (1)"),
+        ('{"type":"run","schema":0}', "schema: Expected int >= 1"),
+        ('{"type":"run","shard":"a"}', "shard: "),
+        ('{"type":"run","schema":2}', "schema 2 is newer than this perfgate reads (1); use a newer perfgate"),
+        ('{"type":"execution","benchmark":"b","side":"left","build":0,"execution":0,"metrics":{}}', "side: Invalid enum value 'left'"),
+        ('{"type":"execution","benchmark":"b","side":"base","build":-1,"execution":0,"metrics":{}}', "build: Expected int >= 0"),
+        ('{"type":"execution","benchmark":"b","side":"base","execution":0,"metrics":{}}', "missing required field build"),
+        ('{"type":"execution","benchmark":"b","side":"base","build":0,"execution":0,"metrics":{"t":{"values":[1,"2"]}}}', "Expected float, got str"),
+        ('{"type":"execution","benchmark":"b","side":"base","build":0,"execution":0,"metrics":{"t":{"values":[NaN]}}}', "not valid JSON"),
+        ('{"type":"execution","benchmark":"b","side":"base","build":0,"execution":0,"metrics":{"t":{"values":[1e999]}}}', "out of range"),
+        ("[1]", "Expected object, got array"),
+        ("not json", "not valid JSON"),
+        ('{"type":"build","side":"base","build":0', "not valid JSON"),
+        ("\udcff", "invalid"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named(line: str, why: str) -> None:
+    data = GOOD.encode() + line.encode(errors="surrogateescape") + b"\n" + GOOD.encode()
+    with pytest.raises(RecordError) as caught:
+        read("m.jsonl", data)
+    assert str(caught.value).startswith("m.jsonl:2: ")
+    assert why.lower() in str(caught.value).lower()
+
+
+def test_a_torn_last_line_is_left_out_at_whatever_byte_it_was_cut() -> None:
+    whole = (GOOD + GOOD.replace('"execution": 0', '"execution": 1')).encode()
+    first = len(GOOD.encode())
+    for end in range(first + 1, len(whole)):
+        reading = read("m.jsonl", whole[:end])
+        assert (len(reading.records), reading.torn) == (1, True), end
+    assert len(read("m.jsonl", whole).records) == 2
+
+
+def test_appending_after_a_torn_line_cuts_it_off(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    file.write_bytes(GOOD.encode() + b'{"type":"exec')
+    with Appender(file) as append:
+        append(Look(look=1))
+    assert [type(r.record) for r in read("m", file.read_bytes()).records] == [Execution, Look]
+    assert not cut_torn(file)
+    assert not cut_torn(tmp_path / "absent.jsonl")
+
+
+@pytest.mark.parametrize(("written", "kept"), [(2, 1), (3, 1), (4, 4)])
+def test_a_resumed_run_cuts_off_a_suite_s_execution_that_was_not_written_whole(
+    tmp_path: Path, written: int, kept: int
+) -> None:
+    parts = [
+        execution("base", [1], build=b, benchmark=f"s/{n}", suite="s", lines=n_lines)
+        for b, names, n_lines in ((0, "x", 1), (1, "xyz", 3))
+        for n in names
+    ]
+    file = tmp_path / "m.jsonl"
+    file.write_text(text(parts[:written]) + "\n")
+    assert cut_incomplete(file) is (kept < written)
+    assert len(read("m", file.read_bytes()).records) == kept
+    assert not cut_incomplete(file)
+
+
+def test_executions_of_two_treatments_are_not_one_execution(tmp_path: Path) -> None:
+    at = [(1, "x"), (1, "y"), (2, "x")]
+    parts = [execution("head", [1], benchmark=f"s/{n}", suite="s", lines=2, factors={"a": a}) for a, n in at]
+    file = tmp_path / "m.jsonl"
+    file.write_text(text(parts) + "\n")
+    assert cut_incomplete(file)
+    assert len(read("m", file.read_bytes()).records) == 2
+
+
+def test_other_lines_are_never_cut_as_incomplete(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    for content in ("", GOOD, GOOD + '{"type":"look","look":3}\n'):
+        file.write_text(content)
+        assert not cut_incomplete(file)
+        assert file.read_text() == content
+
+
+def test_what_was_appended_can_be_read_at_once_and_is_flushed_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    file = tmp_path / "m.jsonl"
+    with Appender(file) as append:
+        monkeypatch.setattr(os, "fsync", lambda _: synced.append(file.read_bytes().count(b"\n")))
+        append(Look(look=1))
+        assert file.read_bytes().endswith(b"\n")
+        append(Look(look=2), Look(look=3))
+        assert synced[0] == 1
+    assert synced == [1, 3]
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_flush_that_fails_takes_back_what_it_was_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: bool
+) -> None:
+    file = tmp_path / "m.jsonl"
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    append = Appender(file)
+    append(Look(look=1))
+    append._flushed()
+    monkeypatch.setattr(os, "fsync", full)
+    append(Look(look=2))
+    with pytest.raises(OSError, match="No space"):
+        append.close() if last else append(Look(look=3))
+    append.close()
+    assert [r.record for r in read("m", file.read_bytes()).records] == [Look(look=1)]
+
+
+@pytest.mark.parametrize("data", [b"[" * 1000, b"\xff\xfe{\x00", b"benchmark,value", b"\x7fELF"])
+def test_what_begins_like_no_line_of_ours_is_no_torn_write(data: bytes) -> None:
+    with pytest.raises(RecordError, match="no JSON object"):
+        read("m.jsonl", data)
+    assert read("m.jsonl", b'{"type":"exec').torn
+    assert read("m.jsonl", b"\0\0\0").torn

@@ -1,0 +1,291 @@
+"""Several files of one gate: parts that are missing or twice, rounds and looks of all, what is remembered, machines."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.config.types import Config
+from gate.evidence.gather import gather
+from gate.evidence.records import Located, read
+from gate.evidence.runs import EvidenceError, run_of
+from gate.model import SIDES, Evidence, Memory
+from tests.support.lines import builds, execution, text
+
+ONE = [[[1.0], [2.0]], [[3.0], [4.0]]]
+CONFIG = {"plan": {"builds": 2, "executions": 2}, "build": {"command": "make"}}
+MEMORY = msgspec.to_builtins(Memory(findings=[], contrast_nu=None, build_nu=None, unused=["nothing of it"]))
+
+
+def run_line(benchmarks: str = "", **more: Any) -> dict[str, Any]:
+    """Make a run line; benchmarks: names of one letter that both sides have, none for a line that does not say."""
+    known = {"benchmarks": {side: list(benchmarks) for side in ("base", "head")}} if benchmarks else {}
+    return {"type": "run", "base": {"sha": "a"}, "head": {"sha": "b"}, "config": CONFIG, **known, **more}
+
+
+def both(name: str, session: int = 0, nested: list[list[list[float]]] = ONE) -> list[dict[str, Any]]:
+    return [{**line, "session": session} for side in ("base", "head") for line in builds(side, nested, benchmark=name)]
+
+
+def files(*contents: list[dict[str, Any]]) -> list[Located]:
+    """Read lines as files a, b, c..."""
+    return [
+        located
+        for name, lines in zip("abcdefgh", contents, strict=False)
+        for located in read(name, text(lines).encode()).records
+    ]
+
+
+def part(names: str, shard: str, session: int, sessions: int = 2, **more: Any) -> list[dict[str, Any]]:
+    values = [line for name in names for line in both(name, session)]
+    return [run_line(names, shard=shard, session=session, sessions=sessions, **more), *values]
+
+
+ALL = [part("x", "1/2", 0), part("yz", "2/2", 0), part("x", "1/2", 1), part("yz", "2/2", 1)]
+
+
+def gathered(*contents: list[dict[str, Any]], select: tuple[str, ...] = ()) -> Evidence:
+    return gather(files(*contents), Config(), select)
+
+
+def statuses(evidence: Evidence) -> list[tuple[str | None, str]]:
+    return [(f.benchmark, f.status) for f in evidence.failures]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def test_parts_become_one_run() -> None:
+    evidence = gathered(*ALL)
+    assert evidence.failures == []
+    assert (evidence.rounds.done, evidence.rounds.planned) == (4, 4)
+    assert evidence.run is not None
+    assert evidence.run.benchmarks == {"base": ["x", "y", "z"], "head": ["x", "y", "z"]}
+    assert [case.base.counts[2].tolist() for case in evidence.cases] == [[2, 2]] * 3
+    assert len(evidence.warnings) == 1 and evidence.warnings[0].startswith("2 sessions: ")
+
+
+def test_a_concatenated_file_holds_the_same_parts() -> None:
+    evidence = gathered([line for lines in ALL for line in lines])
+    assert (evidence.failures, evidence.rounds.done) == ([], 4)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ([0, 1, 2], ["shard 2 of 2 of session 1 is missing"]),
+        ([0, 3], ["shard 2 of 2 of session 0 is missing", "shard 1 of 2 of session 1 is missing"]),
+        ([0, 2], ["shard 2 of 2 is missing"]),
+        ([2, 3], ["session 0 of 2 is missing"]),
+    ],
+)
+def test_each_part_that_is_missing_is_named(kept: list[int], said: list[str]) -> None:
+    evidence = gathered(*(ALL[i] for i in kept))
+    assert [status for name, status in statuses(evidence) if name is None] == said
+
+
+def test_a_part_without_an_execution_names_its_file() -> None:
+    evidence = gathered(*ALL[:3], ALL[3][:1])
+    said = "shard 2 of 2 of session 1 gave no values: d ends before the first execution"
+    assert statuses(evidence) == [(None, said)]
+
+
+def test_a_part_that_failed_says_what_failed_and_no_more() -> None:
+    failure = {"type": "failure", "kind": "build", "side": "head", "session": 1, "build": 0, "status": "exit 2"}
+    assert statuses(gathered(*ALL[:3], [ALL[3][0], failure])) == [(None, "exit 2")]
+
+
+def test_a_shard_without_anything_to_compare_is_not_missing() -> None:
+    old = {**run_line(shard="2/2", session=0), "benchmarks": {"base": ["old"], "head": []}}
+    (failure,) = gathered(part("x", "1/2", 0, 1), [old]).failures
+    assert (failure.benchmark, failure.status) == ("old", "base has it, head does not")
+    evidence = gathered(part("x", "1/2", 0, 1), [old])
+    assert (evidence.rounds.done, evidence.rounds.planned) == (2, 2)
+
+
+def test_a_session_of_one_side_is_no_session() -> None:
+    base = [line for line in ALL[2] if line.get("side") != "head"]
+    assert statuses(gathered(ALL[0], ALL[1], base, ALL[3])) == [
+        (None, "shard 1 of 2 of session 1 has no values of head")
+    ]
+
+
+def test_a_benchmark_that_one_session_lacks_is_not_judged_by_the_others() -> None:
+    without = [line for line in ALL[3] if line.get("benchmark") != "z"]
+    evidence = gathered(*ALL[:3], without)
+    assert set(statuses(evidence)) == {("z", "gave no values in session 1")}
+    assert [case.benchmark for case in evidence.cases] == ["x", "y"]
+    assert gathered(*ALL[:3], without, select=("x",)).failures == []
+
+
+def metrics(session: int, without: str = "", side: str = "", **more: Any) -> list[dict[str, Any]]:
+    """Make a session whose executions have the metrics a and b, without one of them, on one side or both."""
+    lines = []
+    for line in both("x", session):
+        values = line["metrics"]["time"]
+        kept = [name for name in "ab" if name != without or line["side"] not in (side or SIDES)]
+        lines.append({**line, "metrics": dict.fromkeys(kept, values), **more})
+    return [run_line("x", session=session, sessions=2), *lines]
+
+
+@pytest.mark.parametrize("side", ["base", "head", ""])
+@pytest.mark.parametrize("session", [0, 1])
+def test_a_metric_that_one_session_lacks_is_not_judged_by_the_others(session: int, side: str) -> None:
+    parts = [metrics(s, "b" if s == session else "", side) for s in (0, 1)]
+    evidence = gathered(*parts)
+    (failure,) = evidence.failures
+    assert (failure.kind, failure.benchmark, failure.session) == ("missing", "x", session)
+    assert (failure.side, failure.status) == (side or None, f"metric b gave no values in session {session}")
+    assert [case.metric for case in evidence.cases] == ["a"]
+
+
+def test_a_metric_that_each_side_lacks_elsewhere_names_both() -> None:
+    evidence = gathered(metrics(0, "b", "base"), metrics(1, "b", "head"))
+    assert [(f.session, f.side) for f in evidence.failures] == [(0, "base"), (1, "head")]
+
+
+def test_a_setting_that_one_session_lacks_is_named() -> None:
+    evidence = gathered(metrics(0, factors={"size": 1}), metrics(1, factors={"size": 2}))
+    assert statuses(evidence)[:2] == [
+        ("x", 'metric a at {"size":1} gave no values in session 1'),
+        ("x", 'metric b at {"size":1} gave no values in session 1'),
+    ]
+    assert (len(evidence.failures), evidence.cases) == (4, [])
+
+
+def test_a_metric_that_is_only_recorded_is_a_warning() -> None:
+    config = parse(read_source('[plan]\nmetrics = ["a"]', "perfgate.toml"))
+    evidence = gather(files(metrics(0), metrics(1, "b")), config)
+    assert evidence.failures == []
+    assert "x: metric b gave no values in session 1" in evidence.warnings
+    assert {case.metric: case.decided for case in evidence.cases} == {"a": True, "b": False}
+
+
+def test_the_order_of_files_changes_nothing() -> None:
+    own = [[{**each[0], "seed": k, "warnings": [f"of {k}"]}, *each[1:]] for k, each in enumerate(ALL)]
+    first, second = (gathered(*order) for order in (own, own[::-1]))
+    assert first.run is not None
+    assert (first.run, first.run.seed) == (second.run, 0)
+    assert [case.benchmark for case in second.cases] == [case.benchmark for case in first.cases] == ["x", "y", "z"]
+    assert (second.warnings, second.failures) == (first.warnings, first.failures)
+    # one file keeps its own order
+    alone = gathered([line for lines in own[::-1] for line in lines])
+    assert alone.run is not None
+    assert alone.run.seed == 3
+
+
+def test_the_same_part_twice_names_both_files() -> None:
+    said = "^b:1 and e:1: both hold shard 2 of 2 of session 0: leave one of them out$"
+    with pytest.raises(EvidenceError, match=said):
+        gathered(*ALL, ALL[1][:1])
+    with pytest.raises(EvidenceError, match=r"^a:1 and b:1: both hold shard 1 of 2: leave"):
+        run_of(files([run_line(shard="1/2")], [run_line(shard="1/2")]))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"shard": "3/2"}, "a:1: shard 3/2: there are 2"),
+        ({"sessions": 2, "session": 2}, "a:1: session 2 of 2: they count from 0"),
+        ({"session": 1}, "a:1: session 1 of 1: they count from 0"),
+        ({"shard": "1/9999", "sessions": 10_000}, "a:1: 9999 shards x 10000 sessions are more than 4096 parts"),
+    ],
+)
+def test_parts_that_cannot_be_are_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(EvidenceError) as caught:
+        gathered([run_line(**more)])
+    assert str(caught.value) == said
+
+
+# --- rounds and looks -------------------------------------------------------------------------------------------------
+
+
+def test_a_round_counts_when_every_shard_has_it() -> None:
+    short = [line for line in ALL[3] if line.get("build") != 1]
+    evidence = gathered(*ALL[:3], short)
+    assert (evidence.rounds.done, evidence.rounds.planned) == (3, 4)
+    assert evidence.warnings[0] == "3 of 4 planned rounds were measured"
+    assert "measured of shard 2 of 2 of session 1: 1 of its 2 rounds" in evidence.warnings
+    # what of it is decided changes nothing of what was measured
+    chosen = gathered(*ALL[:3], short, select=("x",))
+    assert (chosen.rounds, chosen.failures) == (evidence.rounds, [])
+
+
+PLAN = {"plan": {"builds": {"min": 4, "max": 12}, "budget": 100}}
+
+
+def test_looks_are_those_of_the_slowest_session_and_of_the_whole_run() -> None:
+    look = {"type": "look", "look": 4}
+    lines = [
+        execution(side, [1.0], benchmark=name, session=session, build=b, seconds=seconds)
+        for side in ("base", "head")
+        for name, seconds in (("x", 1.0), ("y", 4.5))
+        for session in (0, 1)
+        for b in range(4)
+    ]
+    run = {**run_line("xy"), "config": PLAN}
+    # 11 s a round in each session, 100 s: 9 rounds; both together would leave 4
+    assert gathered([run, *lines, look]).looks == [4, 5, 7, 9]
+    assert gathered([run, *lines, look], select=("x",)).looks == [4, 5, 7, 9]
+
+
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
+def of_host(name: str, **more: Any) -> dict[str, Any]:
+    return {"host": {"fingerprint": name * 4, "hostname": name}, **more}
+
+
+def test_what_is_remembered_stays_in_one_run() -> None:
+    evidence = gathered([run_line("x", memory=MEMORY, **of_host("m")), *both("x")])
+    assert evidence.run is not None
+    assert evidence.run.memory is not None
+    assert evidence.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("contents", "why"),
+    [
+        (
+            [
+                part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")),
+                part("y", "2/2", 0, 1, memory=MEMORY, **of_host("n")),
+            ],
+            "the files were measured apart",
+        ),
+        (
+            [part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")), part("y", "2/2", 0, 1, **of_host("m"))],
+            "the files were measured apart",
+        ),
+        (
+            [[run_line("x", memory=MEMORY, **of_host("m")), *both("x"), *both("x", 1)]],
+            "it is of one session, and there are several",
+        ),
+        (
+            [part("x", "1/1", s, memory=MEMORY, **of_host("m")) for s in (0, 1)],
+            "it is of one session, and there are several",
+        ),
+    ],
+)
+def test_what_one_machine_remembers_is_not_used_for_another(contents: list[Any], why: str) -> None:
+    evidence = gathered(*contents)
+    assert evidence.run is not None
+    assert evidence.run.memory is None
+    assert f"what is remembered of the host is not used: {why}" in evidence.warnings
+
+
+def test_several_machines_are_named() -> None:
+    contents = [part("x", "1/1", s, 3, **of_host(name)) for s, name in enumerate("mnm")]
+    texts = [text for text in gathered(*contents).warnings if text.startswith("host: ")]
+    (said,) = texts
+    assert said.startswith("host: measured on 2 machines or boots, host m (machine mmmm) and host n (machine nnnn);")
+
+
+def test_sides_of_two_machines_are_never_compared_in_silence() -> None:
+    base, head = (
+        [run_line("x", **of_host(host)), *(line for line in both("x") if line["side"] == side)]
+        for host, side in (("m", "base"), ("n", "head"))
+    )
+    assert any("the ratio compares machines too" in text for text in gathered(base, head).warnings)

@@ -1,0 +1,78 @@
+"""The entries to paste: what they hold is what perfgate.toml takes, and covers the regression it was made of."""
+
+import datetime
+import re
+
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import accepts_of
+from gate.config.source import read_source
+from gate.config.types import Config
+from gate.model import Finding
+from gate.report.markdown import comment, summary
+from gate.report.markdown.accept import entry
+from tests.gate.report import examples, gfm
+
+TITLE = "<summary>To accept a known regression</summary>"
+
+
+def pasted(text: str) -> Config:
+    filled = text.replace("until = YYYY-MM-DD", "until = 2026-12-31")
+    return parse(read_source(filled, "perfgate.toml"))
+
+
+@pytest.mark.parametrize("name", [*examples.HOSTILE, "\ud800 \U0001f600"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_entry_covers_its_case_whatever_its_name(name: str, alone: bool) -> None:
+    found = examples.regressed(name, metric="a*b" if alone else name)
+    text = entry(found, alone=alone)
+    assert all(line.isprintable() for line in text.splitlines())
+    (accept,) = accepts_of(pasted(text), name, found.metric, "mean")
+    assert accept.until == datetime.date(2026, 12, 31)
+    assert accepts_of(pasted(text), f"{name}x", found.metric, "mean") == []
+    assert bool(accepts_of(pasted(text), name, "other", "mean")) == alone
+
+
+@pytest.mark.parametrize("name", ["what*", "is it?", "a[1]*", "[*]"])
+def test_an_entry_means_no_other_name(name: str) -> None:
+    config = pasted(entry(examples.regressed(name), alone=True))
+    assert len(accepts_of(config, name, "time", "mean")) == 1
+    assert accepts_of(config, name.replace("*", "x").replace("?", "x"), "time", "mean") == []
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (examples.regressed(estimate=1.083), "9%"),
+        (examples.regressed(estimate=1.08), "8%"),
+        (examples.regressed(estimate=2.3071), "131%"),
+        (examples.regressed(estimate=1.00312), "0.32%"),
+        (examples.regressed(estimate=1.000999), "0.100%"),
+        (examples.regressed(estimate=0.8, better="higher", unit="1/s"), "25%"),
+    ],
+)
+def test_its_size_is_the_estimate_rounded_up(found: Finding, expected: str) -> None:
+    text = entry(found, alone=True)
+    assert f'up_to = "{expected}"' in text
+    (accept,) = pasted(text).accept
+    ratio = found.ratio.estimate or 0
+    assert (ratio if found.better == "lower" else 1 / ratio) <= 1 + float(accept.up_to) + 1e-9
+
+
+@pytest.mark.parametrize("render", [comment.render, summary.render])
+def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
+    assert TITLE not in render(examples.passing())
+    assert TITLE not in render(examples.only_failures())
+    one = render(examples.regression())
+    assert TITLE in one
+    assert "here those of base (perfgate.toml of main)." in gfm.read(one).text
+    assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
+    many = render(examples.many())
+    assert many.count("[[accept]]\n") == 3
+    assert "The others are written alike." in many
+
+
+def test_what_has_no_ratio_has_no_entry() -> None:
+    from_zero = examples.regressed(ratio=examples.interval(None, None, "withheld"))
+    assert TITLE not in comment.render(examples.report("regression", "", [from_zero]))

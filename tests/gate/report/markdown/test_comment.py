@@ -1,0 +1,368 @@
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+
+from gate.model import Failure, Report
+from gate.report.links import Links
+from gate.report.markdown import comment as markdown
+from gate.report.markdown import summary
+from gate.report.markdown.escape import block, code, escape, link, prose, short, size
+from gate.report.markdown.opening import weigh
+from tests.gate.report import examples, gfm
+
+LINKS = Links(
+    report="https://github.com/acme/widget/actions/runs/7/artifacts/9",
+    run="https://github.com/acme/widget/actions/runs/7",
+)
+RENDERERS = pytest.mark.parametrize("render", [markdown.render, summary.render])
+TOKENS = [
+    *"|`\\<>&*_[]()!~$#@:;-+=^%'\"/.{}",
+    *("``", "```", "```math", "$`", "`$", "$$", "\\(", "&amp;", "&#64;", "&lt;b&gt;", "~~", "**", "__", "---", "===", "|--|"),
+    *("@team", "a@e.example", "#12", "GH-3", "acme/widget#4", "acme/widget@deadbeef", "JIRA-12", "deadbeef", "1234567", "a" * 40),
+    *("<b>", "<!--", "-->", "<!-- perfgate:1 -->", "</details>", "</pre>", "</code>", "<br>", "<?x?>", "<![CDATA[", "<img src=x onerror=alert(1)>"),
+    *("[x](y)", "![i](j)", "[ ]", "[x]", "[^1]", "[^1]: y", "[y]: /z", "> [!NOTE]", "http://e.example", "www.e.example", "mailto:a@e.example"),
+    *("\n", "\n\n", "\t", " ", "    ", "\r", "\u2028", "\x00", "\x1b[31m", "\u202e", "\u200b", "\ud800", "\ufffe"),
+    *(":tada:", ":100:", "+1", "1.", "2)", "é", "日本", "שלום", "مرحبا", "\u0301" * 9, "😀", "x", "name", "p99"),
+]  # fmt: skip
+
+
+def invented(seed: int) -> str:
+    draw = random.Random(seed)
+    return "".join(draw.choices(TOKENS, k=draw.randint(1, 9)))
+
+
+def hostile_report(names: list[str]) -> Report:
+    return examples.report(
+        "regression",
+        " ".join(names),
+        [
+            examples.regressed(
+                n, metric=m, statistic=n[:20], unit=m, factors={m: n}, reason=f"{n} {m}", warnings=[m, n]
+            )
+            for n, m in zip(names, names[::-1], strict=True)
+        ],
+        failures=[
+            Failure(
+                kind="execution", benchmark=n, side="head", status=n, stderr=f"{n}\n{n}", command=n, directory=n,
+                environment={n: n}, hint=n,
+            )
+            for n in names
+        ],
+        run=examples.run_facts(chosen=names[0], host={n: n for n in names}),
+        recorded=[examples.recorded(n, metric=n, unit=n) for n in names],
+        new=names,
+        warnings=names,
+        policy=examples.policy(source=names[0], gate={n: n for n in names}),
+    )  # fmt: skip
+
+
+def assert_harmless(text: str) -> gfm.Seen:
+    seen = gfm.read(text)
+    assert seen.tags <= gfm.OURS
+    assert not seen.unbalanced
+    assert not seen.live
+    assert re.findall(r"<!--(?! -->)", text) == []
+    for row in seen.rows:
+        if len(row) == 5:
+            assert row[0] in ("verdict", "worse", "better", "same", "inconclusive")
+            continue
+        assert len(row) in (4, 6)
+        assert row[0] in ("verdict", "benchmark") or len(row) == 4 or row[0] in VERDICTS
+        assert row[-1] == "base → head" or " → " in row[-1]
+        assert len(row) == 4 or row[4] == "threshold" or re.fullmatch(r"[\d.]+%", row[4])
+    return seen
+
+
+VERDICTS = ("regression", "inconclusive", "inconclusive, not worse", "accepted", "improvement", "unchanged")
+
+
+@RENDERERS
+def test_first_comes_the_verdict_then_counts_then_rows_then_what_to_do(render: Callable[..., str]) -> None:
+    lines = render(examples.regression(), LINKS).splitlines()
+    assert lines[0] == "### Regression: 1 of 8 findings regressed: parse-large"
+    assert lines[2].startswith("8 findings: 1 regression, 3 inconclusive (1 of them not worse)")
+    assert lines[4].startswith("| verdict | benchmark | metric | change (95% interval) | threshold |")
+    assert lines[6].startswith("| **regression** | `parse-large` |")
+    assert (
+        lines[15] == "`main 1a2b3c4d5e` → `HEAD 9f8e7d6c5b with uncommitted changes`; 1 to 5 builds a side, 3 min 23 s"
+    )
+    assert lines[17].startswith("**Next:** mend it")
+    assert lines[19].startswith("[Full report](")
+    assert lines[21] == "**Warnings**"
+    details = lines.index("<details><summary>In words, with reasons and warnings: 6 findings</summary>")
+    assert lines[details + 2].startswith("- `parse-large`: head is 8.3% slower (6.3% to 10.3%, 95% interval over 5")
+    assert details == next(number for number, line in enumerate(lines) if "<details>" in line)
+
+
+@RENDERERS
+def test_nothing_is_said_twice(render: Callable[..., str]) -> None:
+    lines = [line.strip(" -") for line in render(examples.regression(), LINKS).splitlines() if len(line) > 40]
+    # a warning of two findings stands with both
+    said = [line for line in lines if not line.startswith("host drift")]
+    assert len(said) == len(set(said))
+    text = " ".join(said)
+    assert text.count("whether it improved") == 1
+    assert text.count("new checksum") == 2, "of the finding and of the entry"
+    assert "typical interval" not in text
+
+
+def test_a_table_that_is_folded_leaves_the_threshold_in_sight() -> None:
+    found = [examples.finding(f"case-{i}", threshold=0.05 if i else 0.03) for i in range(40)]
+    head = markdown.render(examples.report("pass", "", found)).partition("<details>")[0]
+    assert "; threshold 3% to 5%; 5 builds a side" in head
+
+
+@RENDERERS
+@pytest.mark.parametrize("name", examples.ALL)
+def test_no_example_brings_markup(render: Callable[..., str], name: str) -> None:
+    assert_harmless(render(examples.ALL[name]()))
+
+
+@RENDERERS
+def test_each_hostile_name_is_seen_as_plain_text(render: Callable[..., str]) -> None:
+    for name in examples.HOSTILE:
+        seen = assert_harmless(render(hostile_report([name])))
+        table = [row for row in seen.rows if row[0] == "regression"]
+        assert gfm.squeezed(short(name, 80)) in gfm.squeezed(table[0][1])
+        assert gfm.squeezed(short(name, 40)) in gfm.squeezed(table[0][2])
+
+
+@RENDERERS
+@pytest.mark.parametrize("seed", [*range(12), 22])
+def test_no_invented_name_brings_markup(render: Callable[..., str], seed: int) -> None:
+    names = [invented(100 * seed + number) for number in range(5)]
+    seen = assert_harmless(render(hostile_report(names)))
+    shown = [gfm.squeezed(row[1].replace("\u200e", "")) for row in seen.rows if row[0] == "regression"]
+    for name in names:
+        written = gfm.squeezed(short(name, 80)) or gfm.squeezed(repr(short(name, 80)))
+        assert any(cell.startswith(written) for cell in shown)
+
+
+@pytest.mark.parametrize("start", range(0, 800, 100))
+def test_an_escaped_text_reads_as_it_was(start: int) -> None:
+    for name in map(invented, range(start, start + 100)):
+        for text in (escape(name), f"- {escape(name)}", f"{code(name)} x", f"**Next:** {prose(name.replace('`', ''))}"):
+            seen = gfm.read(text)
+            assert not seen.live
+            assert not seen.unbalanced
+            assert seen.tags <= {"p", "ul", "li", "code", "strong"}
+        assert gfm.squeezed(gfm.read(escape(name)).text) == gfm.squeezed(short(name, 500))
+
+
+def test_output_stays_in_its_block() -> None:
+    for start in range(0, 1000, 6):
+        text = "\n".join(short(name, 200) for name in map(invented, range(start, start + 6)))
+        seen = gfm.read(f"before\n\n{block(text)}\n\nafter")
+        assert seen.tags <= {"p", "pre", "code"}
+        assert not seen.unbalanced
+        assert seen.text.strip().split("\n", 2)[2].rpartition("after")[0].strip() == text.strip()
+
+
+def test_what_the_escapes_are() -> None:
+    assert escape("a|b") == "a&#124;b"
+    assert escape("@team") == "&#64;<!-- -->team"
+    assert escape("#12") == "&#35;<!-- -->12"
+    assert escape("# title") == "&#35; title"
+    assert escape("1. item") == "1&#46; item"
+    assert escape("1234567. item") == "123456<!-- -->7&#46; item"
+    assert escape("- item") == "&#45; item"
+    assert escape("&#64;<b>") == "&#38;&#35;<!-- -->64;&#60;b&#62;"
+    assert escape("snake_case _em_") == "snake_case &#95;em&#95;"
+    assert escape("two\nlines") == "two&#92;nlines"
+    assert escape("at 0123456789abcdef") == "at 012345<!-- -->6789ab<!-- -->cdef"
+    assert escape(code("x")) == "`x`"
+    assert code("a`b|c") == "<code>a&#96;b&#124;c</code>"
+    assert code(" ") == "' '"
+    assert code("שלום") == "`שלום`&lrm;"
+    assert code("<!-- perfgate:1 -->") == "<code>&#60;!-- perfgate:<!-- -->1 --&#62;</code>".replace(
+        "perfgate:", "perfgate&#58;"
+    )
+    assert prose("run `perfgate doctor`, @team") == "run `perfgate doctor`, &#64;<!-- -->team"
+
+
+def test_marks_that_take_no_column_are_cut_too() -> None:
+    assert len(short("a" + "\u0301" * 100_000, 80)) <= 161
+
+
+def test_links_are_only_addresses_of_the_web() -> None:
+    text = markdown.render(examples.regression(), LINKS)
+    assert gfm.read(text).links == [LINKS.report, LINKS.run]
+    assert gfm.read(summary.render(examples.regression(), LINKS)).links == [LINKS.report, LINKS.run]
+    only_run = gfm.read(markdown.render(examples.regression(), Links(run=LINKS.run)))
+    assert only_run.links == [LINKS.run]
+    assert "The full report, report.html, is among the artifacts of the workflow run." in only_run.text
+    for links in (None, Links()):
+        neither = gfm.read(markdown.render(examples.regression(), links))
+        assert neither.links == []
+        assert "The full report is the run's report.html." in neither.text
+    assert "report.html" not in markdown.render(examples.regression(), LINKS)
+    assert link("x", "javascript:alert(1)") is None
+    assert gfm.read(link("x", "https://e.example/a b)(c)<d>?e=1&f=`|2&lt;") or "").links == [
+        "https://e.example/a%20b%29%28c%29%3Cd%3E?e=1&f=%60%7C2&lt;"
+    ]
+
+
+def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
+    short_one = markdown.render(examples.passing())
+    assert short_one.count("| unchanged |") == 2
+    head, _, rest = markdown.render(examples.many()).partition("<details>")
+    rows = [row for row in gfm.read(head).rows if row[0] in VERDICTS]
+    assert len(rows) == 10
+    assert all(row[0] != "unchanged" for row in rows)
+    assert "290 more findings" in rest
+
+
+def test_a_pass_of_many_shows_its_rows_in_details_only() -> None:
+    findings = [examples.finding(f"case-{number}") for number in range(40)]
+    head, _, rest = markdown.render(examples.report("pass", "nothing regressed in 40 findings", findings)).partition(
+        "<details>"
+    )
+    assert gfm.read(head).rows == []
+    assert "40 findings</summary>" in rest
+
+
+def test_intervals_of_different_confidence_say_which() -> None:
+    for render in (markdown.render, summary.render):
+        rows = gfm.read(render(examples.quantiles())).rows
+        assert rows[0][3] == "change (interval)"
+        assert [gfm.squeezed(row[3]) for row in rows[1:3]] == [
+            "+19.2% (+14.1% to +24.3% at 99.76%)",
+            "+3.0% (no interval)",
+        ]
+
+
+def test_the_findings_of_one_benchmark_are_told_apart() -> None:
+    tails = [examples.finding("load", metric="latency", statistic=each) for each in ("mean", "p50", "p99")]
+    rows = gfm.read(markdown.render(examples.report("pass", "", tails))).rows
+    assert [row[1:3] for row in rows[1:]] == [
+        ["load", "latency\xa0mean"],
+        ["load", "latency\xa0p50"],
+        ["load", "latency\xa0p99"],
+    ]
+
+
+def test_an_inconclusive_report_says_how_many_more_builds_would_tell() -> None:
+    findings = [examples.finding("a", "inconclusive", half=0.04, more_builds=4)]
+    text = markdown.render(examples.report("inconclusive", "1 of 1 findings inconclusive, none regressed", findings))
+    assert "about 4 more builds would tell" in text
+    assert "**Next:** `--set plan.builds=9` would probably settle 1 of 1" in text
+
+
+@pytest.mark.parametrize(("exit_code", "word"), [(0, "passes"), (3, "fails")])
+def test_an_inconclusive_report_says_whether_it_blocks(exit_code: int, word: str) -> None:
+    findings = [examples.finding("a", "inconclusive")]
+    text = markdown.render(examples.report("inconclusive", "", findings, exit_code=exit_code))
+    assert f"1 finding: 1 inconclusive; the gate {word}" in text
+
+
+def test_a_report_with_failures_names_the_command_that_failed() -> None:
+    text = markdown.render(examples.only_failures())
+    assert "First failed: `make clean all`" in text
+    assert "unknown type name" in text
+
+
+def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() -> None:
+    partial = [f"case-{number}: base has 9 executions and head 10, of 10" for number in range(30)]
+    calibrate = "nothing is remembered of this host: intervals are fieller (`perfgate calibrate`)"
+    important = ["head changes the rules (gate.threshold); in force are those of base", "host: cpu 3 was throttled"]
+    found = weigh([important[0], calibrate, *partial, important[1]], 5)
+    assert found.shown == [*important, *partial[:3]]
+    assert found.rest == [*partial[3:], calibrate]
+    text = markdown.render(
+        examples.report("pass", "", [examples.finding()], warnings=[calibrate, *partial, *important])
+    )
+    head, _, rest = text.partition("<details>")
+    assert "throttled" in head
+    assert "remembered" not in head
+    assert "remembered" in rest
+
+
+# --- limits ---------------------------------------------------------------------------------------------------------
+
+
+def long_report(count: int, name: Callable[[int], str]) -> Report:
+    findings = [
+        examples.regressed(name(i), metric=name(i), unit=name(i), reason=name(i), warnings=[name(i)] * 9)
+        for i in range(count)
+    ]
+    return examples.report("regression", f"{count} of {count} findings regressed: {name(0)}", findings)
+
+
+LONG = {
+    "1,000 findings": lambda: examples.many(1000),
+    "10,000 findings": lambda: examples.many(10_000),
+    "names of 500 wide characters": lambda: long_report(300, lambda i: "😀" * 499 + str(i)),
+    "names of nothing but marks": lambda: long_report(300, lambda i: "@|" * 250 + str(i)),
+    "marks without a column": lambda: long_report(100, lambda i: "a" + "\u0301" * 5000 + str(i)),
+    "200 failures that wrote 64 kB": lambda: examples.report(
+        "error",
+        "200 failures",
+        [],
+        failures=[
+            examples.build_failure(status=str(i), stderr=("😀`<@|" * 40 + "\n") * 160, hint="😀|" * 5000)
+            for i in range(200)
+        ],
+    ),
+    "everything": lambda: examples.report(
+        "regression",
+        "@" * 5000,
+        [examples.regressed("`|@" * 40 + str(i), reason="<>" * 300, warnings=["|" * 500] * 9) for i in range(1000)],
+        recorded=[examples.recorded("|" * 200, metric="*" * 200)] * 1000,
+        failures=[examples.build_failure(status=str(i), stderr="`\n" * 9000, hint="|" * 5000, command="@" * 9999) for i in range(100)],
+        warnings=["@" * 5000] * 100,
+        new=["@" * 500] * 100,
+        run=examples.run_facts(host={f"{i}@" * 100: "@" * 5000 for i in range(100)}, chosen="@" * 9999),
+        policy=examples.policy(override=[{"benchmark": "@" * 5000}] * 100, source="@" * 9999),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name: str) -> None:
+    report = LONG[name]()
+    comment, whole = markdown.render(report, LINKS), summary.render(report, LINKS)
+    assert size(comment) <= 60_000
+    assert size(whole) <= 900_000
+    # parsing the largest takes seconds, and it is made like the others
+    for text in (comment, whole) if name != "10,000 findings" else (comment,):
+        seen = gfm.read(text)
+        assert not seen.unbalanced
+        assert not seen.live
+    assert comment.startswith(("### Regression", "### Error"))
+    assert whole.startswith(("### Regression", "### Error"))
+    assert "Left out here, because a comment has a limited length" in comment
+    assert ("Left out here, because a summary has" in whole) == (name != "1,000 findings")
+    outside = gfm.read(re.sub(r"<details>.*?</details>", "", comment, flags=re.DOTALL))
+    assert sum(row[0] in VERDICTS for row in outside.rows) <= 10
+
+
+@pytest.mark.parametrize("limit", [100, 1_000, 5_000, 10_000, 20_000, 40_000])
+def test_any_limit_is_kept_and_the_verdict_is_never_dropped(limit: int) -> None:
+    for name in ("everything", "1,000 findings"):
+        text = markdown.render(LONG[name](), LINKS, limit=limit)
+        assert size(text) <= limit
+        assert text.startswith("### Regression")
+        assert not gfm.read(text).unbalanced
+
+
+def test_what_is_cut_says_how_much_of_it_is_shown() -> None:
+    text = markdown.render(examples.many(1000))
+    shown = re.search(r"990 more findings \(the first (\d+)\)</summary>", text)
+    assert shown is not None
+    assert f"{990 - int(shown[1])} findings. The report has all." in text
+    assert sum(row[0] in VERDICTS for row in gfm.read(text).rows) == 10 + int(shown[1])
+
+
+def test_room_is_used_before_anything_is_left_out() -> None:
+    assert size(markdown.render(examples.many(1000))) > 59_000
+    assert size(summary.render(LONG["everything"]())) > 890_000
+    assert "Left out" not in markdown.render(examples.many(300))
+
+
+def test_no_alert_and_no_details_inside_details() -> None:
+    for build in examples.ALL.values():
+        text = markdown.render(build(), LINKS)
+        assert "[!" not in text
+        assert not re.search(r"<details>(?:(?!</details>).)*<details>", text, flags=re.DOTALL)

@@ -1,0 +1,43 @@
+import re
+
+from gate.report.markdown import summary
+from tests.gate.report import examples, gfm
+
+
+def test_all_findings_are_there_and_few_at_first_sight() -> None:
+    text = summary.render(examples.many(500))
+    whole = gfm.read(text)
+    rows = [row for row in whole.rows if len(row) == 6 and row[0] != "verdict"]
+    assert len(rows) == 500
+    assert [row[0] for row in rows[:3]] == ["regression", "regression", "regression"]
+    assert rows[-1][0] == "unchanged"
+    sight = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert len([row for row in gfm.read(sight).rows if row[0] != "verdict"]) == 20
+    assert len(sight.splitlines()) < 60
+
+
+def test_500_unchanged_are_a_few_lines_at_first_sight() -> None:
+    report = examples.report("pass", "nothing regressed", [examples.finding(f"case-{i}") for i in range(500)])
+    sight = re.sub(r"<details>.*?</details>", "", summary.render(report), flags=re.DOTALL)
+    assert gfm.read(sight).rows == []
+    assert "500 unchanged" in sight
+
+
+def test_it_has_what_a_comment_has_no_room_for() -> None:
+    host = {"cpu": "Example CPU @ 2.10GHz", "memory": 25_276_510_208, "turbo": None}
+    found = [examples.regressed(f"case-{i}") for i in range(40)]
+    text = summary.render(examples.report("regression", "", found, run=examples.run_facts(host=host)))
+    assert "- cpu: Example CPU &#64;<!-- --> 2.10GHz" in text
+    assert "- memory: 23.54 GiB" in text
+    assert "<summary>In words, with reasons and warnings: 40 findings</summary>" in text
+    assert "unknown type name" in summary.render(examples.only_failures())
+
+
+def test_every_warning_is_there_those_that_matter_first() -> None:
+    later = "nothing is remembered of this host: intervals are fieller"
+    others = [f"case {i}: fewer" for i in range(20)]
+    text = summary.render(examples.report("pass", "", [examples.finding()], warnings=[later, *others, "host: swapped"]))
+    items = [line for line in text.splitlines() if line.startswith("- ")]
+    assert items[:2] == ["- host: swapped", "- case 0: fewer"]
+    assert {f"- {each}" for each in (later, *others)} <= set(items)
+    assert sum(item.endswith(": fewer") for item in text.partition("<details>")[0].splitlines()) == 9

@@ -1,0 +1,244 @@
+import re
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.model import Build, Case, Finding, HostState, QuantileCurve, QuantileEffect, Report
+from gate.model.evidence import Sample
+from gate.report.material import Material
+from gate.report.page import html
+from gate.report.page.builds import builds_of
+from gate.report.page.document import page_of
+from gate.report.page.findings import command_of, draws, thresholds
+from gate.report.page.host import spans
+from gate.report.page.variance import SHARES_WIDTH, level_rows, share_bars
+from tests.gate.report import examples
+
+BUILDS, EXECUTIONS, ITERATIONS = 3, 2, 4
+
+
+def sample(mean: float, seed: int) -> Sample:
+    size = BUILDS * EXECUTIONS * ITERATIONS
+    return Sample(
+        values=mean * (1 + 0.01 * np.random.default_rng(seed).standard_normal(size)),
+        counts=(
+            np.full(BUILDS * EXECUTIONS, ITERATIONS),
+            np.full(BUILDS, EXECUTIONS),
+            np.array([BUILDS]),
+        ),
+        builds=tuple((0, k) for k in range(BUILDS)),
+        orders=np.arange(BUILDS * EXECUTIONS) * 2 + seed % 2,
+    )
+
+
+def case(benchmark: str, **changes: Any) -> Case:
+    fields: dict[str, Any] = {
+        "metric": "time", "factors": {}, "unit": "s", "better": "lower", "exact": False, "decided": True,
+        "base": sample(0.1, 0), "head": sample(0.108, 1), "warnings": [],
+    }  # fmt: skip
+    return Case(benchmark=benchmark, **(fields | changes))
+
+
+def curve(benchmark: str) -> QuantileCurve:
+    effects = [QuantileEffect(tau=tau, ratio=1 + tau / 10, low=1.0, high=1.2) for tau in (0.1, 0.5, 0.99)]
+    return QuantileCurve(benchmark=benchmark, metric="time", factors={}, effects=effects)
+
+
+def report(findings: list[Finding], **changes: Any) -> Report:
+    return examples.report("regression", "some regressed", findings, **changes)
+
+
+def test_each_finding_gets_the_pictures_of_its_own_values() -> None:
+    findings = [examples.regressed("one"), examples.regressed("two", factors={"size": 1})]
+    values = [case("two"), case("two", factors={"size": 1}), case("one")]
+    page = page_of(report(findings, curves=[curve("one")]), Material(cases=values))
+    kinds = {row.finding.benchmark: [figure.kind for figure in row.shown.figures] for row in page.rows}
+    assert kinds == {"one": ["values", "series", "effects"], "two": ["values", "series"]}
+    assert not page.without_values
+
+
+def test_the_statistics_of_a_case_share_its_pictures() -> None:
+    findings = [examples.regressed("one"), examples.finding("one", statistic="p99")]
+    page = page_of(report(findings), Material(cases=[case("one")]))
+    first, second = page.rows
+    assert first.shown.figures
+    assert not second.shown.figures
+    assert second.shown.elsewhere == 0
+    source = html.render(report(findings), Material(cases=[case("one")]))
+    assert 'The pictures of this case stand with <a href="#finding-1">' in source
+
+
+def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the_others() -> None:
+    names = [f"case-{k}" for k in range(23)]
+    found = report([examples.regressed(name, estimate=1.5 - k / 100) for k, name in enumerate(names)])
+    beside = Material(cases=[case(name) for name in names])
+    rows = page_of(found, beside).rows
+    assert [bool(row.shown.figures) for row in rows] == [True] * 20 + [False] * 3
+    source = html.render(found, beside)
+    assert "The 20 findings that matter most have pictures" in source
+    for name in names[20:]:
+        assert f"perfgate report measurements.jsonl --benchmark {name}" in source
+    ids = re.findall(r'\bid="([^"]+)"', source)
+    assert len(ids) == len(set(ids))
+
+
+def test_exact_numbers_have_no_pictures_and_the_page_says_so() -> None:
+    exact = examples.regressed("count", ratio=examples.interval(1.02, 0.0, method="exact"))
+    page = page_of(report([exact]), Material(cases=[case("count", exact=True)]))
+    assert not page.rows[0].shown.figures
+    assert "Exact numbers" in page.rows[0].shown.note
+    assert not page.without_values
+
+
+def test_without_values_the_page_says_so_once() -> None:
+    source = html.render(report([examples.regressed("one"), examples.regressed("two")]))
+    assert source.count("The measured values were not at hand") == 1
+    assert "The measured values were not at hand" not in html.render(
+        report([examples.regressed("one")]), Material(cases=[case("one")])
+    )
+
+
+def test_a_page_with_values_is_the_same_each_time() -> None:
+    found, beside = report([examples.regressed("one")], curves=[curve("one")]), Material(cases=[case("one")])
+    assert html.render(found, beside) == html.render(found, beside)
+
+
+@pytest.mark.parametrize("name", examples.HOSTILE)
+def test_hostile_names_do_not_break_out_of_pictures(name: str) -> None:
+    source = html.render(
+        report([examples.regressed(name, metric=name, unit=name)]),
+        Material(cases=[case(name, metric=name, unit=name)]),
+    )
+    assert source.count("<script") == 2
+    shown, data, _ = source.partition('id="report-data"')
+    assert data
+    assert "alert(1)</script>" not in shown
+    assert not re.search("[\u202e\x1b]", shown)
+
+
+def test_a_hundred_cases_stay_below_five_megabytes() -> None:
+    names = [f"suite/case-{k:03}" for k in range(100)]
+    found = report([examples.regressed(name) for name in names], curves=[curve(name) for name in names[:20]])
+    source = html.render(found, Material(cases=[case(name) for name in names]))
+    assert len(source.encode()) < 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "command"),
+    [("parse", "p"), ("suite/parse", "s"), ("suite/a/b", "s"), ("deep/suite/x", "d"), ("other", ""), ("x/parse", "")],
+)
+def test_the_command_of_a_suite_stands_for_its_benchmarks(benchmark: str, command: str) -> None:
+    assert command_of(benchmark, {"parse": "p", "suite": "s", "deep/suite": "d"}) == command
+
+
+def test_a_glob_that_draws_one_benchmark_matches_its_name_alone() -> None:
+    assert draws("it's [1]*", "report x") == """report x --benchmark 'it'"'"'s [[]1][*]' --html one.html"""
+
+
+def test_thresholds_are_one_or_by_finding() -> None:
+    same = [examples.finding("a"), examples.finding("b")]
+    assert thresholds(same) == "3% for every finding, floor 1 us"
+    assert thresholds([*same, examples.finding("c", threshold=0.1)]) == "3% to 10%, by finding"
+    assert thresholds([examples.finding("a", floor=None)]) == "3% for every finding"
+    assert thresholds([]) == ""
+
+
+def test_the_shares_of_the_levels_fill_the_bar() -> None:
+    base, head = share_bars(examples.finding())
+    assert (base.side, head.side) == ("base", "head")
+    # 15% and 85% of one value, over 25 executions and 250 iterations
+    assert base.words == "build 0%, execution 64%, iteration 36%"
+    assert sum(part.width for part in base.segments) == pytest.approx(SHARES_WIDTH, abs=0.2)
+    assert [part.level for part in base.segments] == ["build", "execution", "iteration"]
+
+
+def test_unknown_variances_have_no_shares() -> None:
+    found = examples.withheld()
+    assert share_bars(found) == []
+    (row,) = level_rows(found)
+    assert row.head is not None
+    assert (row.head.t2, row.head.of_value, row.head.of_mean) == ("unknown",) * 3
+
+
+def build(side: str, number: int, digest: str, path: str = "app") -> Build:
+    return Build(side=side, build=number, seed=number, seconds=1.5, artifacts={path: f"sha256:{digest}"})  # type: ignore[arg-type]  # a side, by its name
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ("aa", "aa", "app: byte-identical in all builds of base and head"),
+        ("aa", "bb", "all 2 builds of base are byte-identical"),
+        ("ab", "cd", "the 2 builds of head differ from build to build; no file of base is one of head"),
+        ("ab", "ac", "some files are the same in base and head"),
+        ("aab", "cde", "the 3 builds of base are only 2 different files"),
+        ("a", "", "app: only base has it"),
+    ],
+)
+def test_hashes_tell_what_differs(base: str, head: str, said: str) -> None:
+    builds = [build("base", k, digest) for k, digest in enumerate(base)]
+    builds += [build("head", k, digest) for k, digest in enumerate(head)]
+    (text,) = builds_of(builds).said
+    assert said in text
+
+
+def test_builds_stand_in_their_order_base_first() -> None:
+    rows = builds_of([build("head", 1, "a"), build("head", 0, "a"), build("base", 1, "b")]).rows
+    assert [(row.side, row.name) for row in rows] == [("head", "0"), ("base", "1"), ("head", "1")]
+    assert rows[0].artifacts[0].whole == "sha256:a"
+    assert rows[0].seconds == "1.5 s"
+
+
+def states(begin: dict[str, Any], end: dict[str, Any], session: int = 0) -> list[HostState]:
+    return [
+        HostState(when="begin", session=session, time="t1", state=begin),
+        HostState(when="end", session=session, time="t2", state=end),
+    ]
+
+
+def test_only_what_differs_between_the_states_is_told() -> None:
+    begin = {"boot_id": "b", "load": 0.5, "pressure_io": 1_000_000, "governor": "powersave", "swap_in": 4, "uptime": 1}
+    end = begin | {"load": 2.0, "pressure_io": 4_000_000, "governor": "performance", "uptime": 60}
+    (span,) = spans(states(begin, end))
+    told = [(change.what, change.begin, change.end, change.grown) for change in span.changes]
+    assert told == [
+        ("load (1 minute)", "0.50", "2.00", ""),
+        ("waiting for a disk", "1.0 s", "4.0 s", "3.0 s"),
+        ("governor", "powersave", "performance", ""),
+    ]
+    assert span.title == "t1 to t2"
+
+
+def test_counters_of_a_rebooted_machine_did_not_grow() -> None:
+    (span,) = spans(states({"boot_id": "a", "swap_in": 1}, {"boot_id": "b", "swap_in": 900}))
+    assert [(change.what, change.grown) for change in span.changes] == [("swapped in", ""), ("boot", "")]
+
+
+def test_steal_is_a_share_of_the_processors_time() -> None:
+    ticks = {"cpu_total": 1000, "cpu_steal": 0}
+    (span,) = spans(states(ticks, {"cpu_total": 2000, "cpu_steal": 50}))
+    assert [change.grown for change in span.changes] == ["5.0% of the processors' time"]
+
+
+def test_each_session_has_its_own_span() -> None:
+    found = spans([*states({"load": 1}, {"load": 2}, 1), *states({"load": 3}, {"load": 4}, 0)])
+    assert [span.title for span in found] == ["session 0, t1 to t2", "session 1, t1 to t2"]
+
+
+def test_what_is_no_state_is_shown_as_it_is() -> None:
+    (span,) = spans(states({"load": [1, 2], "<b>": "x\n"}, {"load": [2, 3], "<b>": None}))
+    assert [(change.what, change.begin, change.end) for change in span.changes] == [
+        ("<b>", "x\\n", "unknown"),
+        ("load", "1, 2", "2, 3"),
+    ]
+
+
+def test_odd_settings_of_a_report_do_no_harm() -> None:
+    odd: list[dict[str, Any] | None] = [None, {}, {"env": 3, "plan": {}, "build": None}, {"env": {"pass": "A"}}]
+    for settings in odd:
+        facts = examples.run_facts(settings=settings)
+        page = page_of(msgspec.structs.replace(examples.passing(), run=facts), Material())
+        assert [fact.name for fact in page.plan] == ["measured"]
+        assert page.environment in ("", "nothing passed or set beside what every program gets")

@@ -1,0 +1,312 @@
+import base64
+import functools
+import gzip
+import hashlib
+import itertools
+import json
+import math
+import re
+import sys
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+
+from gate.report.material import Attachment, Material
+from gate.report.page import html
+from gate.report.templates import templates
+from gate.words import arrangement, findings
+from tests.gate.report import examples
+
+VOID = {"meta", "rect", "line", "path", "circle", "br", "use", "polygon", "polyline", "ellipse", "image"}
+HEADINGS = ("h1", "h2", "h3", "h4")
+
+
+class Page(HTMLParser):
+    """What a test wants to know of a page: its elements, and whether they nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif not self.open or self.open[-1] != "style":
+            self.words.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    @property
+    def ids(self) -> list[str]:
+        return [attrs["id"] or "" for _, attrs in self.elements if "id" in attrs]
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+def material(**changes: object) -> Material:
+    parts: dict[str, object] = {"attachments": [Attachment("measurements.jsonl", b'{"type":"run"}\n')]}
+    return Material(**(parts | changes))  # type: ignore[arg-type]  # each test gives what the type wants
+
+
+@functools.cache
+def rendered(name: str) -> str:
+    return html.render(examples.ALL[name](), material(advice=["plan: 8 builds", "  a  b", "  1  2"]))
+
+
+@functools.cache
+def page_of(name: str) -> Page:
+    return Page(rendered(name))
+
+
+@pytest.mark.parametrize("name", [name for name in examples.ALL if name != "many"])
+def test_a_report_alone_is_enough(name: str) -> None:
+    assert Page(html.render(examples.ALL[name]())).open == []
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_the_page_stands_alone_and_is_well_formed(name: str) -> None:
+    source = rendered(name)
+    page = page_of(name)
+    assert page.open == []
+    assert source.startswith("<!DOCTYPE html>")
+    assert not {tag for tag, _ in page.elements} & {"link", "img", "iframe", "object", "base", "form"}
+    assert not [key for _, attrs in page.elements for key in attrs if key.startswith("on") or key == "src"]
+    assert len(page.ids) == len(set(page.ids))
+    targets = [attrs["href"] or "" for attrs in page.all("a")]
+    assert all(target.startswith(("#", "data:application/gzip;base64,")) for target in targets)
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(page.ids)
+    labels = [label for _, attrs in page.elements for label in (attrs.get("aria-labelledby") or "").split()]
+    assert set(labels) <= set(page.ids)
+    asked = [
+        v or "" for _, attrs in page.elements for key, v in attrs.items() if key in ("href", "src", "data", "action")
+    ]
+    assert not [address for address in asked if "//" in address.partition(",")[0]]
+    assert not re.search(r"url\(|@import|xlink:href", source)
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_only_the_one_script_may_run(name: str) -> None:
+    page = page_of(name)
+    (policy,) = [a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    *data, script = page.scripts
+    found = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy == (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
+    )
+    assert script == (templates() / "report.js").read_text(encoding="utf-8")
+    assert [attrs.get("type") for attrs in page.all("script")] == ["application/json"] * len(data) + [None]
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_tables_and_pictures_can_be_read_aloud(name: str) -> None:
+    page = page_of(name)
+    assert len(page.all("table")) == len(page.all("caption"))
+    assert all("scope" in attrs for attrs in page.all("th"))
+    assert all(a["role"] == "img" and (a.get("aria-label") or a.get("aria-labelledby")) for a in page.all("svg"))
+    order = [tag for tag, _ in page.elements if tag in ("header", "main", "footer", "h1")]
+    assert order == ["header", "h1", "main", "footer"]
+    scrolled = [a for tag, a in page.elements if "scroll" in (a.get("class") or "").split() or tag == "pre"]
+    assert all(a["tabindex"] == "0" and a["aria-label"] for a in scrolled)
+    depths = [HEADINGS.index(tag) for tag, _ in page.elements if tag in HEADINGS]
+    assert all(below <= above + 1 for above, below in itertools.pairwise(depths))
+
+
+def test_without_the_script_there_is_nothing_to_press() -> None:
+    page = page_of("regression")
+    assert not {tag for tag, _ in page.elements} & {"button", "input", "select"}
+
+
+def test_the_first_screen_tells_what_happened() -> None:
+    report = examples.regression()
+    text = page_of("regression").text
+    first = text[: text.index("At a glance")]
+    for finding in report.findings:
+        assert (findings.conclusion(finding)[1:] in first) == (finding.verdict in ("regression", "inconclusive"))
+    for said in (
+        "Regression: 1 of 8 findings regressed: parse-large",
+        "perfgate · 2026-11-20 09:00 UTC · exit code 1",
+        "1 regression",
+        "main 1a2b3c4d5e6f",
+        "HEAD, with uncommitted changes 9f8e7d6c5b4a",
+        "5 of 5 rounds",
+        "3 min 23 s",
+        "3% for every finding, floor 1 us",
+        "5% for the whole report, 2.5% of it for a false regression, shared over 8 findings (family: holm)",
+    ):
+        assert said in first
+
+
+def test_only_five_sentences_stand_on_the_first_screen() -> None:
+    page = page_of("many")
+    text = page.text[: page.text.index("At a glance")]
+    assert text.count("interval over 5 builds") <= 5
+    assert "and 10 more below." in text
+
+
+def test_failures_are_named_on_the_first_screen() -> None:
+    text = page_of("failures").text
+    assert "parse-large failed on head: signal SIGSEGV" in text[: text.index("build 0, execution 0")]
+
+
+def test_every_number_of_a_finding_is_there() -> None:
+    text = page_of("regression").text
+    for said in (
+        "the 99.58% interval +4.9% to +11.7% lies beyond the threshold of 3%",
+        "p = 2e-05 rests on normally distributed build effects",
+        "1.0830, 1.0630 to 1.1030",
+        "+8.3%, 95% interval: +6.3% to +10.3%",
+        "+8.425 ms, +6.394 ms to +10.45 ms",
+        "99.58% confidence: +4.9% to +11.7%",
+        "< 0.0001; adjusted 0.0012",
+        "Satterthwaite's degrees of freedom; 8.30 degrees of freedom",
+        "build 0%, execution 64%, iteration 36%",
+        "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
+        "perfgate decide measurements.jsonl.gz",
+        "base (perfgate.toml of main)",
+        "head changes the rules",
+        "Example CPU @ 2.10GHz",
+        "./build/app render < 'a b'",
+        "passed: LD_LIBRARY_PATH; set: LC_ALL=C",
+        "builds 5, executions 5, iterations 10, budget 15m, metrics time",
+    ):
+        assert said in text
+
+
+def test_the_reason_and_each_warning_are_footnotes_of_the_sentence() -> None:
+    page = page_of("regression")
+    marks = [a["href"] for a in page.all("a") if (a["href"] or "").startswith("#finding-1-note")]
+    assert marks == ["#finding-1-note-1", "#finding-1-note-2"]
+    assert {"finding-1-note-1", "finding-1-note-2"} <= set(page.ids)
+
+
+def test_how_many_more_builds_would_tell_is_said() -> None:
+    found = examples.finding("scan", "inconclusive", estimate=1.021, half=0.029, more_builds=4)
+    text = Page(html.render(examples.report("inconclusive", "1 inconclusive", [found]))).text
+    assert "about 4 more a side would tell" in text
+
+
+def test_what_does_not_exist_is_never_a_number() -> None:
+    bad = math.nan
+    found = examples.finding(
+        base=examples.side(bad), head=examples.side(bad), ratio=examples.interval(bad), p=bad, floor=bad, threshold=0.0,
+        decided_at=examples.withheld().decided_at,
+    )  # fmt: skip
+    reports = [examples.inconclusive(), examples.nothing(), examples.report("inconclusive", "?", [found])]
+    for report in reports:
+        assert not re.search(r"\b(nan|inf|None)\b", Page(html.render(report)).text)
+
+
+def test_one_axis_holds_all_bars() -> None:
+    found = [*examples.regression().findings, *examples.inconclusive().findings, examples.regressed(estimate=9.0)]
+    for bar in arrangement.bars(found):
+        inside = [bar.one, bar.band_low, bar.band_high, bar.estimate, bar.low, bar.high]
+        assert all(x is None or 0 <= x <= arrangement.BAR_WIDTH for x in inside)
+    far = arrangement.bars(found)[-1]
+    assert far.open_low
+    assert far.open_high
+
+
+@pytest.mark.parametrize(("count", "most"), [(100, 2_000_000), (500, 8_000_000)])
+def test_many_findings_stay_small_and_all_are_there(count: int, most: int) -> None:
+    report = examples.many(count)
+    source = html.render(report)
+    assert len(source.encode()) < most
+    assert all(f.benchmark in source for f in report.findings)
+    assert "perfgate report measurements.jsonl --benchmark" in source
+
+
+def embedded(source: str) -> str | None:
+    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', source, re.DOTALL)
+    return found[1] if found else None
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_the_report_can_be_read_out_of_the_page(name: str) -> None:
+    from gate.report import json as report_json
+
+    report = examples.ALL[name]()
+    text = embedded(rendered(name))
+    assert text is not None
+    assert "<" not in text
+    assert json.loads(text) == json.loads(report_json.render(report))
+
+
+def test_a_large_report_is_left_out_and_the_page_says_so() -> None:
+    report = msgspec.structs.replace(examples.passing(), warnings=["w" * 1_000_001])
+    source = html.render(report)
+    assert embedded(source) is None
+    assert "too large to be inside" in Page(source).text
+
+
+def test_the_measurements_are_in_the_page_when_they_are_small() -> None:
+    data = b'{"type":"execution"}\n' * 1000
+    report = examples.passing()
+    files = material(attachments=[Attachment("a.jsonl", data), Attachment("a.jsonl", data)])
+    source = html.render(report, files)
+    assert source == html.render(report, files)
+    links = [a for a in Page(source).all("a") if "download" in a]
+    assert [a["download"] for a in links] == ["1-a.jsonl.gz", "2-a.jsonl.gz"]
+    address = links[0]["href"] or ""
+    assert gzip.decompress(base64.b64decode(address.partition(",")[2])) == data
+    assert "perfgate decide 1-a.jsonl.gz 2-a.jsonl.gz" in Page(source).text
+
+
+def test_large_measurements_stay_beside_the_page() -> None:
+    data = hashlib.shake_256(b"seed").digest(401_000)
+    page = Page(html.render(examples.passing(), material(attachments=[Attachment("big one.jsonl", data)])))
+    assert not [a for a in page.all("a") if "download" in a]
+    assert "too large for this page: they lie beside it, as big one.jsonl" in page.text
+    assert "perfgate decide 'big one.jsonl'" in page.text
+
+
+def test_the_advised_plan_is_told() -> None:
+    source = html.render(examples.passing(), material(advice=["plan: 8 builds x 2 executions", "see `a <b>`"]))
+    assert "<p>plan: 8 builds x 2 executions</p>\n<p>see <code>a &lt;b&gt;</code></p>" in source
+
+
+def test_the_first_screen_says_what_to_do_next() -> None:
+    assert "let it through by <code>[[accept]]</code>" in html.render(examples.regression())
+    assert "Next:" not in html.render(examples.passing())
+
+
+def test_a_hostile_name_is_text_and_keeps_to_its_place() -> None:
+    source = html.render(
+        examples.hostile(), material(advice=examples.HOSTILE, attachments=[Attachment("<b>.jsonl", b"{}")])
+    )
+    page = Page(source)
+    assert len(page.all("script")) == 2
+    # the report inside is data: nobody reads it but as JSON
+    assert "\u202e" not in source.replace(embedded(source) or "", "")
+    assert "\x1b" not in source
+    assert "<script>alert(1)</script>" in page.text
+    assert "<b>.jsonl.gz" in page.text
+
+
+def test_the_terminal_needs_no_template_engine() -> None:
+    import subprocess
+
+    code = "import sys\nfrom gate.report import html, json, markdown, text\nprint('jinja2' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,119 @@
+import base64
+import gzip
+import re
+import shlex
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.model import Commit, Report
+from gate.report.material import Attachment, Material
+from gate.report.page import html
+from gate.report.page.data import data_of
+from gate.report.page.document import page_of
+from gate.report.page.reproduce import Again, again_of, whose_rules
+from tests.gate.report import examples
+
+LINES = b'{"type":"run"}\n'
+
+
+def again(*names: str, options: list[str] | None = None, **facts: Any) -> Again:
+    report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(**facts))
+    return again_of(report, data_of([Attachment(name, LINES) for name in names]), options or [])
+
+
+def test_the_commands_name_the_file_as_the_page_saves_it() -> None:
+    commands = again("measurements.jsonl")
+    assert commands.decide == "perfgate decide measurements.jsonl.gz"
+    assert commands.render == "perfgate report measurements.jsonl.gz --html again.html"
+    assert commands.some == "perfgate report measurements.jsonl.gz --benchmark parse --html some.html"
+
+
+def test_without_files_in_the_page_they_name_those_beside_it() -> None:
+    assert again().decide == "perfgate decide measurements.jsonl"
+
+
+def test_what_it_was_decided_with_is_part_of_the_commands() -> None:
+    commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
+    assert shlex.split(commands.decide)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%", "--benchmark", "x*"]
+    # a second selection would add to the first
+    assert "x*" not in commands.some
+
+
+def test_measuring_again_names_both_commits_and_the_seed() -> None:
+    base, head = Commit(ref="main", sha="a" * 40, dirty=False), Commit(ref="HEAD", sha="b" * 40, dirty=False)
+    assert again(seed=7, base=base, head=head).measure == (
+        f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
+    )
+    # what was not committed has no commit: check measures the working tree
+    dirty = msgspec.structs.replace(head, dirty=True)
+    assert "--head" not in again(seed=7, base=base, head=dirty).measure
+    assert again(seed=None, base=base, head=head).measure == ""
+
+
+def test_hostile_commits_stay_one_word_of_the_command() -> None:
+    for name in examples.HOSTILE:
+        words = again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure
+        assert words.isprintable()
+
+
+def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
+    first = data_of([Attachment("measurements.jsonl", LINES)]).files[0]
+    saved = base64.b64decode(first.address.partition(",")[2])
+    assert gzip.decompress(saved) == LINES
+    assert data_of([Attachment(first.name, saved)]).files == (first,)
+
+
+@pytest.mark.parametrize(
+    ("source", "begins"),
+    [
+        ("base", "The target's own file judged"),
+        ("head", "The pull request's own file judged"),
+        ("defaults", "No file of rules was found"),
+        ("rules/strict.toml", "They come from: rules/strict.toml."),
+    ],
+)
+def test_whose_rules_judged_is_said_in_plain_words(source: str, begins: str) -> None:
+    assert whose_rules(source).startswith(begins)
+
+
+def test_what_was_set_over_the_rules_is_said() -> None:
+    assert whose_rules("base with gate.threshold=5%").endswith("Set over it by --set: gate.threshold=5%.")
+
+
+def overall(report: Report) -> list[str]:
+    return [f"{fact.name}: {fact.text}" for fact in page_of(report, Material()).overall]
+
+
+def test_the_overall_change_tells_its_confidence_and_what_it_is_over() -> None:
+    (text,) = overall(examples.regression())[:1]
+    assert re.search(r"95% interval over \d+ builds a side\), geometric mean of \d+ cases", text)
+
+
+def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
+    finding = examples.finding()
+    early = msgspec.structs.replace(
+        finding,
+        ratio=msgspec.structs.replace(finding.ratio, confidence=0.9976),
+        decided_at=msgspec.structs.replace(finding.decided_at, confidence=0.9999, look=2, looks=4),
+    )
+    same = msgspec.structs.replace(
+        finding, decided_at=msgspec.structs.replace(finding.decided_at, confidence=finding.ratio.confidence)
+    )
+    report = examples.report("pass", "fine", [early, same])
+    rows = page_of(report, Material()).rows
+    said = {row.confidence for row in rows}
+    (text,) = said - {""}
+    assert "at look 2 it is 99.76%" in text
+    assert "(a repeated confidence interval). The interval that decided has 99.99%" in text
+    assert len(said) == 2
+    # of different confidence, each says its own in the table
+    source = html.render(report)
+    assert "at 99.76%" in source
+    assert "at 95%" in source
+
+
+def test_a_failure_begins_with_the_name_as_it_is() -> None:
+    page = page_of(examples.only_failures(), Material())
+    assert any(line.text.startswith("parse-large failed") for line in page.said)

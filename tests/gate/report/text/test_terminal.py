@@ -1,0 +1,198 @@
+import pytest
+
+from gate.model import Verdict
+from gate.report.text import terminal
+from gate.words.plain import clip, columns, last_lines, visible, wrap
+from tests.gate.report import examples
+
+
+def test_the_first_line_is_the_verdict() -> None:
+    assert terminal.render(examples.regression()).startswith(
+        "Regression: 1 of 8 findings regressed: parse-large\n8 findings:"
+    )
+    assert terminal.render(examples.nothing()).startswith("Error: nothing was measured\nno findings\n")
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+@pytest.mark.parametrize("color", [False, True])
+def test_nothing_but_our_own_colour_escapes(name: str, color: bool) -> None:
+    out = terminal.render(examples.ALL[name](), color=color)
+    plain = "".join(out.split("\x1b[0m"))
+    for code in ("1;31", "33", "35", "36", "2", "1;32", "1"):
+        plain = plain.replace(f"\x1b[{code}m", "")
+    assert color == (plain != out)
+    assert all(line.isprintable() for line in plain.split("\n"))
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_only_commands_to_copy_are_wider_than_the_terminal(name: str, width: int) -> None:
+    lines = terminal.render(examples.ALL[name](), width=width).splitlines()
+    wide = [line for line in lines if columns(line) > width and not line.startswith("      ")]
+    assert wide == []
+
+
+def test_colour_changes_no_column() -> None:
+    report = examples.regression()
+    colored = terminal.render(report, color=True)
+    for code in ("1;31", "33", "35", "36", "2", "1", "0"):
+        colored = colored.replace(f"\x1b[{code}m", "")
+    assert colored == terminal.render(report)
+
+
+def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
+    report = examples.many()
+    short, full = terminal.render(report), terminal.render(report, every=True)
+    assert "270 more are unchanged and not listed here" in short
+    assert "suite/case-001" not in short
+    assert all(f.benchmark in full for f in report.findings)
+    assert all(f.benchmark in short for f in report.findings if f.verdict != "unchanged")
+
+
+def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
+    report = examples.report("pass", "nothing regressed", [examples.finding(f"case-{i}") for i in range(1000)])
+    assert "1000 are unchanged and not listed here" in terminal.render(report)
+
+
+def test_equal_notes_share_a_number() -> None:
+    out = terminal.render(examples.regression())
+    assert out.count("host drift: base and head both became slower") == 1
+    assert out.count("inconclusive ¹\n") == 2
+
+
+@pytest.mark.parametrize("verdict", ["regression", "inconclusive"])
+def test_notes_end_before_they_drown_the_table(verdict: Verdict) -> None:
+    found = [examples.finding(f"case-{i}", verdict, reason=f"reason {i}") for i in range(60)]
+    out = terminal.render(examples.report("regression", "many", found))
+    # fifty are listed: five are told of in sentences, forty have notes
+    assert "5 more notes are in report.json and report.html." in out
+    assert "more notes" not in terminal.render(examples.report("regression", "many", found), every=True)
+
+
+def test_the_first_lines_tell_the_story() -> None:
+    first = terminal.render(examples.regression()).split("\n\nbase ")[0]
+    assert "parse-large: head is 8.3% slower (6.3% to 10.3%, 95% interval over 5 builds); the threshold is 3%" in first
+    # what decided, in its order, and no more than a few
+    assert [line.partition(":")[0] for line in first.splitlines() if ": head " in line] == [
+        "parse-large", "startup", "scan", "walk", "encode",
+    ]  # fmt: skip
+    assert "lex" not in first
+
+
+def test_what_a_sentence_says_no_footnote_repeats() -> None:
+    short, full = (terminal.render(examples.regression(), every=every) for every in (False, True))
+    reason = "the 99.58% interval +4.9% to +11.7% lies beyond the threshold"
+    assert reason not in short
+    assert reason in full
+
+
+def test_what_only_experts_ask_for_is_shown_on_demand() -> None:
+    short, full = (terminal.render(examples.regression(), every=every) for every in (False, True))
+    assert "normally distributed" not in short
+    assert "normally distributed" in full
+
+
+@pytest.mark.parametrize("verdict", ["regression", "inconclusive", "unchanged"])
+def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
+    name = "suite/a-benchmark-with-a-name-of-its-own"
+    found = [examples.finding(f"{name}-{i}", verdict, reason=f"reason {i}") for i in range(500)]
+    warnings = [f"warning {i}" for i in range(500)]
+    entries = [{"benchmark": f"b{i}", "threshold": "10%"} for i in range(500)]
+    policy = examples.policy(override=entries, accept=entries)
+    report = examples.report("regression", "many", found, warnings=warnings, policy=policy)
+    out = terminal.render(report)
+    assert len(out.splitlines()) < 220
+    assert "480 more are in report.json" in out  # warnings
+    assert "490 more are in report.json" in out  # overrides
+    left_out = "500 are unchanged" if verdict == "unchanged" else "450 more that are not unchanged are in report.json"
+    assert left_out in out
+    full = terminal.render(report, width=140, every=True)
+    assert all(f"{name}-{i}" in full for i in range(500))
+
+
+def test_a_few_unchanged_stand_beside_many_others() -> None:
+    found = [examples.regressed(f"slow-{i}") for i in range(60)] + [examples.finding(f"same-{i}") for i in range(20)]
+    out = terminal.render(examples.report("regression", "many", found))
+    assert "10 more that are not unchanged are in report.json" in out
+    assert all(f"same-{i}" in out for i in range(20))
+
+
+def test_one_more_footnote_keeps_the_table() -> None:
+    long = "suite/group/parse-large-documents"
+    for marks in range(6):
+        found = examples.regressed(long, threshold=0.05, warnings=[f"warning {i}" for i in range(marks)])
+        out = terminal.render(examples.report("regression", "one", [found, examples.finding(long)]), width=80)
+        assert "benchmark " in out
+        assert "(+6.3% to +10.3%)" in out
+        assert max(columns(line) for line in out.splitlines()) <= 80
+
+
+def test_columns_go_before_the_table_does() -> None:
+    report = examples.metrics()
+    assert "81,234 1/s" in terminal.render(report, width=100)
+    narrow = terminal.render(report, width=80)
+    assert "81,234 1/s" not in narrow
+    assert "(a wider terminal also shows base and head)" in narrow
+    assert "81,234 1/s to 73,923 1/s" in terminal.render(report, width=40)
+
+
+def test_intervals_of_different_confidence_say_which() -> None:
+    out = terminal.render(examples.quantiles(), width=120)
+    assert "change (interval)" in out
+    assert "+19.2% (+14.1% to +24.3% at 99.76%)" in out
+    assert "+3.0% (no interval)" in out
+
+
+def test_blanks_within_a_name_stay() -> None:
+    report = examples.report("pass", "", [examples.finding("two  blanks   here")])
+    for width in (40, 100):
+        assert "two  blanks   here" in terminal.render(report, width=width)
+
+
+def test_what_to_do_stands_right_after_the_sentences() -> None:
+    head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
+    assert found
+    assert "about 1 more build would tell" in head.splitlines()[-1]
+    assert rest.startswith("`--set plan.builds=7` would probably settle 4 of 6")
+    assert rest.partition("\n\n")[2].startswith("base ")
+    assert "\nnext " not in terminal.render(examples.passing())
+
+
+def test_the_overall_change_says_how_sure_it_is_and_on_what_it_rests() -> None:
+    assert (
+        "overall all, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric mean"
+        in terminal.render(examples.regression(), width=140)
+    )
+
+
+def test_an_interval_that_does_not_exist_is_never_a_number() -> None:
+    out = terminal.render(examples.inconclusive(), width=120)
+    assert "+4.9% (no interval)" in out
+    assert "+20.0% (unbounded)" in out
+    assert "nan" not in out
+    assert "None" not in out
+
+
+def test_failures_say_how_to_repeat_them() -> None:
+    out = terminal.render(examples.only_failures())
+    steps = ["cd /tmp/perfgate-x1/head", "unset NPM_TOKEN", "export LC_ALL=C", "export PERFGATE_SEED=1234"]
+    assert "\n".join(f"      {step}" for step in [*steps, "make clean all"]) in out
+    assert "error: unknown type name" in out
+    assert "parse-large failed on head: signal SIGSEGV (build 0, execution 0;" in out
+    assert "render is missing on head" in out
+
+
+def test_text_from_elsewhere_is_one_visible_line() -> None:
+    assert visible("a\nb\x1b[31m\u202e\udc80é日") == "a\\nb\\x1b[31m\\u202e\\udc80é日"
+    assert last_lines("\x1b[31mred\x1b[0m\r\nnext\ttab\n\n", 10) == ["red", "next    tab"]
+    assert last_lines("a\nb\nc", 2) == ["b", "c"]
+
+
+def test_widths_are_those_of_a_terminal() -> None:
+    assert columns("日本") == 4
+    assert columns("e\u0301") == 1
+    assert clip("abcdefghij", 7) == "abc…hij"
+    assert columns(clip("日本語のベンチマーク", 9)) <= 9
+    assert wrap("aa bb cc", 5) == ["aa bb", "cc"]
+    assert wrap("a   b\tc  ", 20) == ["a   b c"]
+    assert wrap("x" * 20, 10, first="- ", rest="  ") == ["- " + "x" * 8, "  " + "x" * 8, "  xxxx"]

@@ -1,0 +1,453 @@
+"""What a check recalls before it measures, and what it adds to the history afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from msgspec import structs
+
+from gate.cli.options import RulesOptions
+from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
+from gate.memory.store import History
+from gate.model import Commit, Look, MeanSquare, Record, Remembered, Run
+from gate.run import memory
+from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
+from gate.run.project import Project, open_project
+from harness.host.facts import facts
+from tests.support.lines import builds, located
+from tests.support.project import CONFIG
+from tests.support.project import Project as Checkout
+
+HOST = facts()
+ELSEWHERE = HOST | {"cpu": "Z80", "fingerprint": "another"}
+SETUP = Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None)
+RULES = RulesOptions(None, None, (), ())
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """A project with two commits, and a user without a history, on a machine that is no CI."""
+    made = Checkout(tmp_path / "widget")
+    made.bench(1.0, **{"perfgate.toml": CONFIG})
+    made.commit("base")
+    made.bench(1.1)
+    made.commit("head")
+    for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(made.top)
+    return made
+
+
+def opened(**options: Any) -> Project:
+    return open_project(options.get("base"), options.get("head"), RULES)
+
+
+def remembered(session: str, created: str, build: float = 0.01) -> Remembered:
+    return Remembered(
+        session=session, created=created, rounds=20, executions=2, iterations=4, iteration=MeanSquare(value=1e-4, df=120),
+        execution=MeanSquare(value=1e-4, df=40), build=MeanSquare(value=build, df=38), contrast=MeanSquare(value=0.02, df=19),
+    )  # fmt: skip
+
+
+def put(
+    path: Path, project: Project, *, name: str = "one", day: int = 20, host: dict[str, Any] = HOST, setup: Setup = SETUP,
+    kind: str = "calibration", benchmarks: tuple[str, ...] = ("bench",), statistic: str = "mean",
+) -> None:  # fmt: skip
+    """Put a session into a history."""
+    created = f"2026-11-{day:02}T09:00:00Z"
+    session = Session(
+        id=name, created=created, kind=kind, project=memory.project_name(project.repository), host=host, commit=None,  # type: ignore[arg-type]  # a word of the test
+    )  # fmt: skip
+    costs = Costs(build=None, start=None, iteration=None, warmup=None)
+    with History.open(path) as history:
+        assert history.add(
+            session,
+            [
+                Learned(
+                    benchmark=benchmark, metric="time", factors={}, statistic=statistic, setup=setup,
+                    remembered=remembered(name, created), costs=costs,
+                )
+                for benchmark in benchmarks
+            ],
+        )  # fmt: skip
+
+
+# --- recall -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_history_nothing_is_remembered_and_none_is_made(checkout: Checkout, tmp_path: Path) -> None:
+    found = recall_memory(None, opened(), HOST)
+    assert (found.memory, found.warnings) == (None, ())
+    assert not (tmp_path / "home").exists()
+
+
+def test_what_was_measured_on_this_host_is_recalled(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project, name="one", day=18)
+    put(path, project, name="two", day=19)
+    put(path, project, name="two-p99", day=19, statistic="p99")
+    put(path, project, name="a check", day=20, kind="check")
+    found = recall_memory(path, project, HOST)
+    assert found.warnings == ()
+    assert found.memory is not None
+    assert found.memory.unused == []
+    assert [(m.benchmark, m.metric, m.statistic) for m in found.memory.findings] == [
+        ("bench", "time", "mean"), ("bench", "time", "p99"),
+    ]  # fmt: skip
+    assert [s.session for s in found.memory.findings[0].sessions] == ["two", "one", "a check"]
+    # too few sessions to say how far variances move
+    assert (found.memory.contrast_nu, found.memory.build_nu) == (12, 12)
+
+
+def test_another_project_is_not_this_one(checkout: Checkout, tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    put(path, opened())
+    checkout.git("remote", "add", "origin", "https://github.com/acme/gadget.git")
+    assert recall_memory(path, opened(base="HEAD~1"), HOST).memory is None
+
+
+def test_how_far_variances_move_is_learned_from_all_projects_of_the_host(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    for day in (18, 19):
+        put(path, project, name=f"mine {day}", day=day)
+    checkout.git("remote", "add", "origin", "https://github.com/acme/gadget.git")
+    for day in (18, 19):
+        # 40 findings that stood still, twice
+        put(path, opened(base="HEAD~1"), name=f"other {day}", day=day, benchmarks=tuple(f"b{n}" for n in range(40)))
+    checkout.git("remote", "remove", "origin")
+    found = recall_memory(path, opened(), HOST).memory
+    assert found is not None
+    assert [m.benchmark for m in found.findings] == ["bench"]
+    assert found.contrast_nu is None
+
+
+def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project, host=ELSEWHERE)
+    found = recall_memory(path, project, HOST).memory
+    assert found is not None
+    assert found.findings == []
+    assert found.unused == [
+        f"what is remembered of bench is not used: measured on another machine (cpu was Z80, is {HOST['cpu']})"
+    ]
+    # calibrated here too: what the other machine says is of no interest
+    put(path, project, name="two", day=1)
+    found = recall_memory(path, project, HOST).memory
+    assert found is not None
+    assert len(found.findings) == 1
+    assert found.unused == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"command": "./old"}, "its command was `./old`, is `python3 bench.py {output}`"),
+        ({"instrument": "spawn"}, "its instrument was `spawn`, is `values`"),
+        ({"conditions": "load ./busy on any"}, "its conditions was `load ./busy on any`, is none"),
+        ({"warmup": 3, "build": "make"}, "its warm-up was 3, is 0; [build] command was `make`, is none"),
+    ],
+)
+def test_another_way_of_measuring_is_named(
+    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project, setup=structs.replace(SETUP, **changes))
+    found = recall_memory(path, project, HOST).memory
+    assert found is not None
+    assert found.findings == []
+    assert found.unused == [f"what is remembered of bench is not used: {words}"]
+
+
+def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
+    names = tuple(f"b{n}" for n in range(5))
+    tables = "".join(f'[[benchmark]]\nname = "{name}"\ncommand = "x"\ninstrument = "values"\n' for name in names)
+    checkout.write("perfgate.toml", tables)
+    path, project = tmp_path / "history", opened(base="HEAD")
+    # base has none of them yet
+    put(path, project, benchmarks=names, host=ELSEWHERE)
+    found = recall_memory(path, project, HOST).memory
+    assert found is not None and found.unused == []
+    checkout.commit()
+    found = recall_memory(path, opened(base="HEAD"), HOST).memory
+    assert found is not None
+    (line,) = found.unused
+    assert line.startswith("what is remembered of b0, b1, b2 and 2 more is not used: measured on another machine")
+
+
+def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    checkout.write("perfgate.toml", CONFIG.replace("bench.py", "./bench.py"))
+    project = opened(base="HEAD")
+    put(path, project)
+    found = recall_memory(path, project, HOST).memory
+    assert found is not None
+    assert found.findings == []
+    assert found.unused == ["what is remembered of bench is not used: base and head are measured in different ways"]
+
+
+@pytest.mark.parametrize("content", ["no database at all" * 100, None])
+def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "history"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_text(content)
+    found = recall_memory(path, opened(), HOST)
+    assert found.memory is None
+    (warning,) = found.warnings
+    assert warning.startswith(f"what is remembered of this host is not used: {path}: ")
+    assert "\n" not in warning
+
+
+def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
+    def entry(name: str, kind: Any) -> Entry:
+        session = Session(id=name, created="", kind=kind, project="p", host={}, commit=None)
+        costs = Costs(build=None, start=None, iteration=None, warmup=None)
+        return Entry(
+            session=session,
+            learned=Learned(
+                benchmark="b", metric="m", factors={}, statistic="mean", setup=SETUP, remembered=remembered(name, ""), costs=costs
+            ),
+        )  # fmt: skip
+
+    many = [entry(f"{kind} {n}", kind) for n in range(12) for kind in ("check", "calibration")]
+    (found,) = findings_of(many)
+    assert [s.session for s in found.sessions] == [
+        f"{kind} {n}" for kind in ("calibration", "check") for n in range(10)
+    ]
+    (every,) = findings_of(many, most=None)
+    assert len(every.sessions) == 24
+
+
+# --- where and whose --------------------------------------------------------------------------------------------------
+
+
+def test_a_relative_history_of_the_config_is_the_projects(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert history_path(None, opened()) == tmp_path / "home/.local/state/perfgate/history.sqlite"
+    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise.sqlite"'))
+    (checkout.top / "sub").mkdir()
+    monkeypatch.chdir(checkout.top / "sub")
+    assert history_path(None, opened()) == checkout.top / "noise.sqlite"
+    assert history_path(Path("here"), opened()) == Path("here")
+    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "~/noise.sqlite"'))
+    assert history_path(None, opened()) == tmp_path / "home/noise.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://github.com/acme/widget.git", "github.com/acme/widget"),
+        ("https://me:secret@GitHub.com/acme/widget", "github.com/acme/widget"),
+        ("git@github.com:acme/widget.git", "github.com/acme/widget"),
+        ("ssh://git@github.com:22/acme/widget.git/", "github.com/acme/widget"),
+        ("file:///srv/git/widget.git", "/srv/git/widget"),
+        ("/srv/git/widget.git", "/srv/git/widget"),
+    ],
+)
+def test_a_project_has_one_name_in_every_clone(checkout: Checkout, url: str, name: str) -> None:
+    repository = opened().repository
+    assert memory.project_name(repository) == str(checkout.top)
+    checkout.git("remote", "add", "origin", url)
+    assert memory.project_name(repository) == name
+
+
+def test_worktrees_and_folders_of_a_repository(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.git("worktree", "add", "-q", "../elsewhere", "HEAD~1")
+    monkeypatch.chdir(checkout.top.parent / "elsewhere")
+    assert memory.project_name(opened(base="HEAD").repository) == str(checkout.top)
+    monkeypatch.chdir(checkout.top)
+    checkout.write("parts/engine/perfgate.toml", CONFIG)
+    monkeypatch.chdir(checkout.top / "parts/engine")
+    assert memory.project_name(opened(base="HEAD").repository) == f"{checkout.top}:parts/engine"
+
+
+# --- append -----------------------------------------------------------------------------------------------------------
+
+
+def measured(project: Project, rounds: int = 6, seed: int = 1) -> tuple[Run, list[Record]]:
+    """A run line and records of a check, with noise on both sides."""
+    rng = np.random.default_rng(seed)
+    values = {side: (1 + 0.05 * rng.normal(size=(rounds, 2, 4))).tolist() for side in ("base", "head")}
+    run = Run(
+        id="the check", created="2026-11-20T10:00:00Z", host=dict(HOST), base=project.sources.base.commit,
+        head=project.sources.head.commit,
+    )  # fmt: skip
+    lines = [line for side in ("base", "head") for line in builds(side, values[side])]
+    return run, [run, *(line.record for line in located(*lines))]
+
+
+def stored(path: Path) -> list[Entry]:
+    with History.open(path) as history:
+        return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
+
+
+def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    assert append_check(path, project, run, records) == []
+    (entry,) = stored(path)
+    assert (entry.session.id, entry.session.commit) == ("the check", project.sources.base.commit.sha)
+    assert entry.learned.setup == SETUP
+    known = entry.learned.remembered
+    assert (known.session, known.created, known.rounds) == ("the check", "2026-11-20T10:00:00Z", 6)
+    assert known.contrast is None
+    assert known.build is not None and known.build.df == 5
+    # concluding again changes nothing
+    assert append_check(path, project, run, records) == []
+    assert len(stored(path)) == 1
+    recalled = recall_memory(path, project, HOST).memory
+    assert recalled is not None
+    assert [s.session for s in recalled.findings[0].sessions] == ["one", "the check"]
+
+
+def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.write("perfgate.toml", CONFIG.replace("builds = 5", "builds = {min = 4, max = 6}"))
+    checkout.commit()
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    config = {"plan": {"builds": {"min": 4, "max": 6}}}
+    run = structs.replace(run, config=config)
+    looks: list[Record] = [Look(look=n, settled=[]) for n in range(1, 7)]
+    assert append_check(path, project, run, [run, *records[1:], *looks]) == []
+    (entry,) = stored(path)
+    assert entry.learned.remembered.rounds == 4
+    assert entry.learned.remembered.build is not None and entry.learned.remembered.build.df == 3
+
+
+def test_without_a_calibration_nothing_is_kept(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    run, records = measured(project)
+    assert append_check(path, project, run, records) == []
+    assert not path.exists()
+    put(path, project, host=ELSEWHERE)
+    put(path, project, kind="check", name="older check")
+    assert append_check(path, project, run, records) == []
+    assert [entry.session.id for entry in stored(path)] == ["older check"]
+
+
+def test_what_is_not_the_default_branch_is_not_kept(checkout: Checkout, tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    put(path, opened())
+    checkout.git("checkout", "-q", "-b", "feature")
+    assert on_default_branch(opened(base="HEAD~1"))  # no commit of its own yet
+    checkout.bench(2.0)
+    assert not on_default_branch(opened())
+    checkout.commit()
+    project = opened()
+    assert not on_default_branch(project)
+    run, records = measured(project)
+    assert append_check(path, project, run, records) == []
+    assert stored(path) == []
+
+
+def test_the_default_branch_is_the_remotes(checkout: Checkout) -> None:
+    sha = checkout.git("rev-parse", "HEAD~1")
+    checkout.git("update-ref", "refs/remotes/origin/trunk", sha)
+    checkout.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    assert not on_default_branch(opened(base="HEAD~1"))
+    assert on_default_branch(opened(base="HEAD~1", head="HEAD~1"))
+
+
+def test_a_history_that_cannot_be_written_is_a_warning(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+
+    def refuse(*_: object) -> bool:
+        raise HistoryError(f"{path}: the disk is full")
+
+    monkeypatch.setattr(History, "add", refuse)
+    assert append_check(path, project, run, records) == [f"this check is not remembered: {path}: the disk is full"]
+    path.write_text("broken" * 100)
+    (warning,) = append_check(path, project, run, records)
+    assert warning.startswith(f"this check is not remembered: {path}: is damaged")
+
+
+def test_records_of_other_tools_are_not_kept(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    for unknown in (structs.replace(run, id=None), structs.replace(run, created=None)):
+        assert append_check(path, project, unknown, records) == []
+    assert append_check(path, project, structs.replace(run, host=None, base=Commit()), records[:1]) == []
+    assert stored(path) == []
+
+
+# --- in a workflow ----------------------------------------------------------------------------------------------------
+
+
+def told(folder: Path, name: str, ref: str, payload: object) -> dict[str, str]:
+    """A workflow's variables, with its event file."""
+    file = folder / "event.json"
+    file.write_bytes(msgspec.json.encode(payload))
+    return {
+        "GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file), "GITHUB_REPOSITORY": "acme/widget", "GITHUB_SHA": "a" * 40,
+        "GITHUB_REF": ref, "GITHUB_RUN_ID": "1",
+    }  # fmt: skip
+
+
+PAYLOAD = {
+    "repository": {"full_name": "acme/widget", "default_branch": "main"},
+    "pull_request": {"number": 7, "head": {"ref": "x", "sha": "a" * 40}, "base": {"ref": "main", "sha": "b" * 40}},
+    "merge_group": {"base_sha": "a" * 40, "head_sha": "b" * 40},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "ref", "writes"),
+    [
+        ("push", "refs/heads/main", True),
+        ("schedule", "refs/heads/main", True),
+        ("workflow_dispatch", "refs/heads/main", True),
+        ("push", "refs/heads/feature", False),
+        ("pull_request", "refs/pull/7/merge", False),
+        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-7", False),
+    ],
+)
+def test_only_runs_of_the_default_branch_write(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ref: str, writes: bool
+) -> None:
+    """Whatever is checked out: here it is always a commit of the default branch."""
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    variables = told(tmp_path, name, ref, PAYLOAD)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert append_check(path, project, run, records) == []
+    assert len(stored(path)) == (1 if writes else 0)
+    reason = memory.barred(variables)
+    assert (reason is None) is writes
+    if reason is not None:
+        assert reason == f"this is a {name} event of {ref}, and only runs on the default branch are"
+
+
+def test_a_caller_that_knows_better_is_heard(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    assert append_check(path, project, run, records, allowed=False) == []
+    assert stored(path) == []
+    assert append_check(path, project, run, records) == []
+    assert len(stored(path)) == 1
+
+
+def test_a_workflow_that_does_not_tell_writes_nothing(tmp_path: Path) -> None:
+    assert memory.barred({}) is None
+    assert (
+        memory.barred({"GITHUB_EVENT_NAME": "push"})
+        == "GITHUB_REPOSITORY is not set: this runs in a GitHub Actions workflow"
+    )
+    (reason,) = {memory.barred(told(tmp_path, "push", "refs/heads/main", [])) for _ in range(2)}
+    assert reason is not None and "expected object, got array" in reason

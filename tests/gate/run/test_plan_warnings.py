@@ -1,0 +1,30 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.config.types import Config
+from gate.run.plan_warnings import plan_warnings, quantile_warnings
+
+
+def rules(iterations: int = 10, **benchmark: Any) -> Config:
+    table = {"plan": {"builds": 5, "executions": 2, "iterations": iterations}}
+    return msgspec.convert({**table, "benchmark": [{"name": "b", "command": "x", **benchmark}]}, Config)
+
+
+def test_a_quantile_that_the_plan_is_too_small_for_is_named_before_measuring() -> None:
+    config = rules(metric={"latency": {"statistics": ["mean", "p50", "p99"]}}, instrument="values")
+    assert quantile_warnings(config) == [
+        "b: p99 of latency needs 1000 values per build, the plan has 20 (2 executions x 10 iterations)"
+    ]
+    assert quantile_warnings(rules(500, metric={"latency": {"statistics": ["p99"]}})) == []
+    # the program may write more: the report must not say so
+    assert plan_warnings(config, None) == []
+
+
+@pytest.mark.parametrize(
+    ("instrument", "iterations", "said"), [("spawn", 9, True), ("spawn", 10, False), ("values", 9, False)]
+)
+def test_a_plan_in_which_no_steady_state_can_be_found_is_said(instrument: str, iterations: int, said: bool) -> None:
+    text = f'b: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs 10'
+    assert plan_warnings(rules(iterations, instrument=instrument, warmup="auto"), None) == [text] * said

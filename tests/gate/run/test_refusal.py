@@ -1,0 +1,110 @@
+"""The commands that measure refuse what a workflow must not run, also where a step starts them directly."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.commands.calibrate import calibrate
+from gate.commands.check import check
+from gate.commands.measure import measure
+from gate.run.refusal import RefusedError, refuse_unsafe
+
+RULES = RulesOptions(None, None, (), ())
+MEASURING = MeasureOptions(
+    base=None, head=None, out=None, seed=None, dry_run=False, keep=False, resume=False, history=None, strict=False
+)
+CALIBRATING = calibrate.CalibrateOptions(
+    head=None, builds=2, budget=None, out=None, seed=None, dry_run=False, resume=False, quiet=True, history=None,
+    inject=(), json=None, strict=False,
+)  # fmt: skip
+
+
+def workflow(tmp_path: Path, event: str, *, fork: bool = False, hosted: bool = False, **more: str) -> dict[str, str]:
+    """Make the environment of a step; payload of a pull request."""
+    end = {"ref": "main", "sha": "a" * 40, "repo": {"full_name": "acme/widget"}}
+    head = {"ref": "x", "sha": "b" * 40, "repo": {"full_name": "mallory/widget" if fork else "acme/widget"}}
+    payload: dict[str, Any] = {
+        "repository": {"full_name": "acme/widget"},
+        "pull_request": {"number": 7, "base": end, "head": head},
+    }
+    file = tmp_path / "event.json"
+    file.write_text(json.dumps(payload))
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": event,
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_REPOSITORY": "acme/widget",
+        "GITHUB_SHA": "c" * 40,
+        "GITHUB_RUN_ID": "1",
+        "RUNNER_ENVIRONMENT": "github-hosted" if hosted else "self-hosted",
+        **more,
+    }
+
+
+def measured() -> int:
+    return measure.run(MEASURING, RULES, io.StringIO(), io.StringIO(), quiet=True)
+
+
+def checked() -> int:
+    outputs = OutputOptions(None, None, None, None, quiet=True)
+    return check.run(MEASURING, RULES, outputs, io.StringIO(), io.StringIO())
+
+
+def calibrated() -> int:
+    return calibrate.run(CALIBRATING, RULES, io.StringIO(), io.StringIO())
+
+
+@pytest.mark.parametrize("command", [measured, checked, calibrated])
+@pytest.mark.parametrize(
+    ("event", "fork"), [("pull_request_target", True), ("workflow_run", False), ("pull_request", True)]
+)
+def test_a_command_refuses_before_it_opens_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any, event: str, fork: bool
+) -> None:
+    # no repository: opening it would say so
+    monkeypatch.chdir(tmp_path)
+    with (
+        mock.patch.dict(os.environ, workflow(tmp_path, event, fork=fork), clear=True),
+        pytest.raises(RefusedError) as said,
+    ):
+        command()
+    assert said.value.exit_code == 4
+    text = str(said.value)
+    assert text.startswith(f"not measured: {event} runs with" if event != "pull_request" else "not measured: fork on a")
+    assert "\n" not in text
+
+
+def test_forks_are_measured_where_they_may_be(tmp_path: Path) -> None:
+    refuse_unsafe(workflow(tmp_path, "pull_request"))
+    refuse_unsafe(workflow(tmp_path, "pull_request", fork=True, hosted=True))
+    refuse_unsafe(workflow(tmp_path, "pull_request", fork=True, PERFGATE_FORKS="measure"))
+    with pytest.raises(RefusedError, match="PERFGATE_FORKS=measure in its environment"):
+        refuse_unsafe(workflow(tmp_path, "pull_request", fork=True, PERFGATE_FORKS="yes"))
+
+
+@pytest.mark.parametrize("event", ["pull_request_target", "workflow_run"])
+def test_nothing_lets_an_event_with_the_repository_s_rights_measure(tmp_path: Path, event: str) -> None:
+    given = workflow(tmp_path, event, hosted=True, PERFGATE_FORKS="measure")
+    with pytest.raises(RefusedError, match=event):
+        refuse_unsafe(given)
+    # with an event that cannot be read, too
+    Path(given["GITHUB_EVENT_PATH"]).write_text("{")
+    with pytest.raises(RefusedError, match=event):
+        refuse_unsafe(given)
+    del given["GITHUB_EVENT_PATH"]
+    with pytest.raises(RefusedError, match=event):
+        refuse_unsafe(given)
+
+
+def test_outside_of_a_workflow_nothing_is_asked(tmp_path: Path) -> None:
+    refuse_unsafe({})
+    refuse_unsafe(workflow(tmp_path, "pull_request_target", GITHUB_ACTIONS=""))
+    refuse_unsafe({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request"})

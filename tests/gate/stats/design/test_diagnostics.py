@@ -1,0 +1,301 @@
+"""The checks of the linear model: against R, literal formulas, and data with known faults."""
+
+import math
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from scipy import stats
+
+from gate.model.study import Check, Diagnostics, Factor
+from gate.stats.design.coding import coded
+from gate.stats.design.diagnostics import diagnostics
+from tests.support.units_frame import WARPBREAKS
+
+Array = npt.NDArray[np.float64]
+
+WARP_FACTORS = [Factor(name="wool", settings=["A", "B"]), Factor(name="tension", settings=["L", "M", "H"])]
+FACTORS = [Factor(name=name, settings=["low", "high"]) for name in ("load", "sched", "machine", "vmstat")]
+
+
+def frame(y: npt.ArrayLike, codes: npt.ArrayLike, order: npt.ArrayLike | None = None) -> pd.DataFrame:
+    rows = np.asarray(codes, dtype=np.int64)
+    columns = {f"f{i}": rows[:, i] for i in range(rows.shape[1])}
+    n = len(rows)
+    return pd.DataFrame({"y": np.asarray(y, dtype=np.float64)} | columns).assign(
+        session=0, build=0, execution=np.arange(n), order=np.arange(n) if order is None else np.asarray(order)
+    )
+
+
+WARP = frame(WARPBREAKS, np.column_stack((np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))))
+
+
+def factorial(k: int, replicates: int) -> npt.NDArray[np.int64]:
+    """All treatments once in each iteration of the design."""
+    return np.tile(np.array(list(product((0, 1), repeat=k))), (replicates, 1))
+
+
+def check(of: Diagnostics, name: str) -> Check:
+    return next(each for each in of.checks if each.name == name)
+
+
+def test_warpbreaks_as_r_has_it() -> None:
+    # R 4.2.2: m <- lm(breaks ~ wool * tension, warpbreaks); e <- resid(m); shapiro.test(rstandard(m));
+    # cor.test(round(abs(rstandard(m)), 9), round(fitted(m), 9), method = "spearman", exact = FALSE); max(cooks.distance(m));
+    # sum(diff(e)^2)/sum(e^2); summary(lm(breaks ~ wool * tension + I(1:54), warpbreaks));
+    # anova(lm(breaks ~ wool + tension, warpbreaks), m)
+    found = diagnostics(WARP, WARP_FACTORS, 2, "execution", 0.95)
+    normal = check(found, "normal residuals")
+    assert [normal.statistic, normal.p] == pytest.approx([0.9868607601, 0.816192896], rel=1e-6)
+    along = check(found, "variance along the mean")
+    assert [along.statistic, along.p] == pytest.approx([0.418634888846, 0.00163040241675], rel=1e-6)
+    assert found.largest_cook == pytest.approx(0.12677687309)
+    assert check(found, "independence in time").statistic == pytest.approx(2.23756108253)
+    slope = check(found, "no drift")
+    assert [slope.statistic, slope.p] == pytest.approx([1.8888605731590, 0.0650898411231])
+    assert "not tested" in check(found, "terms enough").words
+    less = check(diagnostics(WARP, WARP_FACTORS, 1, "execution", 0.95), "terms enough")
+    assert [less.statistic, less.p, *less.df] == pytest.approx([4.18907, 0.021044, 2, 48], rel=1e-4)
+
+
+def test_warpbreaks_is_better_on_the_scale_of_logarithms() -> None:
+    # as every textbook that has it says
+    found = diagnostics(WARP, WARP_FACTORS, 2, "execution", 0.95)
+    assert any("variance grows with the mean (rank correlation 0.42): try --log" in text for text in found.warnings)
+    logs = diagnostics(WARP.assign(y=np.log(WARPBREAKS)), WARP_FACTORS, 2, "execution", 0.95, "log")
+    assert not any("--log" in text or "grows" in text for text in logs.warnings)
+
+
+def test_residuals_are_those_of_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    codes = factorial(3, 4)[rng.permutation(32)[:25]]
+    y = 1e-3 * (10 + codes @ [1, 2, 3] + rng.normal(size=25))
+    found = diagnostics(frame(y, codes, rng.permutation(25)), FACTORS[:3], 2, "execution", 0.95)
+    x = coded(codes, [2, 2, 2], 2).matrix
+    hat = x @ np.linalg.pinv(x)
+    e = y - hat @ y
+    h = np.diag(hat)
+    p = x.shape[1]
+    cook = e**2 / (p * (e @ e) / (25 - p)) * h / (1 - h) ** 2
+    assert [r.residual for r in found.residuals] == pytest.approx(e)
+    assert [r.fitted for r in found.residuals] == pytest.approx(hat @ y)
+    assert [r.cook for r in found.residuals] == pytest.approx(cook)
+    assert found.largest_cook == pytest.approx(cook.max())
+    # R's qqnorm: qnorm(ppoints(25)) has a = 1/2 above 10 values; Blom's 3/8 is the better mean of normal order statistics
+    scores = stats.norm.ppf((stats.rankdata(e) - 3 / 8) / (25 + 1 / 4))
+    assert [r.quantile for r in found.residuals] == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("replicates", [3, 4, 5, 8])
+def test_variances_against_a_literal_test(replicates: int) -> None:
+    rng = np.random.default_rng(replicates)
+    codes = factorial(2, replicates)
+    y = codes @ [5, 1] + rng.normal(size=len(codes)) * (1 + codes[:, 0])
+    found = check(diagnostics(frame(y, codes), FACTORS[:2], 1, "execution", 0.95), "equal variances")
+    groups = []
+    for treatment in range(4):
+        own = np.sort(np.abs(y[treatment::4] - np.median(y[treatment::4])))
+        # Hines and O'Hara Hines 2000: the zero of an odd count goes, the two equal ones of an even count are one
+        groups.append(own[1:] if replicates % 2 else np.concatenate(([own[0] * math.sqrt(2)], own[2:])))
+    expected = stats.f_oneway(*groups)
+    assert [found.statistic, found.p] == pytest.approx([expected.statistic, expected.pvalue])
+    assert found.df == [3, 4 * (replicates - 1) - 4]
+
+
+def test_durbin_watson_against_literal_matrices_and_simulation() -> None:
+    rng = np.random.default_rng(2)
+    codes = factorial(2, 6)
+    sessions = np.repeat([0, 1], 12)
+    order = rng.permutation(24)
+    order = np.concatenate((np.argsort(np.argsort(order[:12])), 12 + np.argsort(np.argsort(order[12:]))))
+    units = frame(rng.normal(size=24), codes, order).assign(session=sessions)
+    found = check(diagnostics(units, FACTORS[:2], 2, "execution", 0.95), "independence in time")
+    rank = np.lexsort((order, sessions))
+    x = coded(codes, [2, 2], 2).matrix[rank]
+    m = np.eye(24) - x @ np.linalg.pinv(x)
+    steps = np.delete(np.diff(np.eye(24), axis=0), 11, axis=0)  # the twelfth leads from a session to the next
+    a = m @ steps.T @ steps
+    mean = np.trace(a) / 20
+    y = units["y"].to_numpy()[rank]
+    e = m @ y
+    assert found.statistic == pytest.approx(((steps @ e) ** 2).sum() / (e @ e))
+    assert f"where {mean:.3g} is expected" in found.words
+    drawn = rng.normal(size=(20000, 24)) @ m
+    d = ((drawn @ steps.T) ** 2).sum(axis=1) / (drawn**2).sum(axis=1)
+    below = (d < found.statistic).mean()
+    assert found.p == pytest.approx(2 * min(below, 1 - below), abs=0.02)
+
+
+def noise(kind: str, rng: np.random.Generator, n: int) -> Array:
+    found: Array = np.exp(rng.normal(size=n)) if kind == "skewed" else rng.standard_t(2, size=n)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["skewed", "tails"])
+def test_values_that_are_far_from_normal_are_told(kind: str) -> None:
+    codes = factorial(4, 5)
+    y = 50 + codes @ [1, 2, 3, 4] + noise(kind, np.random.default_rng(5), 80)
+    found = diagnostics(frame(y, codes), FACTORS, 2, "execution", 0.95)
+    assert not check(found, "normal residuals").holds
+    assert any(
+        text.startswith("residuals are far from normal (skewness") and text.endswith("see the quantile effects")
+        for text in found.warnings
+    )
+
+
+def test_a_variance_that_grows_with_the_mean_is_told() -> None:
+    # Born de Oliveira et al. 2013, Fig. 5
+    codes = factorial(3, 10)
+    y = np.exp(codes @ [1.0, 0.5, 0.2] + 0.3 * np.random.default_rng(6).normal(size=80))
+    found = diagnostics(frame(y, codes), FACTORS[:3], 3, "execution", 0.95)
+    assert any("variance grows with the mean" in text and "try --log" in text for text in found.warnings)
+    assert any(
+        "treatments differ in their variance (the standard deviation at load=high" in text for text in found.warnings
+    )
+    # values below 0 have no logarithm
+    shifted = diagnostics(frame(y - 5, codes), FACTORS[:3], 3, "execution", 0.95)
+    assert any(
+        "variance grows with the mean" in text and "see the quantile effects" in text for text in shifted.warnings
+    )
+
+
+def test_the_advice_to_take_logarithms_is_given_only_where_it_helps() -> None:
+    # the size of the noise depends on the load alone, far from 0
+    codes = factorial(2, 20)
+    y = 1000 + 20 * codes[:, 0] + np.random.default_rng(7).normal(size=80) * (1 + 4 * codes[:, 0])
+    found = diagnostics(frame(y, codes), FACTORS[:2], 2, "execution", 0.95)
+    assert any("variance grows with the mean" in text and "see the quantile effects" in text for text in found.warnings)
+
+
+def test_clean_data_gives_no_warning() -> None:
+    codes = factorial(4, 5)
+    y = 50 + codes @ [10, 6, 3, 4] + np.random.default_rng(8).normal(size=80)
+    found = diagnostics(frame(y, codes), FACTORS, 2, "execution", 0.95)
+    assert found.warnings == [] and all(each.holds for each in found.checks)
+    assert [each.name for each in found.checks] == [
+        "normal residuals",
+        "equal variances",
+        "variance along the mean",
+        "independence in time",
+        "no drift",
+        "terms enough",
+    ]
+
+
+def test_what_is_sure_but_small_is_no_warning() -> None:
+    rng = np.random.default_rng(9)
+    codes = factorial(2, 5000)
+    y = 50 + codes @ [10, 6] + rng.standard_gamma(100, size=20_000) / 10  # skewness 0.2
+    found = diagnostics(frame(y, codes, rng.permutation(20_000)), FACTORS[:2], 2, "iteration", 0.95)
+    normal = check(found, "normal residuals")
+    assert normal.holds and normal.p is not None and normal.p < 1e-6 and "too little to matter" in normal.words
+    assert "D'Agostino" in normal.words and found.warnings == []
+
+
+def test_executions_that_follow_each_other_alike_are_told() -> None:
+    rng = np.random.default_rng(10)
+    walk = np.zeros(80)
+    for i in range(1, 80):
+        walk[i] = 0.7 * walk[i - 1] + rng.normal()
+    codes = factorial(4, 5)[rng.permutation(80)]
+    found = diagnostics(frame(50 + codes @ [10, 6, 3, 4] + walk, codes), FACTORS, 2, "execution", 0.95)
+    assert not check(found, "independence in time").holds
+    assert any("executions that follow each other are alike (lag-1 correlation 0." in text for text in found.warnings)
+
+
+def test_a_drift_is_told_with_its_size() -> None:
+    rng = np.random.default_rng(11)
+    codes = factorial(3, 10)[rng.permutation(80)]
+    y = 100 + 8 * np.arange(80) / 79 + rng.normal(size=80)
+    found = diagnostics(frame(y, codes), FACTORS[:3], 2, "build", 0.95)
+    told = next(text for text in found.warnings if "drift" in text)
+    assert told.startswith("values drift up over the run: from the first build to the last by ")
+    assert 6.5 < float(told.split("last by ")[1].split("%")[0]) < 8.5
+    logs = diagnostics(frame(np.log(y), codes), FACTORS[:3], 2, "build", 0.95, "log")
+    assert any("drift up" in text and "of the mean" not in text for text in logs.warnings)
+
+
+def test_without_an_order_nothing_is_said_of_time() -> None:
+    found = diagnostics(frame(np.arange(8.0) ** 2, factorial(2, 2), np.full(8, -1)), FACTORS[:2], 1, "execution", 0.95)
+    for name in ("independence in time", "no drift"):
+        assert check(found, name).p is None and "does not say in which order" in check(found, name).words
+    assert all(r.order is None for r in found.residuals)
+
+
+def test_a_lacking_interaction_is_told() -> None:
+    codes = factorial(3, 5)
+    signs = 2.0 * codes - 1
+    y = 50 + 3 * signs[:, 0] + 4 * signs.prod(axis=1) + np.random.default_rng(12).normal(size=40)
+    assert any(
+        "try --order 3" in text for text in diagnostics(frame(y, codes), FACTORS[:3], 2, "execution", 0.95).warnings
+    )
+    assert diagnostics(frame(y, codes), FACTORS[:3], 3, "execution", 0.95).warnings == []
+
+
+def test_much_unexplained_is_told() -> None:
+    # Born de Oliveira et al. 2013, section 5.2: an explained variability of 12.19%
+    codes = factorial(2, 30)
+    y = 5 + 0.35 * (2.0 * codes[:, 0] - 1) + np.random.default_rng(13).normal(size=120)
+    found = diagnostics(frame(y, codes), FACTORS[:2], 2, "execution", 0.95)
+    assert len(found.warnings) == 1 and "% unexplained: " in found.warnings[0]
+    assert 0.8 < float(found.warnings[0].split("%")[0]) / 100 < 0.95
+
+
+def test_one_wild_unit_is_told_and_where_it_is() -> None:
+    rng = np.random.default_rng(14)
+    codes = factorial(2, 4)
+    y = 100 + codes @ [10, 5] + rng.normal(size=16)
+    y[6] += 40
+    found = diagnostics(frame(y, codes, np.arange(100, 116)), FACTORS[:2], 2, "execution", 0.95)
+    assert found.where == "execution at load=high, sched=low, at 106 in the order of the run"
+    assert any(text.startswith("one execution moves the effects by itself (Cook's distance") for text in found.warnings)
+    two = diagnostics(frame(y, codes, np.full(16, -1)).assign(session=[0, 1] * 8), FACTORS[:2], 2, "build", 0.95)
+    assert two.where == "build at load=high, sched=low, session 0"
+
+
+def test_nothing_can_be_checked_without_degrees_of_freedom() -> None:
+    found = diagnostics(frame([1, 2, 4, 9], factorial(2, 1)), FACTORS[:2], 2, "execution", 0.95)
+    assert all(each.p is None and each.holds for each in found.checks)
+    assert (found.largest_cook, found.where) == (None, None)
+    assert found.warnings == [
+        "one observation for each effect: nothing is left to tell an effect from noise; measure replicates"
+    ]
+    assert [r.residual for r in found.residuals] == [0] * 4
+
+
+def test_values_that_are_all_alike_are_told() -> None:
+    found = diagnostics(frame([3.0] * 12, factorial(2, 3)), FACTORS[:2], 2, "execution", 0.95)
+    assert all(each.p is None for each in found.checks)
+    assert found.warnings == ["all values are alike: there is nothing to explain (is the timer too coarse?)"]
+    codes = factorial(2, 3)
+    exact = diagnostics(frame(1e6 + codes[:, 0], codes), FACTORS[:2], 2, "execution", 0.95)
+    assert exact.warnings == ["no spread within treatments: intervals have no width, which holds for exact values only"]
+
+
+@pytest.mark.parametrize("replicates", [1, 2, 3])
+@pytest.mark.parametrize("order", [1, 2])
+def test_few_units_never_fail(replicates: int, order: int) -> None:
+    rng = np.random.default_rng(15)
+    for lacking in range(4):
+        codes = factorial(2, replicates)[: 4 * replicates - lacking]
+        y = np.round(rng.normal(size=len(codes)), 1)
+        found = diagnostics(frame(y, codes), FACTORS[:2], order, "execution", 0.95)
+        assert all(each.p is None or 0 <= each.p <= 1 for each in found.checks)
+        assert all(each.words for each in found.checks)
+
+
+def test_a_picture_has_at_most_2000_points_with_the_largest_among_them() -> None:
+    rng = np.random.default_rng(16)
+    codes = factorial(2, 25_000)
+    y = 10 + codes @ [1, 2] + rng.standard_t(3, size=100_000)
+    found = diagnostics(frame(y, codes, rng.permutation(100_000)), FACTORS[:2], 2, "iteration", 0.95)
+    kept = np.array([r.residual for r in found.residuals])
+    means = np.array([y[i::4].mean() for i in range(4)])
+    every = y - means[np.arange(100_000) % 4]
+    assert len(kept) == 2000
+    assert np.sort(np.abs(kept))[-500:] == pytest.approx(np.sort(np.abs(every))[-500:])
+    assert np.median(kept) == pytest.approx(0, abs=0.05)
+    # a score belongs to the rank among all, not among those shown
+    assert max(r.quantile for r in found.residuals) == pytest.approx(stats.norm.ppf((100_000 - 3 / 8) / 100_000.25))

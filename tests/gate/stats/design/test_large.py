@@ -1,0 +1,119 @@
+"""Designs of many settings and values near the largest float: bounded work, finite results, no warnings."""
+
+import warnings
+from itertools import product
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from gate.model.study import Factor
+from gate.stats.design.coding import coded
+from gate.stats.design.dependence import dependence
+from gate.stats.design.design import FORMULA, lay_out, least_squares
+from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.linear import linear_model
+from gate.stats.design.means import main_effects, treatments
+from gate.stats.design.one_way import MOST_TABLES, one_ways, percents
+from gate.stats.design.quantiles import MOST_CELLS, quantile_effects
+from gate.stats.design.sample_size import sample_sizes
+from gate.stats.design.spreads import spreads
+
+
+def measured(sizes: tuple[int, ...], count: int, y: Any) -> pd.DataFrame:
+    codes = np.repeat(list(product(*map(range, sizes))), count, axis=0)
+    n = np.arange(len(codes))
+    own = {f"f{i}": codes[:, i] for i in range(len(sizes))}
+    return pd.DataFrame({"y": y(len(n)), **own, "session": n % 2, "build": n % 4, "execution": n, "order": n})
+
+
+def factors(*sizes: int) -> list[Factor]:
+    return [Factor(name=f"x{i}", settings=list(range(size))) for i, size in enumerate(sizes)]
+
+
+def test_many_settings_are_fitted_without_a_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    units = measured((60,), 2, lambda n: rng.normal(size=n))
+    design = lay_out(units, factors(60))
+    by_formula = least_squares(units["y"].to_numpy(), design, 1)
+    monkeypatch.setattr("gate.stats.design.design.FORMULA", 1)
+    plain = least_squares(units["y"].to_numpy(), design, 1)
+    assert plain.coefficients == pytest.approx(by_formula.coefficients, rel=1e-9, abs=1e-12)
+    assert plain.covariance == pytest.approx(by_formula.covariance, rel=1e-9, abs=1e-12)
+
+
+def test_seven_hundred_settings_have_effects() -> None:
+    rng = np.random.default_rng(2)
+    assert FORMULA < 700
+    found = linear_model(measured((700,), 2, lambda n: rng.normal(size=n)), factors(700), 2, 0.95)
+    assert found.residual_df == 700 and len(found.terms[0].effects) == 700
+
+
+def test_a_thousand_treatments_of_three_factors_are_coded() -> None:
+    codes = np.array(list(product(range(10), repeat=3)))
+    assert coded(codes, [10, 10, 10], 3).matrix.shape == (1000, 1000)
+
+
+def test_beyond_so_many_combinations_there_is_one_table_a_factor() -> None:
+    rng = np.random.default_rng(3)
+    units = measured((2, MOST_TABLES + 1), 2, lambda n: rng.normal(size=n))
+    tables = one_ways(units, factors(2, MOST_TABLES + 1), 0.95)
+    assert [t.at for t in tables if t.factor == "x0"] == [{}]
+    assert [t.at for t in tables if t.factor == "x1"] == [{"x0": 0}, {"x0": 1}, {}]
+
+
+def test_more_treatments_than_quantiles_are_fitted_for_are_said() -> None:
+    found = quantile_effects(measured((MOST_CELLS + 1,), 1, np.ones), factors(MOST_CELLS + 1))
+    assert found.models == [] and found.warnings == [
+        "no quantile effects: 2,001 treatments are more than the 2,000 possible; analyse a part with --only or --without"
+    ]
+
+
+def test_a_lacking_treatment_of_very_many_is_said() -> None:
+    values = measured((10, 10, 10), 1, np.ones).iloc[1:]
+    found = quantile_effects(values, factors(10, 10, 10))
+    assert found.models == [] and "271 coefficients of 999 treatments" in found.warnings[0]
+
+
+def finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return bool(np.isfinite(value))
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    return not isinstance(value, list | tuple) or all(map(finite, value))
+
+
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e308, -1.79e308, None])
+@pytest.mark.parametrize("sizes", [(2, 3), (3,)])
+def test_values_near_the_largest_float(size: float | None, sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(2)
+    units = measured(sizes, 44, lambda n: rng.uniform(0.5, 1, n) * (size or 1.79e308 * rng.choice([-1.0, 1.0], n)))
+    of = factors(*sizes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mains = main_effects(units, of)
+        found = [
+            mains,
+            linear_model(units, of, 2, 0.95),
+            diagnostics(units, of, 2, "execution", 0.95),
+            quantile_effects(units, of, (0.1, 0.5, 0.9), cluster="build", iid=True),
+            one_ways(units, of, 0.95),
+            percents(units, of, "lower", 0.95, unit="s"),
+            treatments(units, units, of),
+            spreads(units, of),
+            sample_sizes(units, of, 0.95, 1, mains),
+            dependence(units, of, "build"),
+        ]
+    assert finite(msgspec.to_builtins(found))
+
+
+def test_quantile_effects_of_large_values_are_those_of_small_ones() -> None:
+    rng = np.random.default_rng(5)
+    small = measured((2, 3), 20, lambda n: rng.lognormal(size=n))
+    large = small.assign(y=small["y"] * 2.0**700)
+    one, other = (quantile_effects(each, factors(2, 3), (0.5,), cluster="build") for each in (small, large))
+    for a, b in zip(one.models[0].effects, other.models[0].effects, strict=True):
+        assert (b.estimate, b.low, b.high) == tuple(np.array([a.estimate, a.low, a.high], dtype=float) * 2.0**700)
+        assert a.p == b.p

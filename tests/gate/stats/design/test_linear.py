@@ -1,0 +1,430 @@
+"""The linear model: against literal least squares, R's published examples, and data with known effects."""
+
+import math
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+from gate.model.study import Effect, Factor, LinearModel, Setting, Term
+from gate.stats.design.coding import coded, contrasts
+from gate.stats.design.linear import linear_model
+from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+LENGTH = [
+    4.2,
+    11.5,
+    7.3,
+    5.8,
+    6.4,
+    10,
+    11.2,
+    11.2,
+    5.2,
+    7,
+    16.5,
+    16.5,
+    15.2,
+    17.3,
+    22.5,
+    17.3,
+    13.6,
+    14.5,
+    18.8,
+    15.5,
+    23.6,
+    18.5,
+    33.9,
+    25.5,
+    26.4,
+    32.5,
+    26.7,
+    21.5,
+    23.3,
+    29.5,
+    15.2,
+    21.5,
+    17.6,
+    9.7,
+    14.5,
+    10,
+    8.2,
+    9.4,
+    16.5,
+    9.7,
+    19.7,
+    23.3,
+    23.6,
+    26.4,
+    20,
+    25.2,
+    25.8,
+    21.2,
+    14.5,
+    27.3,
+    25.5,
+    26.4,
+    22.4,
+    24.5,
+    24.8,
+    30.9,
+    26.4,
+    27.3,
+    29.4,
+    23,
+]
+
+
+def factor(name: str, *settings: Setting) -> Factor:
+    return Factor(name=name, settings=list(settings))
+
+
+def frame(y: npt.ArrayLike, *codes: npt.ArrayLike) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"y": np.asarray(y, dtype=np.float64)}
+        | {f"f{i}": np.asarray(own, dtype=np.int64) for i, own in enumerate(codes)}
+    )
+
+
+def term(model: LinearModel, name: str) -> Term:
+    return next(each for each in model.terms if each.term == name)
+
+
+def effect(model: LinearModel, name: str, **settings: Setting) -> Effect:
+    return next(each for each in term(model, name).effects if each.settings == settings)
+
+
+WOOL, TENSION = factor("wool", "A", "B"), factor("tension", "L", "M", "H")
+WARP = frame(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))
+
+# R 4.2.2. contr.sum has its last level at -1, so levels are reversed: `first` is at -1 as here.
+#   options(contrasts = c("contr.sum", "contr.poly")); flip <- function(x) factor(x, levels = rev(levels(factor(x))))
+#   wb <- transform(warpbreaks, wool = flip(wool), tension = flip(tension))
+#   m <- lm(breaks ~ wool * tension, wb); drop1(m, . ~ ., test = "F"); summary(m); confint(m)
+
+
+def test_warpbreaks_as_r_has_it() -> None:
+    model = linear_model(WARP, [WOOL, TENSION], 2, 0.95, "breaks")
+    assert model.formula == "breaks ~ wool * tension"
+    assert (model.observations, model.residual_df) == (54, 48)
+    assert model.residual_ss == pytest.approx(5745.111111, abs=1e-6)
+    assert model.r2 == pytest.approx(0.377750856446, abs=1e-12)
+    assert model.unexplained == pytest.approx(1 - 0.377750856446, abs=1e-12)
+    rows = [(t.term, t.df, t.sum_of_squares, t.f, t.p) for t in model.terms]
+    assert rows[0] == ("wool", 1, *map(about, (450.6666667, 3.76529, 0.05821298)))
+    assert rows[1] == ("tension", 2, *map(about, (2034.2592593, 8.49805, 0.00069262)))
+    assert rows[2] == ("wool:tension", 2, *map(about, (1002.7777778, 4.18907, 0.02104419)))
+    assert sum(t.share or 0 for t in model.terms) == pytest.approx(model.r2)
+    b = effect(model, "tension", tension="H")
+    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+        [-6.48148148148, -10.71478981312, -2.248173149846, 3.43577501664e-03]
+    )
+    b = effect(model, "tension", tension="L")  # minus the sum of the others
+    assert b.estimate == pytest.approx(6.48148148148 + 1.75925925926)
+    b = effect(model, "wool:tension", wool="B", tension="M")
+    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+        [5.27777777778, 1.04446944614, 9.511086109414, 1.56261566442e-02]
+    )
+    b = model.intercept
+    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+        [28.1481481481, 25.15474711999, 31.141549176301, 6.98409638132e-24]
+    )
+
+
+def about(value: float) -> object:
+    return pytest.approx(value, rel=1e-5)
+
+
+def test_unbalanced_warpbreaks_as_r_has_it() -> None:
+    # the same of wb[-c(1, 2, 3, 10, 11, 20, 54), ]; p.adjust(p, "holm")
+    lacking = WARP.drop(index=[0, 1, 2, 9, 10, 19, 53]).reset_index(drop=True)
+    model = linear_model(lacking, [WOOL, TENSION], 2, 0.95)
+    assert [t.sum_of_squares for t in model.terms] == pytest.approx([746.7132433, 2260.4682851, 1063.1638431])
+    assert [t.f for t in model.terms] == pytest.approx([6.32557, 9.57447, 4.50315], rel=1e-5)
+    assert [t.p_adjusted for t in model.terms] == pytest.approx([0.03183091704620, 0.00116149640633, 0.03183091704620])
+    b = effect(model, "wool:tension", wool="B", tension="M")
+    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+        [5.772817460317, 1.22918835700, 10.316446563634, 1.40437363052e-02]
+    )
+    assert model.intercept.estimate == pytest.approx(28.901785714286)
+    assert model.residual_ss == pytest.approx(4839.91468254)
+
+
+def test_npk_as_r_has_it() -> None:
+    # k <- transform(npk, N = flip(N), P = flip(P), K = flip(K)); m <- lm(yield ~ (N + P + K)^2, k)
+    model = linear_model(
+        frame(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
+    )
+    assert model.formula == "yield ~ (N + P + K)^2"
+    ss = {"N": 189.28166667, "P": 8.40166667, "K": 95.20166667, "N:P": 21.28166667, "N:K": 33.135, "P:K": 0.48166667}
+    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(ss, rel=1e-6)
+    assert [t.p for t in model.terms] == pytest.approx(
+        [0.0245329524, 0.609893356, 0.0981784363, 0.419520329, 0.316388528, 0.902408244]
+    )
+    b = effect(model, "N", N=1)
+    assert [b.estimate, b.low, b.high] == pytest.approx([2.808333333333, 0.406900406647, 5.20976626002])
+
+
+def test_tooth_growth_as_r_has_it() -> None:
+    # t <- transform(ToothGrowth, supp = flip(supp), dose = flip(dose)); m <- lm(len ~ supp * dose, t); anova(m)
+    units = frame(LENGTH, np.repeat([1, 0], 30), np.tile(np.repeat([0, 1, 2], 10), 2))
+    model = linear_model(units, [factor("supp", "OJ", "VC"), factor("dose", 0.5, 1, 2)], 2, 0.95)
+    assert [t.sum_of_squares for t in model.terms] == pytest.approx([205.35, 2426.434333, 108.319])
+    assert [t.p for t in model.terms[::2]] == pytest.approx([0.00023118, 0.02186027], rel=1e-4)
+    b = effect(model, "supp:dose", supp="VC", dose=2)
+    assert [b.low, b.high] == pytest.approx([0.560761093335, 3.219238906665])
+
+
+def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
+    """Each term's sum of squares by dropping its columns, and each estimate: least squares on all rows."""
+    codes = units[[f"f{i}" for i in range(len(factors))]].to_numpy()
+    sizes = [len(f.settings) for f in factors]
+    x = coded(codes, sizes, order)
+    y = units["y"].to_numpy()
+
+    def rss(matrix: Array) -> float:
+        return float(((y - matrix @ np.linalg.lstsq(matrix, y)[0]) ** 2).sum())
+
+    b = np.linalg.lstsq(x.matrix, y)[0]
+    found = {"residual": (rss(x.matrix), float(b[0]))}
+    for own in x.terms[1:]:
+        columns = list(range(own.start, own.stop))
+        last = contrasts(own.factors, sizes)[-1]
+        ss = rss(np.delete(x.matrix, columns, axis=1)) - rss(x.matrix)
+        found[":".join(factors[f].name for f in own.factors)] = ss, float(np.dot(last.weights, b[columns]))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_against_literal_least_squares(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = [[2, 2, 2, 2], [3, 2, 2], [3, 3], [2, 4]][seed % 4]
+    factors = [factor("abcd"[i], *range(size)) for i, size in enumerate(sizes)]
+    cells = np.array(list(product(*map(range, sizes))))
+    codes = np.vstack((cells, cells[rng.integers(0, len(cells), size=40)]))
+    y = codes @ np.arange(1, len(sizes) + 1) + 2.0 * codes[:, 0] * codes[:, 1] + rng.normal(size=len(codes))
+    units = frame(y, *codes.T)
+    order = 1 + seed % 3
+    model = linear_model(units, factors, order, 0.9)
+    expected = literal(units, factors, order)
+    assert model.residual_ss == pytest.approx(expected["residual"][0])
+    assert model.intercept.estimate == pytest.approx(expected["residual"][1])
+    for each in model.terms:
+        ss, last = expected[each.term]
+        assert [each.sum_of_squares, each.effects[-1].estimate] == pytest.approx([ss, last])
+    assert len(model.terms) == len(expected) - 1
+
+
+def test_the_structure_of_table_3_comes_back() -> None:
+    # Born de Oliveira et al. 2013, Table 3: these effects on 2^4 treatments of 5 replicates, residual sum of squares 545
+    effects = {
+        "machine": 78.6,
+        "load": 12.0,
+        "sched": 3.1,
+        "vmstat": 3.0,
+        "machine:load": 19.7,
+        "machine:sched": 3.1,
+        "machine:vmstat": 3.0,
+        "load:sched": 2.0,
+        "load:vmstat": 1.7,
+        "sched:vmstat": 0.5,
+    }
+    rng = np.random.default_rng(13)
+    names = ["machine", "load", "sched", "vmstat"]
+    codes = np.repeat(np.array(list(product((0, 1), repeat=4))), 5, axis=0)
+    signs = {name: 2.0 * codes[:, i] - 1 for i, name in enumerate(names)}
+    y = 200 + sum(b * np.prod([signs[n] for n in name.split(":")], axis=0) for name, b in effects.items())
+    y = y + rng.normal(scale=math.sqrt(545 / 69), size=80)
+    model = linear_model(frame(y, *codes.T), [factor(n, "low", "high") for n in names], 2, 0.95, "end-to-end time")
+    assert model.formula == "`end-to-end time` ~ (machine + load + sched + vmstat)^2"
+    assert [t.term for t in model.terms] == [
+        "machine",
+        "load",
+        "sched",
+        "vmstat",
+        "machine:load",
+        "machine:sched",
+        "machine:vmstat",
+        "load:sched",
+        "load:vmstat",
+        "sched:vmstat",
+    ]
+    for each in model.terms:
+        b = each.effects[0]
+        assert b.low is not None and b.high is not None and b.low < b.estimate < b.high
+        assert b.high - b.estimate == pytest.approx(0.63, abs=0.1)  # the paper's half-widths are 0.6
+        assert b.estimate == pytest.approx(effects[each.term], abs=1.2)
+        assert each.sum_of_squares == pytest.approx(80 * b.estimate**2)  # 5 x 16 times b^2: 493,851 for 78.6
+    assert model.residual_df == 69 and model.r2 is not None and model.r2 > 0.998
+    assert model.total_ss == pytest.approx(sum(t.sum_of_squares for t in model.terms) + model.residual_ss)
+
+
+@pytest.mark.parametrize(
+    ("unit", "shift"), [(1e-9, 0.0), (1e12, 0.0), (1.0, 1e9), (1e-12, 1.0), (1e150, 0.0), (1e-150, 0.0), (1e-9, 1e-3)]
+)
+def test_no_scale_loses_precision(unit: float, shift: float) -> None:
+    whole = np.array(WARPBREAKS, dtype=np.float64) * 2.0**-3
+    y = shift + unit * whole
+    kept = (y - shift) / unit  # what the floats still hold
+    model = linear_model(WARP.assign(y=y), [WOOL, TENSION], 2, 0.95)
+    same = linear_model(WARP.assign(y=kept), [WOOL, TENSION], 2, 0.95)
+    assert model.r2 == pytest.approx(same.r2, rel=1e-9)
+    for one, other in zip(model.terms, same.terms, strict=True):
+        assert [one.f, one.p] == pytest.approx([other.f, other.p], rel=1e-8)
+        for a, b in zip(one.effects, other.effects, strict=True):
+            assert b.low is not None and b.high is not None
+            assert [a.estimate, a.low, a.high] == pytest.approx(
+                [unit * b.estimate, unit * b.low, unit * b.high], rel=1e-8, abs=1e-12 * unit
+            )
+    assert model.intercept.estimate == pytest.approx(shift + unit * same.intercept.estimate, rel=1e-13)
+
+
+def test_replicates_may_be_lacking_altogether() -> None:
+    model = linear_model(
+        frame([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), [factor("a", 0, 1), factor("b", 0, 1)], 2, 0.95
+    )
+    assert (model.residual_df, model.residual_ss, model.residual_sd, model.r2) == (0, 0, None, 1)
+    assert [t.effects[0].estimate for t in model.terms] == pytest.approx([1.25, 0.75, 0.25])
+    assert all(t.p is None and t.f is None and t.p_adjusted is None and t.effects[0].low is None for t in model.terms)
+    assert model.intercept.estimate == pytest.approx(2.75) and model.intercept.low is None
+    assert [t.share for t in model.terms] == pytest.approx([1.25**2 * 4 / 8.75, 0.75**2 * 4 / 8.75, 0.25**2 * 4 / 8.75])
+
+
+def test_one_unit_alone() -> None:
+    model = linear_model(frame([7], [1]), [factor("a", 0, 1)], 1, 0.95)
+    assert (model.terms, model.intercept.estimate, model.r2, model.inestimable) == (
+        [],
+        7,
+        None,
+        ["a: measured at 1 only"],
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e-9, -3e12])
+def test_a_constant_response_tells_nothing(value: float) -> None:
+    model = linear_model(frame([value] * 8, [0, 1] * 4), [factor("a", 0, 1)], 1, 0.95)
+    assert (model.total_ss, model.residual_ss, model.r2, model.unexplained) == (0, 0, None, None)
+    assert (model.intercept.estimate, model.terms[0].effects[0].estimate) == (value, 0)
+    assert (model.terms[0].p, model.terms[0].share, model.terms[0].effects[0].low) == (None, None, None)
+
+
+def test_rounding_of_means_is_no_spread() -> None:
+    # the mean of 0.1, 0.1, 0.1 is not 0.1
+    model = linear_model(frame([0.1, (0.1 + 0.1 + 0.1) / 3, 0.1, 0.1], [0, 0, 1, 1]), [factor("a", 0, 1)], 1, 0.95)
+    assert model.terms[0].p is None and model.total_ss == 0
+
+
+def test_exact_values_have_intervals_without_width() -> None:
+    # instruction counts: the same in every execution of a treatment
+    y = [1000003, 1000003, 1000003, 1000103, 1000103, 1000103]
+    model = linear_model(
+        frame([*y, *y], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3, [0] * 6 + [1] * 6),
+        [factor("a", 0, 1), factor("b", 0, 1)],
+        2,
+        0.95,
+    )
+    b = effect(model, "a", a=1)
+    assert (b.estimate, b.low, b.high, b.p) == (50, 50, 50, 0)
+    assert [(t.p, t.f, t.p_adjusted) for t in model.terms] == [(0, None, 0), (1, None, 1), (1, None, 1)]
+    assert model.r2 == 1 and model.residual_df == 8
+
+
+def test_empty_cells_are_named() -> None:
+    codes = [(0, 0), (0, 1), (1, 0)] * 3
+    model = linear_model(
+        frame(np.arange(9.0), *np.array(codes).T),
+        [factor("load", "idle", "busy"), factor("clients", 1, 8)],
+        2,
+        0.95,
+        "latency",
+    )
+    assert model.formula == "latency ~ load + clients"
+    assert model.inestimable == ["load:clients: load=busy was not measured with clients=8"]
+
+
+def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
+    cells = np.array([c for c in product((0, 1), repeat=3) if c[:2] != (1, 1)])
+    codes = np.vstack((cells, cells))
+    model = linear_model(frame(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3, 0.95)
+    assert model.inestimable == ["a:b: a=1 was not measured with b=1; without it there is no a:b:c"]
+    assert model.formula == "y ~ a + b + c + a:c + b:c"
+    expected = literal(frame(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3)
+    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(
+        {name: ss for name, (ss, _) in expected.items() if name != "residual"}, abs=1e-9
+    )
+
+
+def test_three_factors_that_never_met_are_named_together() -> None:
+    cells = np.array([c for c in product((0, 1), repeat=3) if c != (1, 1, 0)])
+    model = linear_model(
+        frame(np.arange(14.0) % 5, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 3, 0.95
+    )
+    assert model.inestimable == ["a:b:c: a=1 and b=1 was not measured with c=0"]
+
+
+def test_a_factor_that_goes_with_another_is_named() -> None:
+    model = linear_model(
+        frame([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
+        [factor("os", "a", "b", "c"), factor("disk", "x", "y")],
+        2,
+        0.95,
+    )
+    assert model.inestimable == ["disk: the treatments measured do not tell it from os; without it there is no os:disk"]
+    assert model.formula == "y ~ os"
+
+
+def test_half_a_factorial_says_what_is_confounded() -> None:
+    cells = np.array([c for c in product((0, 1), repeat=3) if sum(c) % 2])
+    model = linear_model(
+        frame(np.arange(8.0) ** 2, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 2, 0.95
+    )
+    assert model.inestimable == [
+        f"{pair}: the treatments measured do not tell it from {other}"
+        for pair, other in (("a:b", "c"), ("a:c", "b"), ("b:c", "a"))
+    ]
+
+
+def test_a_setting_that_was_not_measured_is_no_setting() -> None:
+    units = frame([1, 2, 4, 5], [0, 0, 2, 2])
+    model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
+    assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
+    assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
+
+
+def test_names_are_never_evaluated() -> None:
+    names = ["__import__('os').abort()", "y", "f0", "a:b", "1 + f1"]
+    codes = np.array(list(product((0, 1), repeat=5)) * 2)
+    y = np.random.default_rng(1).normal(size=64) + codes[:, 3]
+    model = linear_model(frame(y, *codes.T), [factor(n, 0, 1) for n in names], 2, 0.95, "exit()")
+    assert model.formula.startswith("`exit()` ~ (`__import__('os').abort()` + y + f0 + `a:b` + `1 + f1`)^2")
+    assert [t.factors for t in model.terms[:5]] == [[n] for n in names]
+    assert effect(model, "a:b", **{"a:b": 1}).estimate == pytest.approx(
+        np.mean(y[codes[:, 3] == 1]) / 2 - np.mean(y[codes[:, 3] == 0]) / 2
+    )
+
+
+def test_the_order_of_units_does_not_matter() -> None:
+    rng = np.random.default_rng(4)
+    mixed = WARP.iloc[rng.permutation(54)].reset_index(drop=True)
+    one, other = (linear_model(units, [WOOL, TENSION], 2, 0.95) for units in (WARP, mixed))
+    assert [t.f for t in one.terms] == pytest.approx([t.f for t in other.terms], rel=1e-12)
+
+
+def test_bad_values_are_refused() -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        linear_model(frame([1, math.nan], [0, 1]), [factor("a", 0, 1)], 1, 0.95)
+    with pytest.raises(ValueError, match="no units"):
+        linear_model(frame([], []), [factor("a", 0, 1)], 1, 0.95)
+
+
+def test_a_hundred_thousand_units_are_fitted() -> None:
+    rng = np.random.default_rng(0)
+    units = frame(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
+    factors = [factor(n, 0, 1) for n in "abcd"]
+    model = linear_model(units, factors, 4, 0.95)
+    assert len(model.terms) == 15 and model.residual_df == 100_000 - 16

@@ -1,0 +1,255 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.model.study import OneWay, PairwiseDifference
+from gate.stats.design.one_way import QUANTILES, one_ways, percents
+from tests.support.units_frame import TENSION, UNBALANCED, WOOL, crossed, factors, frame, warpbreaks
+
+
+def table(of: list[OneWay], factor: str, at: dict[str, str | int | float]) -> OneWay:
+    (found,) = [each for each in of if each.factor == factor and each.at == at]
+    return found
+
+
+def check(pairs: list[PairwiseDifference], expected: list[tuple[float, float, float, float]]) -> None:
+    found = [(pair.difference, pair.low, pair.high, pair.p) for pair in pairs]
+    # R's qtukey is good to six digits
+    assert found == [pytest.approx(want, rel=1e-6) for want in expected]
+
+
+def test_a_table_at_settings_of_the_other_factor_as_r_has_it() -> None:
+    tables = one_ways(warpbreaks(UNBALANCED), [WOOL, TENSION], 0.95)
+    assert [(t.factor, t.at) for t in tables] == [
+        ("wool", {"tension": "L"}),
+        ("wool", {"tension": "M"}),
+        ("wool", {"tension": "H"}),
+        ("wool", {}),
+        ("tension", {"wool": "A"}),
+        ("tension", {"wool": "B"}),
+        ("tension", {}),
+    ]
+    found = table(tables, "tension", {"wool": "A"})
+    # R 4.2.2: w <- warpbreaks[-c(1,2,3,30,54),]; a <- subset(w, wool=="A"); TukeyHSD(aov(breaks ~ tension, a))
+    expected = [
+        (-24.500000000000021, -41.2178680663385, -7.78213193366159, 0.003693926249995),
+        (-23.944444444444464, -40.6623125107829, -7.22657637810604, 0.004488455960540),
+        (0.555555555555557, -14.3973602185267, 15.50847132963783, 0.995177707615656),
+    ]
+    check(found.pairs, expected)
+    assert [(p.a, p.b) for p in found.pairs] == [("L", "M"), ("L", "H"), ("M", "H")]
+    # for (g in levels(a$tension)) print(quantile(a$breaks[a$tension==g], c(0,.1,.25,.5,.75,.9,1), type=6))
+    assert [list(row.quantiles.values()) for row in found.rows] == [
+        [25.0, 25.0, 25.75, 51.5, 67.75, 70.0, 70.0],
+        [12.0, 12.0, 17.5, 21.0, 32.5, 36.0, 36.0],
+        [10.0, 10.0, 16.5, 24.0, 32.0, 43.0, 43.0],
+    ]
+    assert list(found.rows[0].quantiles) == ["minimum", "10%", "25%", "median", "75%", "90%", "maximum"]
+    assert [(row.setting, row.count, row.letters) for row in found.rows] == [
+        ("L", 6, "b"),
+        ("M", 9, "a"),
+        ("H", 9, "a"),
+    ]
+    low = [25, 70, 52, 51, 26, 67]
+    assert found.rows[0].mean == pytest.approx(48.5) and found.rows[0].sd == pytest.approx(np.std(low, ddof=1))
+
+
+def test_over_all_combinations_of_a_balanced_design_as_r_has_it() -> None:
+    found = table(one_ways(warpbreaks(), [WOOL, TENSION], 0.95), "tension", {})
+    # R 4.2.2: TukeyHSD(aov(breaks ~ wool*tension, warpbreaks), "tension")
+    expected = [
+        (-10.0, -18.8196471569510, -1.18035284304894, 0.022855398402123),
+        (-14.72222222222221, -23.5418693791733, -5.90257506527117, 0.000559539221794),
+        (-4.72222222222223, -13.5418693791733, 4.09742493472882, 0.404944196249751),
+    ]
+    check(found.pairs, expected)
+    assert [row.count for row in found.rows] == [18, 18, 18]
+
+
+def test_over_all_combinations_of_an_unbalanced_design_means_of_treatment_means_are_compared() -> None:
+    found = table(one_ways(warpbreaks(UNBALANCED), [WOOL, TENSION], 0.95), "tension", {})
+    # R 4.2.2, w as above: c <- interaction(w$wool, w$tension); m <- lm(breaks ~ c - 1, w); l: +-1/2 at both wools;
+    # d <- sum(l*coef(m)); se <- sqrt(t(l)%*%vcov(m)%*%l); h <- qtukey(.95,3,43)/sqrt(2)*se;
+    # ptukey(abs(d)/se*sqrt(2),3,43,lower.tail=FALSE)
+    expected = [
+        (-11.92361111111110539, -21.22099678005645984, -2.62622544216575093, 0.00903779414490546),
+        (-17.22222222222222143, -26.64441059850261695, -7.80003384594182414, 0.00018158286570924),
+        (-5.298611111111114, -14.079064755035128, 3.481842532812900, 0.317674019244969),
+    ]
+    check(found.pairs, expected)
+    means = [38.3125, 26.3888888888889, 21.0902777777778]
+    assert [row.mean for row in found.rows] == pytest.approx(means, rel=1e-12)
+    assert [row.letters for row in found.rows] == ["b", "a", "a"]
+
+
+def test_settings_are_compared_where_all_were_measured() -> None:
+    # setting 2 of b was not measured at a = 0, where everything is higher by 100
+    groups = {
+        (0, 0): [101.0, 102.0],
+        (0, 1): [103.0, 104.0],
+        (1, 0): [1.0, 2.0],
+        (1, 1): [3.0, 4.0],
+        (1, 2): [5.0, 6.0],
+    }
+    tables = one_ways(frame(groups), factors(2, 3), 0.95)
+    overall = table(tables, "b", {})
+    assert [(row.setting, row.count, row.mean) for row in overall.rows] == [(0, 2, 1.5), (1, 2, 3.5), (2, 2, 5.5)]
+    assert [row.setting for row in table(tables, "b", {"a": 0}).rows] == [0, 1]
+    alone = table(tables, "a", {"b": 2})
+    assert alone.pairs == [] and [(row.setting, row.letters) for row in alone.rows] == [(1, "")]
+    assert [row.mean for row in table(tables, "a", {}).rows] == [102.5, 2.5]
+
+
+def test_a_single_factor_has_one_table() -> None:
+    tables = one_ways(frame({(0,): [1.0, 2.0, 3.0], (1,): [11.0, 12.0, 13.0]}), factors(2), 0.95)
+    assert [(t.factor, t.at, [row.letters for row in t.rows]) for t in tables] == [("a", {}, ["a", "b"])]
+
+
+def test_no_overall_table_where_no_combination_has_all_settings() -> None:
+    groups = {(0, 0): [1.0, 2.0], (0, 1): [1.0, 2.0], (1, 2): [1.0, 2.0]}
+    assert [(t.factor, t.at) for t in one_ways(frame(groups), factors(2, 3), 0.95) if not t.at] == []
+
+
+def test_units_without_spread_have_differences_and_no_letters() -> None:
+    for groups in (
+        {(0,): [1.0], (1,): [3.0]},
+        {(0,): [1.0] * 3, (1,): [3.0] * 3},
+        {(0,): [0.1 + 0.2, 0.3], (1,): [0.3] * 2},
+    ):
+        (found,) = one_ways(frame(groups), factors(2), 0.95)
+        assert [(p.low, p.high, p.p) for p in found.pairs] == [(None, None, None)]
+        assert [row.letters for row in found.rows] == ["", ""]
+    (found,) = one_ways(frame({(0,): [1.0], (1,): [3.0]}), factors(2), 0.95)
+    assert found.rows[0].sd is None and set(found.rows[0].quantiles.values()) == {1.0}
+    assert one_ways(frame({(0,): []}), factors(2), 0.95) == []
+
+
+def test_quantiles_are_those_of_jmp_of_its_own_example() -> None:
+    # JMP's statistical details for quantiles: of 15 rows the 75th is y12, the 90th 0.6 y14 + 0.4 y15
+    y = [float(i * i) for i in range(1, 16)]
+    (found,) = one_ways(frame({(0,): y}), factors(1), 0.95)
+    assert found.rows[0].quantiles["75%"] == 144.0
+    assert found.rows[0].quantiles["90%"] == pytest.approx(0.6 * 196 + 0.4 * 225)
+    assert len(QUANTILES) == 7
+
+
+# --- percent ---------------------------------------------------------------------------------------------------------
+
+
+def test_percents_as_scheds_first_table_has_them() -> None:
+    # SCHED, compression: vanilla and ck-patched means, difference (the first is misprinted there as -10.5753), result
+    machines = [
+        (558.3320, 547.7577, -10.5743, "1.9% faster"),
+        (166.3141, 165.7622, -0.5519, "0.3% faster"),
+        (470.0283, 454.8185, -15.2098, "3.2% faster"),
+        (27.7919, 28.2716, 0.4797, "1.7% slower"),
+    ]
+    groups = {(m, k): [y * 0.9999, y * 1.0001] for m, row in enumerate(machines) for k, y in enumerate(row[:2])}
+    rows = [r for r in percents(frame(groups), factors(4, 2), "lower", 0.95, unit="s") if r.factor == "b"]
+    assert [row.at for row in rows] == [{"a": 0}, {"a": 1}, {"a": 2}, {"a": 3}]
+    for row, (first, second, difference, words) in zip(rows, machines, strict=True):
+        assert (row.first, row.second, row.words) == (0, 1, words)
+        assert (row.first_mean, row.second_mean) == pytest.approx((first, second))
+        assert row.difference == pytest.approx(difference, abs=1e-9)
+        assert row.percent == pytest.approx(second / first - 1)
+
+
+def fieller(x: list[float], y: list[float], confidence: float) -> tuple[float, float]:
+    """Literally: all ratios that a t test with the degrees of the estimated ratio does not reject, by bisection."""
+    v, w = np.var(x, ddof=1) / len(x), np.var(y, ddof=1) / len(y)
+    r = np.mean(y) / np.mean(x)
+    df = (w + r * r * v) ** 2 / (w * w / (len(y) - 1) + (r * r * v) ** 2 / (len(x) - 1))
+    t = stats.t.ppf((1 + confidence) / 2, df)
+
+    def end(step: float) -> float:
+        inside, outside = r, r + step
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            held = abs(np.mean(y) - middle * np.mean(x)) <= t * math.sqrt(w + middle**2 * v)
+            inside, outside = (middle, outside) if held else (inside, middle)
+        return float(inside)
+
+    return end(-5.0), end(5.0)
+
+
+def test_the_interval_of_percent_against_a_literal_one() -> None:
+    rng = np.random.default_rng(3)
+    x, y = (10 + rng.normal(size=6)).tolist(), (11 + 2 * rng.normal(size=9)).tolist()
+    (row,) = percents(frame({(0,): x, (1,): y}), factors(2), "lower", 0.9, unit="s")
+    low, high = fieller(x, y, 0.9)
+    assert (row.low, row.high) == pytest.approx((low - 1, high - 1), rel=1e-9)
+
+
+def test_logarithms_give_the_ratio_of_geometric_means() -> None:
+    x, y = [0.0, 0.1, 0.2], [0.3, 0.5, 0.4, 0.4]
+    (row,) = percents(frame({(0,): x, (1,): y}), factors(2), "lower", 0.95, unit="s", log=True)
+    ends = stats.ttest_ind(y, x, equal_var=False).confidence_interval(0.95)
+    assert row.percent == pytest.approx(math.exp(0.3) - 1)
+    assert (row.low, row.high) == pytest.approx((math.exp(ends.low) - 1, math.exp(ends.high) - 1), rel=1e-9)
+    assert (row.first_mean, row.second_mean, row.difference) == pytest.approx((0.1, 0.4, 0.3))
+    assert row.words == "35.0% slower"
+
+
+@pytest.mark.parametrize(
+    ("unit", "better", "words"),
+    [
+        ("s", "lower", "20.0% slower"),
+        ("s", "higher", "20.0% higher"),
+        ("1/s", "higher", "20.0% higher"),
+        ("B", "lower", "20.0% higher"),
+    ],
+)
+def test_words_go_by_unit_and_direction(unit: str, better: str, words: str) -> None:
+    units = frame({(0,): [0.99, 1.01, 1.0], (1,): [1.19, 1.21, 1.2]})
+    (row,) = percents(units, factors(2), "lower" if better == "lower" else "higher", 0.95, unit=unit)
+    assert row.words == words
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        ([1.0, 1.4], [0.9, 1.2], "12.5% faster, not clearly"),
+        ([1.0], [2.0], "100% slower, not clearly"),
+        ([1.0, 1.0], [2.0, 2.0], "100% slower, not clearly"),
+        ([1.0, 3.0], [2.0, 2.0], "no difference"),
+        ([0.1 + 0.2], [0.3], "no difference"),
+        ([1.0, 1.000001], [1.0002, 1.000201], "less than 0.1% slower"),
+        ([-2.0, -2.1, -1.9], [-1.0, -1.1, -0.9], "slower"),
+        ([-2.0, -3.1, -0.9], [-3.0, -2.1, -1.9], "faster, not clearly"),
+        ([0.0, 0.0], [1.0, 1.1], "slower"),
+    ],
+)
+def test_words_of_odd_cases(x: list[float], y: list[float], words: str) -> None:
+    (row,) = percents(frame({(0,): x, (1,): y}), factors(2), "lower", 0.95, unit="s")
+    assert row.words == words
+    if "%" not in words and words != "no difference":
+        assert (row.percent, row.low, row.high) == (None, None, None)
+
+
+def test_every_setting_is_compared_with_the_first_that_was_measured() -> None:
+    # the first setting of b was measured nowhere, the second not at a = 1
+    groups = {(0, 1): [1.0, 1.1], (0, 2): [2.0, 2.1], (0, 3): [3.0, 3.1], (1, 2): [5.0, 5.1], (1, 3): [6.0, 6.1]}
+    rows = [r for r in percents(frame(groups), factors(2, 4), "lower", 0.95, unit="s") if r.factor == "b"]
+    assert [(row.at, row.first, row.second) for row in rows] == [({"a": 0}, 1, 2), ({"a": 0}, 1, 3)]
+    assert percents(frame({(0,): []}), factors(2), "lower", 0.95, unit="s") == []
+
+
+def test_intervals_of_percent_cover() -> None:
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(300):
+        units = crossed((2, 2), lambda codes: (rng.normal(10 + codes[1], 1 + codes[1], size=8)).tolist())
+        rows = [r for r in percents(units, factors(2, 2), "lower", 0.9, unit="s") if r.factor == "b"]
+        held += sum(r.low is not None and r.high is not None and r.low <= 0.1 <= r.high for r in rows)
+    assert 0.9 - 3 * math.sqrt(0.09 / 600) < held / 600 < 0.9 + 3 * math.sqrt(0.09 / 600)
+
+
+def test_values_whose_squares_no_float_holds() -> None:
+    units = frame({(0,): [1e308, 1.1e308, 1.2e308], (1,): [1.5e308, 1.6e308, 1.7e308]})
+    (row,) = percents(units, factors(2), "lower", 0.95, unit="s")
+    (small,) = percents(units.assign(y=units["y"] / 2**1020), factors(2), "lower", 0.95, unit="s")
+    assert (row.percent, row.low, row.high, row.words) == (small.percent, small.low, small.high, "45.5% slower")
+    (found,) = one_ways(units, factors(2), 0.95)
+    assert found.pairs[0].p is None and found.rows[0].sd is None

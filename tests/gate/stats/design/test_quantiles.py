@@ -1,0 +1,599 @@
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from scipy import optimize, stats
+from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
+from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # the same
+
+from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
+from gate.stats.design import quantile_fit
+from gate.stats.design.linear import linear_model
+from gate.stats.design.quantile_cells import LAST, REACH, around, by_treatment, minimiser
+from gate.stats.design.quantile_fit import fit
+from gate.stats.design.quantile_limits import clusters_of, joined, limits
+from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
+from gate.stats.quantile import type8
+from gate.stats.regression import quantile_regression
+from tests.support.study_values import drawn
+
+Array = npt.NDArray[np.float64]
+
+
+def factors(*sizes: int) -> list[Factor]:
+    return [Factor(name="abcd"[k], settings=[f"{'abcd'[k]}{j}" for j in range(size)]) for k, size in enumerate(sizes)]
+
+
+def frame(treatments: Mapping[Any, Sequence[Sequence[float]]]) -> pd.DataFrame:
+    """One row for each value; treatments: settings -> executions -> values."""
+    rows, number = [], 0
+    for codes, executions in treatments.items():
+        for build, values in enumerate(executions):
+            for y in values:
+                own = {f"f{k}": code for k, code in enumerate(codes)}
+                rows.append({"y": y, **own, "session": 0, "build": build, "execution": number})
+            number += 1
+    return pd.DataFrame(rows)
+
+
+def measured(
+    rng: np.random.Generator, treatments: Sequence[tuple[int, ...]], executions: int, values: tuple[int, int]
+) -> pd.DataFrame:
+    """Skewed values, executions of unequal size, every treatment with a distribution of its own."""
+    return frame(
+        {
+            codes: [
+                (rng.normal() + rng.lognormal(0.2 * sum(codes), 0.5, rng.integers(*values))).tolist()
+                for _ in range(executions)
+            ]
+            for codes in treatments
+        }
+    )
+
+
+def model(found: QuantileEffects, tau: float) -> QuantileModel:
+    return next(model for model in found.models if model.tau == tau)
+
+
+def effect(of: QuantileModel, term: str) -> Effect:
+    return next(effect for effect in of.effects if effect.term == term)
+
+
+def predicted(effects: list[Effect], of: list[Factor], codes: tuple[int, ...]) -> float:
+    """Add up what each term says of a treatment, as a reader of the table would."""
+    at = {factor.name: factor.settings[code] for factor, code in zip(of, codes, strict=True)}
+    two = {factor.name for factor in of if len(factor.settings) == 2}
+    total = 0.0
+    for row in effects:
+        sign = 1.0
+        for name, setting in row.settings.items():
+            if at[name] != setting:
+                sign *= -1.0 if name in two else 0.0
+        total += sign * row.estimate
+    return total
+
+
+def check_function(values: pd.DataFrame, effects: list[Effect], of: list[Factor], tau: float) -> float:
+    codes = values[[f"f{k}" for k in range(len(of))]].to_numpy().tolist()
+    at = {codes: predicted(effects, of, codes) for codes in set(map(tuple, codes))}
+    residuals = [y - at[tuple(own)] for y, own in zip(values["y"].tolist(), codes, strict=True)]
+    return math.fsum(tau * r if r >= 0 else (tau - 1) * r for r in residuals)
+
+
+def linear_programme(y: Array, design: Array, tau: float) -> float:
+    """The least sum, in the programme's textbook form: tau u + (1 - tau) v, y - design b = u - v; u, v >= 0."""
+    n, p = design.shape
+    found = optimize.linprog(
+        np.concatenate((np.zeros(p), np.full(n, tau), np.full(n, 1 - tau))),
+        A_eq=np.hstack((design, np.eye(n), -np.eye(n))),
+        b_eq=y,
+        bounds=[(None, None)] * p + [(0, None)] * (2 * n),
+        method="highs",
+    )
+    assert found.status == 0 and found.fun is not None
+    return float(found.fun)
+
+
+FULL = list(product(range(2), range(2), range(2)))
+
+
+def coded_by_hand(values: pd.DataFrame) -> Array:
+    """Two settings each: -1 and 1, and all products, in the order of the paper's Equation 2."""
+    a, b, c = (2.0 * values[f"f{k}"].to_numpy() - 1 for k in range(3))
+    return np.column_stack((np.ones(len(a)), a, b, c, a * b, a * c, b * c, a * b * c))
+
+
+# --- estimates
+
+
+@pytest.mark.parametrize("tau", [0.1, 1 / 3, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_sum_of_the_check_function_is_that_of_the_linear_programme(tau: float, ties: bool) -> None:
+    values = measured(np.random.default_rng(1), FULL, 2, (3, 9))
+    if ties:
+        values["y"] = values["y"].round(0)
+    effects = quantile_effects(values, factors(2, 2, 2), [tau]).models[0].effects
+    best = linear_programme(values["y"].to_numpy(), coded_by_hand(values), tau)
+    assert check_function(values, effects, factors(2, 2, 2), tau) == pytest.approx(best, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("tau", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("gone", [[(1, 1, 1)], [(0, 1, 0), (0, 1, 1)], [(0, 0, 0), (1, 1, 1), (1, 0, 1)]])
+def test_so_it_is_where_settings_were_not_measured_together(tau: float, gone: list[tuple[int, ...]]) -> None:
+    values = measured(np.random.default_rng(2), [codes for codes in FULL if codes not in gone], 3, (4, 9))
+    found = quantile_effects(values, factors(2, 2, 2), [tau])
+    names = [row.term for row in found.models[0].effects]
+    terms = ["intercept", "a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]
+    design = coded_by_hand(values)[:, [terms.index(name) for name in names]]
+    assert found.inestimable and np.linalg.matrix_rank(design) == len(names) < 8
+    best = linear_programme(values["y"].to_numpy(), design, tau)
+    assert check_function(values, found.models[0].effects, factors(2, 2, 2), tau) == pytest.approx(best, rel=1e-7)
+
+
+@pytest.mark.parametrize("tau", [0.25, 0.5, 0.9])
+@pytest.mark.parametrize("ties", [False, True])
+def test_so_it_is_with_fewer_coefficients_than_treatments(tau: float, ties: bool) -> None:
+    of = factors(2, 3, 2)
+    treatments = [codes for codes in product(range(2), range(3), range(2)) if codes != (1, 2, 1)]
+    values = measured(np.random.default_rng(30), treatments, 3, (4, 9))
+    if ties:
+        values["y"] = values["y"].round(0)
+    found = quantile_effects(values, of, [tau])
+    # a:b:c is not told; any columns that span the others do: those of a, b, c by indicators and products
+    indicators = [np.ones((len(values), 1))] + [
+        (values[[f"f{k}"]].to_numpy() == np.arange(1, len(of[k].settings))).astype(float) for k in range(3)
+    ]
+    columns = [*indicators]
+    for k, j in ((1, 2), (1, 3), (2, 3)):
+        columns += [(indicators[k][:, :, None] * indicators[j][:, None, :]).reshape(len(values), -1)]
+    design = np.hstack(columns)
+    assert design.shape[1] == 10 < len(treatments)
+    assert {row.term for row in found.models[0].effects} == {"intercept", "a", "b", "c", "a:b", "a:c", "b:c"}
+    best = linear_programme(values["y"].to_numpy(), design, tau)
+    assert check_function(values, found.models[0].effects, of, tau) == pytest.approx(best, rel=1e-7)
+    assert all(row.low is not None and row.low <= row.estimate for row in found.models[0].effects)
+
+
+@pytest.mark.parametrize("tau", [0.3, 0.5, 0.9])
+def test_of_three_settings_each_has_an_effect_and_they_add_up(tau: float) -> None:
+    of = factors(3, 2)
+    values = measured(np.random.default_rng(3), list(product(range(3), range(2))), 1, (7, 8))
+    effects = quantile_effects(values, of, [tau]).models[0].effects
+    assert [row.settings for row in effects if row.term == "a"] == [{"a": "a0"}, {"a": "a1"}, {"a": "a2"}]
+    assert [row.settings for row in effects if row.term == "b"] == [{"b": "b1"}]
+    assert sum(row.estimate for row in effects if row.term == "a") == pytest.approx(0, abs=1e-12)
+    for codes in product(range(3), range(2)):
+        own = np.sort(values["y"][(values["f0"] == codes[0]) & (values["f1"] == codes[1])].to_numpy())
+        assert predicted(effects, of, codes) == pytest.approx(own[math.ceil(len(own) * tau) - 1])
+
+
+@pytest.mark.parametrize("tau", [0.3, 0.5, 0.9])
+def test_estimates_against_statsmodels(tau: float) -> None:
+    # 21 or 23 values a treatment: the minimum is at one place only
+    rng = np.random.default_rng(4)
+    values = frame({codes: [rng.lognormal(size=21 + 2 * codes[0]).tolist()] for codes in FULL})
+    ours = [row.estimate for row in quantile_effects(values, factors(2, 2, 2), [tau]).models[0].effects]
+    theirs = QuantReg(values["y"].to_numpy(), coded_by_hand(values)).fit(q=tau, p_tol=1e-10, max_iter=5000)
+    assert ours == pytest.approx(list(theirs.params), abs=1e-4)
+
+
+def test_engel_as_printed_in_the_vignette_of_quantreg() -> None:
+    # R: coef(rq(foodexp ~ income, tau, engel)); the same numbers stand in Koenker's "Quantile Regression in R"
+    engel = datasets.engel.load_pandas().data
+    design = np.column_stack((np.ones(len(engel)), engel["income"]))
+    for tau, printed in {
+        0.05: (124.88004, 0.34336),
+        0.25: (95.48354, 0.47410),
+        0.5: (81.48225, 0.56018),
+        0.75: (62.39659, 0.64401),
+        0.95: (64.10396, 0.70907),
+    }.items():
+        assert quantile_regression(engel["foodexp"].to_numpy(), design, tau) == pytest.approx(printed, abs=6e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 10, 100, 101])
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.7, 0.99])
+def test_of_all_minimisers_the_one_next_to_the_type_8_quantile(n: int, tau: float) -> None:
+    y = np.sort(np.random.default_rng(n).lognormal(size=n))
+
+    def cost(at: float) -> float:
+        return math.fsum(tau * (v - at) if v >= at else (tau - 1) * (v - at) for v in y.tolist())
+
+    best = min(cost(v) for v in y.tolist())
+    minimisers = [v for v in y.tolist() if cost(v) <= best * (1 + 1e-12)]
+    expected = min(max(type8(y, tau), minimisers[0]), minimisers[-1])
+    assert minimiser(y, tau) == pytest.approx(expected, rel=1e-12)
+    assert cost(minimiser(y, tau)) == pytest.approx(best, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "offset", "digits"), [(1, 0.0, 12), (2, 1e6, 12), (3, 0.0, 1)])
+def test_many_values_give_the_sum_of_the_whole_programme(seed: int, offset: float, digits: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 2 * quantile_fit.SMALL
+    place = np.concatenate((np.arange(5), rng.choice(5, n - 5, p=[0.5, 0.3, 0.1, 0.0999, 0.0001])))
+    rows = np.array([[1.0, -1, -1], [1, -1, 1], [1, 1, -1], [1, 1, 1], [1, 1, 3]])
+    y = np.round(offset + (1 + place) * rng.lognormal(size=n), digits)
+    cells = by_treatment(y, place, np.arange(n) % 40)
+
+    def cost(beta: Array, tau: float) -> float:
+        r = y - rows[place] @ beta
+        return float(np.maximum(tau * r, (tau - 1) * r).sum())
+
+    for tau in (0.1, 0.5, 0.99):
+        assert cost(fit(cells, rows, tau).beta, tau) == pytest.approx(
+            cost(quantile_regression(y, rows[place], tau), tau), rel=1e-9
+        )
+
+
+def test_a_band_that_the_fit_leaves_is_made_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantile_fit, "SMALL", 20)
+    rng = np.random.default_rng(5)
+    place = np.repeat([0, 1, 2], 500)
+    rows = np.array([[1.0, -1], [1, 0], [1, 1]])
+    y = rng.normal(size=1500) ** 3 + 50 * (place == 1)
+    cells = by_treatment(y, place, place)
+    widths = []
+    whole = quantile_fit._band
+
+    def watched(ordered: Array, centre: float, width: int) -> quantile_fit._Band:
+        widths.append(width)
+        return whole(ordered, centre, width)
+
+    monkeypatch.setattr(quantile_fit, "_band", watched)
+    monkeypatch.setattr(quantile_fit, "_solved", lambda values, rows, tau: np.array([-100.0, 0.0]))
+    residuals = [
+        y - rows[place] @ beta for beta in (fit(cells, rows, 0.7).beta, quantile_regression(y, rows[place], 0.7))
+    ]
+    sums = [float(np.maximum(0.7 * r, -0.3 * r).sum()) for r in residuals]
+    assert sums[0] == pytest.approx(sums[1], rel=1e-10)
+    assert max(widths) > min(widths)
+
+
+# --- intervals
+
+
+def literal_parts(executions: list[Array], tau: float) -> tuple[float, float, Array, Array]:
+    """Slopes, scores and errors of one treatment, value by value; n tau whole and no ties."""
+    y = np.concatenate(executions)
+    n, groups = len(y), len(executions)
+    q = type8(y, tau)
+    scores = np.array([sum((v < q) - tau for v in own.tolist()) / n for own in executions])
+    scores *= math.sqrt(groups / (groups - 1))
+    error = math.sqrt(sum(s * s for s in scores.tolist()))
+    down = min(REACH * error, LAST * tau)
+    up = min(REACH * error, LAST * (1 - tau))
+    low, high = (q - type8(y, tau - down)) / down, (type8(y, tau + up) - q) / up
+    # pseudo-values of Busing et al. 1999, equation 8, for h = n / size
+    h = [n / len(own) for own in executions]
+    without = [type8(np.concatenate(executions[:g] + executions[g + 1 :]), tau) for g in range(groups)]
+    mean = groups * q - sum((1 - 1 / h[g]) * without[g] for g in range(groups))
+    pseudo = [h[g] * q - (h[g] - 1) * without[g] for g in range(groups)]
+    errors = [(pseudo[g] - mean) / math.sqrt(groups * (h[g] - 1)) for g in range(groups)]
+    return low, high, scores, np.array(errors)
+
+
+@pytest.mark.parametrize("tau", [0.2, 0.5, 0.9])
+def test_what_clusters_do_against_its_literal_twin(tau: float) -> None:
+    rng = np.random.default_rng(6)
+    executions = [rng.normal() + rng.lognormal(size=size) for size in (20, 30, 40, 10)]
+    y = np.concatenate(executions)
+    cell = by_treatment(y, np.zeros(len(y), dtype=np.int64), np.repeat([7, 3, 5, 9], [20, 30, 40, 10]))[0]
+    assert cell.clusters.tolist() == [3, 5, 7, 9]
+    found = around(cell, minimiser(cell.ordered, tau), tau)
+    low, high, scores, errors = literal_parts([executions[k] for k in (1, 2, 0, 3)], tau)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.scores == pytest.approx(scores)
+    assert found.errors == pytest.approx(errors)
+    assert found.least == pytest.approx(min(b - a for a, b in pairwise(sorted(y.tolist()))) ** 2 / 48)
+
+
+def test_limits_of_independent_treatments_against_their_formula() -> None:
+    rng = np.random.default_rng(7)
+    tau, executions = 0.9, [[rng.normal() + rng.lognormal(size=50) for _ in range(4)] for _ in range(4)]
+    values = frame({(k // 2, k % 2): [own.tolist() for own in executions[k]] for k in range(4)})
+    row = effect(quantile_effects(values, factors(2, 2), [tau]).models[0], "b")
+    weights = [-0.25, 0.25, -0.25, 0.25]
+    below = above = jackknife = 0.0
+    variances = []
+    for w, own in zip(weights, executions, strict=True):
+        low, high, scores, errors = literal_parts(own, tau)
+        down, up = (low, high) if w > 0 else (high, low)
+        share = float(scores @ scores)
+        below, above = below + w * w * down * down * share, above + w * w * up * up * share
+        jackknife += w * w * float(errors @ errors)
+        variances.append(w * w * ((low + high) / 2) ** 2 * share)
+    df = sum(variances) ** 2 / sum(v * v / 3 for v in variances)
+    t = stats.t.ppf(0.975, df)
+    assert row.low == pytest.approx(row.estimate - t * math.sqrt(max(below, jackknife)))
+    assert row.high == pytest.approx(row.estimate + t * math.sqrt(max(above, jackknife)))
+    assert below != pytest.approx(above)
+    facing = below if row.estimate > 0 else above
+    assert row.p == pytest.approx(2 * stats.t.sf(abs(row.estimate) / math.sqrt(max(facing, jackknife)), df))
+
+
+def test_what_a_build_does_to_all_its_treatments_cancels_in_effects() -> None:
+    rng = np.random.default_rng(8)
+    shift = 100 * rng.normal(size=5)
+    treatments = {
+        codes: [(shift[k] + rng.normal(size=100)).tolist() for k in range(5)] for codes in product(range(2), range(2))
+    }
+    values = frame(treatments)
+    by = {
+        level: quantile_effects(values, factors(2, 2), [0.5], cluster=level).models[0]
+        for level in ("execution", "build")
+    }
+    assert by["build"].df == 4 and (by["execution"].df or 0) > 8
+    widths = {
+        (level, term): (effect(own, term).high or 0) - (effect(own, term).low or 0)
+        for level, own in by.items()
+        for term in ("intercept", "a")
+    }
+    assert widths["build", "a"] < widths["execution", "a"] / 5
+    assert widths["build", "intercept"] > widths["execution", "intercept"]
+
+
+def test_groups_of_treatments_that_share_clusters() -> None:
+    # a varies between builds, b within: builds 0 to 2 have a0, builds 3 to 6 have a1
+    rows = [(a, b, build) for a, b in product(range(2), range(2)) for build in (range(3) if a == 0 else range(3, 7))]
+    place = np.repeat([2 * a + b for a, b, _ in rows], 10)
+    cells = by_treatment(np.arange(140.0), place, np.repeat([build for *_, build in rows], 10))
+    found = clusters_of(cells)
+    assert sorted(found.df.tolist()) == [2, 3]
+    assert found.shared.all() and len(found.group) == 7
+    assert found.df[found.group].tolist() == [2, 2, 2, 3, 3, 3, 3]
+
+
+def test_limits_turn_with_the_sign() -> None:
+    rng = np.random.default_rng(9)
+    values = rng.lognormal(size=(2, 4, 50)) + rng.normal(size=(2, 4, 1))
+    cells = by_treatment(values.ravel(), np.repeat([0, 1], 200), np.repeat(np.arange(8), 50))
+    parts = [around(cell, minimiser(cell.ordered, 0.8), 0.8) for cell in cells]
+    one, other = (
+        limits(sign * 0.3, sign * np.array([0.5, -0.5]), joined(parts, clusters_of(cells)), 0.9) for sign in (1.0, -1.0)
+    )
+    assert (one.low, one.high, one.p) == pytest.approx((-other.high, -other.low, other.p))
+
+
+def test_an_interval_holds_0_where_p_is_above_1_minus_confidence() -> None:
+    seen = set()
+    for seed in range(8):
+        values = measured(np.random.default_rng([10, seed]), FULL, 3, (40, 60))
+        for confidence in (0.8, 0.95):
+            for row in quantile_effects(values, factors(2, 2, 2), [0.5], confidence=confidence).models[0].effects:
+                assert row.low is not None and row.high is not None and row.p is not None
+                assert (row.low <= 0 <= row.high) == (row.p >= 1 - confidence)
+                seen.add(row.low <= 0 <= row.high)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("gone", [[], [(1, 1, 1), (0, 1, 1)]])
+def test_effects_scale_with_the_values(gone: list[tuple[int, ...]]) -> None:
+    values = measured(np.random.default_rng(11), [codes for codes in FULL if codes not in gone], 3, (20, 30))
+    plain = quantile_effects(values, factors(2, 2, 2), [0.7], iid=True).models[0]
+    values["y"] = -1e-9 * values["y"]
+    turned = quantile_effects(values, factors(2, 2, 2), [0.3], iid=True).models[0]
+    for own, other in ((plain.effects, turned.effects), (plain.iid, turned.iid)):
+        for a, b in zip(own or [], other or [], strict=True):
+            assert b.estimate == pytest.approx(-1e-9 * a.estimate)
+            assert a.low is not None and a.high is not None and a.p is not None
+            assert (b.low, b.high) == pytest.approx((-1e-9 * a.high, -1e-9 * a.low), rel=1e-6)
+            assert b.p == pytest.approx(a.p, rel=1e-6)
+
+
+@pytest.mark.parametrize(("taus", "unequal"), [((0.5, 0.9), False), ((0.5, 0.9), True)])
+def test_coverage_of_a_small_simulation(taus: tuple[float, ...], unequal: bool) -> None:
+    rng = np.random.default_rng(12)
+    trials, inside, independent = 100, [], []
+    scales = [1.0, 1, 1, 4] if unequal else [1.0] * 4
+    for _ in range(trials):
+        sample = drawn(rng, (2, 2), executions=5, values=60, between=0.4, scales=scales)
+        for own in quantile_effects(sample.values, sample.factors, taus, iid=True).models:
+            truth = sample.effects(own.tau)
+            inside += [(row.low or 0) <= truth[row.term] <= (row.high or 0) for row in own.effects[1:]]
+            independent += [(row.low or 0) <= truth[row.term] <= (row.high or 0) for row in (own.iid or [])[1:]]
+    assert statistics.mean(inside) >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / (2 * trials))
+    # what the paper's formula would promise is 95%
+    assert statistics.mean(independent) < 0.75
+
+
+# --- the claim of the paper
+
+
+def test_an_effect_on_the_upper_tail_alone_is_seen_at_p99_and_not_in_the_mean() -> None:
+    rng = np.random.default_rng(13)
+    treatments: dict[tuple[int, ...], list[list[float]]] = {}
+    for codes in product(range(2), range(2)):
+        # in 1.5% of the values, and only with a = a1, something takes 5 more
+        treatments[codes] = [
+            (10 + rng.normal(0, 0.15) + rng.gamma(4, 0.5, 400) + 5 * codes[0] * (rng.random(400) < 0.015)).tolist()
+            for _ in range(6)
+        ]
+    values = frame(treatments)
+    found = quantile_effects(values, factors(2, 2))
+    at = {tau: effect(model(found, tau), "a") for tau in DEFAULT_TAUS}
+    assert (at[0.99].p or 0) < 0.001 and at[0.99].estimate > 0.5
+    assert all((at[tau].p or 0) > 0.05 for tau in DEFAULT_TAUS[:9])
+    units = values.groupby(["f0", "f1", "execution"])[["y"]].mean().reset_index()
+    mean = linear_model(units, factors(2, 2), 2, 0.95).terms[0]
+    assert mean.term == "a" and (mean.p or 0) > 0.05
+    assert found.models[-1].enough and not any(line.startswith("p99") for line in found.warnings)
+
+
+# --- independent values
+
+
+@pytest.mark.parametrize("tau", [0.25, 0.5, 0.9])
+def test_iid_intervals_against_statsmodels(tau: float) -> None:
+    rng = np.random.default_rng(14)
+    values = frame({codes: [rng.lognormal(size=51 + 2 * codes[0]).tolist()] * 2 for codes in FULL})
+    ours = quantile_effects(values, factors(2, 2, 2), [tau], confidence=0.9, iid=True).models[0].iid
+    fitted = QuantReg(values["y"].to_numpy(), coded_by_hand(values))
+    theirs = fitted.fit(q=tau, vcov="iid", kernel="epa", bandwidth="hsheather", p_tol=1e-12, max_iter=10_000)
+    assert ours is not None
+    assert [row.low for row in ours] == pytest.approx(list(theirs.conf_int(0.1)[:, 0]), abs=1e-4)
+    assert [row.high for row in ours] == pytest.approx(list(theirs.conf_int(0.1)[:, 1]), abs=1e-4)
+    assert [row.p for row in ours] == pytest.approx(list(theirs.pvalues), abs=1e-3)
+
+
+def test_iid_intervals_exist_where_the_bandwidth_reaches_beyond_1() -> None:
+    values = measured(np.random.default_rng(15), FULL, 2, (10, 11))
+    iid = quantile_effects(values, factors(2, 2, 2), [0.99], iid=True).models[0].iid
+    assert iid is not None and all(row.low is not None and row.low < row.estimate for row in iid)
+
+
+def test_why_iid_intervals_are_too_narrow_is_said_with_the_measured_ratio() -> None:
+    rng = np.random.default_rng(16)
+    sample = drawn(rng, (2, 2), executions=5, values=100, between=1.0)
+    found = quantile_effects(sample.values, sample.factors, (0.5, 0.9), iid=True)
+    ratios = {}
+    for own in found.models:
+        for row, other in zip(own.effects, own.iid or [], strict=True):
+            if row.term in ("a", "b"):
+                assert None not in (row.high, row.low, other.high, other.low)
+                ratios[row.term, own.tau] = ((row.high or 0) - (row.low or 0)) / ((other.high or 0) - (other.low or 0))
+    (term, tau), widest = max(ratios.items(), key=lambda item: item[1])
+    assert widest > 3
+    expected = (
+        "the i.i.d. intervals take all values for independent, and values of one execution are alike: the clustered "
+        f"interval of {term} at p{100 * tau:g} is {widest:.2g} times as wide, and in the median of main effects and "
+        f"quantiles {statistics.median(ratios.values()):.2g} times"
+    )
+    assert found.warnings == [expected]
+    assert quantile_effects(sample.values, sample.factors, (0.5, 0.9)).models[0].iid is None
+
+
+def test_what_is_said_of_iid_intervals_without_others() -> None:
+    values = measured(np.random.default_rng(17), FULL, 1, (30, 40))
+    found = quantile_effects(values, factors(2, 2, 2), (0.5,), iid=True)
+    assert found.warnings[-1].endswith("by how much is not known without clustered intervals")
+    # alternating values of one execution: anything but alike
+    treatments = {(k,): [np.linspace(k, k + 1, 50).tolist() for _ in range(4)] for k in range(2)}
+    found = quantile_effects(frame(treatments), factors(2), (0.5,), iid=True)
+    assert "no wider" in found.warnings[-1]
+
+
+# --- what may be lacking
+
+
+def test_too_few_values_are_named_with_their_numbers() -> None:
+    rng = np.random.default_rng(18)
+    values = frame({(k,): [rng.normal(size=60 if k else 30).tolist() for _ in range(3)] for k in range(2)})
+    found = quantile_effects(values, factors(2), (0.05, 0.1, 0.5, 0.9, 0.95))
+    assert [own.enough for own in found.models] == [False, False, True, False, False]
+    lead = "too few values for p5, p10, p90 and p95: each treatment needs 10 beyond it, 200 for p5"
+    assert found.warnings == [f"{lead}; a=a0 has 90; a=a1 has 180; its intervals may be too narrow"]
+    many = frame({(k, j): [[1.0, 2.0], [3.0]] for k in range(2) for j in range(3)})
+    assert "a=a0, b=b2 has 3, and 3 more" in quantile_effects(many, factors(2, 3), (0.5,)).warnings[0]
+
+
+def test_a_quantile_that_rests_on_one_execution_is_said() -> None:
+    rng = np.random.default_rng(19)
+    treatments = {(k,): [rng.normal(size=200).tolist() for _ in range(5)] for k in range(2)}
+    assert not quantile_effects(frame(treatments), factors(2), (0.9, 0.99)).warnings
+    treatments[1,][2] = (10 + rng.normal(size=200)).tolist()
+    assert quantile_effects(frame(treatments), factors(2), (0.5, 0.9)).warnings == [
+        "p90: the executions of a=a1 differ so much that it rests on few of them; its intervals may be too narrow"
+    ]
+
+
+def test_one_execution_a_treatment_gives_no_interval() -> None:
+    treatments = {(k,): [[1.0, 2.0, 4.0 + k]] * (1 + k) for k in range(2)}
+    found = quantile_effects(frame(treatments), factors(2), (0.5,))
+    own = found.models[0]
+    assert [(row.low, row.high, row.p) for row in own.effects] == [(None, None, None)] * 2
+    assert own.df is None and found.clusters == 3
+    assert found.warnings[0] == "no intervals of quantile effects: each treatment needs 2 executions, a=a0 has 1"
+
+
+def test_one_value_an_execution() -> None:
+    rng = np.random.default_rng(20)
+    treatments = {(k,): [[v] for v in (k + rng.normal(size=60)).tolist()] for k in range(2)}
+    found = quantile_effects(frame(treatments), factors(2), (0.5,), iid=True)
+    row, other = found.models[0].effects[1], (found.models[0].iid or [])[1]
+    assert found.clusters == 120 and 100 < (found.models[0].df or 0) <= 118
+    # values that are independent in truth: both say about the same
+    assert (row.high or 0) - (row.low or 0) == pytest.approx((other.high or 0) - (other.low or 0), rel=0.35)
+
+
+def test_constant_values_in_a_treatment_and_everywhere() -> None:
+    rng = np.random.default_rng(21)
+    treatments = {(k,): [(rng.normal(size=50) if k else np.full(50, 3.0)).tolist() for _ in range(4)] for k in range(2)}
+    own = quantile_effects(frame(treatments), factors(2), (0.5,)).models[0]
+    row = effect(own, "a")
+    assert row.low is not None and row.high is not None and row.low < row.estimate < row.high
+    assert own.df == 3
+    treatments = {(k,): [[3.0 + k] * 20] * 3 for k in range(2)}
+    found = quantile_effects(frame(treatments), factors(2), (0.5,), iid=True)
+    row, other = found.models[0].effects[1], (found.models[0].iid or [])[1]
+    assert (row.estimate, row.low, row.high, row.p) == (0.5, 0.5, 0.5, 0.0)
+    assert (other.estimate, other.low) == (0.5, None)
+    treatments = {(k,): [[3.0] * 20] * 3 for k in range(2)}
+    row = quantile_effects(frame(treatments), factors(2), (0.5,)).models[0].effects[1]
+    assert (row.estimate, row.low, row.high, row.p) == (0.0, None, None, None)
+
+
+@pytest.mark.parametrize("gone", [[], [(1, 1)]])
+def test_coarse_values_leave_at_least_what_their_step_leaves(gone: list[tuple[int, ...]]) -> None:
+    # of every execution the median is 2, whatever is drawn
+    rng = np.random.default_rng(22)
+    treatments: dict[tuple[int, ...], list[list[float]]] = {
+        codes: [[1.0] * int(rng.integers(1, 5)) + [2.0] * 20 + [3.0] * int(rng.integers(1, 5)) for _ in range(3)]
+        for codes in product(range(3), range(2))
+        if codes not in gone
+    }
+    own = quantile_effects(frame(treatments), factors(3, 2), (0.5,)).models[0]
+    row = effect(own, "b")
+    assert row.estimate == pytest.approx(0) and row.p == pytest.approx(1)
+    assert own.effects[0].estimate == pytest.approx(2)
+    assert row.low is not None and row.high is not None
+    assert 0 < row.high - row.low < 2
+
+
+def test_settings_that_were_not_measured_together_are_in_words() -> None:
+    values = measured(np.random.default_rng(23), [codes for codes in FULL if codes[:2] != (1, 1)], 2, (20, 30))
+    found = quantile_effects(values, factors(2, 2, 2), (0.5,))
+    assert found.inestimable == ["a:b: a=a1 was not measured with b=b1; without it there is no a:b:c"]
+    assert [row.term for row in found.models[0].effects] == ["intercept", "a", "b", "c", "a:c", "b:c"]
+
+
+def test_a_single_treatment_has_an_intercept() -> None:
+    rng = np.random.default_rng(24)
+    values = frame({(1, 0): [rng.normal(size=40).tolist() for _ in range(3)]})
+    found = quantile_effects(values, factors(2, 2), (0.5,))
+    (row,) = found.models[0].effects
+    assert (row.term, row.settings) == ("intercept", {})
+    assert row.estimate == pytest.approx(float(np.median(values["y"])))
+    assert row.low is not None and row.low < row.estimate
+    assert found.models[0].df == 2
+    assert found.inestimable == ["a: measured at a1 only", "b: measured at b0 only"]
+
+
+def test_what_is_returned_of_the_data() -> None:
+    values = measured(np.random.default_rng(25), FULL, 2, (5, 9))
+    found = quantile_effects(values, factors(2, 2, 2), cluster="build")
+    assert (found.cluster, found.clusters) == ("build", 2)
+    assert [own.tau for own in found.models] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99]
+    assert quantile_effects(values, factors(2, 2, 2), []).models == []
+
+
+@pytest.mark.parametrize(
+    ("y", "taus", "confidence", "message"),
+    [
+        ([1.0, math.nan], (0.5,), 0.95, "values, all of them finite"),
+        ([], (0.5,), 0.95, "values, all of them finite"),
+        ([1.0, 2.0], (0.5, 0.0), 0.95, "tau must lie between 0 and 1, not be 0.0"),
+        ([1.0, 2.0], (1.0,), 0.95, "tau must lie between 0 and 1"),
+        ([1.0, 2.0], (math.nan,), 0.95, "tau must lie between 0 and 1"),
+        ([1.0, 2.0], (0.5,), 1.0, "confidence must lie between 0 and 1, not be 1.0"),
+    ],
+)
+def test_what_is_refused(y: list[float], taus: tuple[float, ...], confidence: float, message: str) -> None:
+    values = pd.DataFrame({"y": y, "f0": [0] * len(y), "execution": range(len(y))})
+    with pytest.raises(ValueError, match=message):
+        quantile_effects(values, factors(2), taus, confidence=confidence)

@@ -1,0 +1,179 @@
+import math
+import re
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.stats.design.tukey import MOST_PAIRS, Mean, Pair, letters, tukey_kramer
+
+# R 4.2.2: PlantGrowth
+CTRL = (4.17, 5.58, 5.18, 6.11, 4.5, 4.61, 5.17, 4.53, 5.33, 5.14)
+TRT1 = (4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69)
+TRT2 = (6.31, 5.12, 5.54, 5.5, 5.37, 5.29, 4.92, 6.15, 5.8, 5.26)
+
+
+def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[Pair]:
+    df = sum(map(len, groups)) - len(groups)
+    variance = sum(float(np.var(g) * len(g)) for g in groups) / df if df else 0.0
+    return tukey_kramer([Mean(float(np.mean(g)), 1 / len(g)) for g in groups], variance, df, confidence).pairs
+
+
+def test_plant_growth_as_r_has_it() -> None:
+    # TukeyHSD(aov(weight ~ group, PlantGrowth))
+    expected = [
+        (0, 1, -0.371, -1.062216051410459, 0.320216051410458, 0.390871144202125),
+        (0, 2, 0.494, -0.197216051410459, 1.185216051410458, 0.197995991299708),
+        (1, 2, 0.865, 0.173783948589542, 1.556216051410459, 0.012006423979453),
+    ]
+    for pair, want in zip(compared(CTRL, TRT1, TRT2), expected, strict=True):
+        found = (pair.first, pair.second, pair.difference, pair.low, pair.high, pair.p)
+        assert found == pytest.approx(want, rel=1e-7)
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+def test_unequal_counts_as_scipy_has_them(confidence: float) -> None:
+    groups = (CTRL[:4], TRT1, TRT2[:7], CTRL[5:])
+    test = stats.tukey_hsd(*groups)
+    ends = test.confidence_interval(confidence)
+    low, high = np.asarray(ends.low), np.asarray(ends.high)
+    for pair in compared(*groups, confidence=confidence):
+        i, j = pair.first, pair.second
+        # scipy has first - second
+        assert pair.low == pytest.approx(-high[i, j], rel=1e-6)
+        assert pair.high == pytest.approx(-low[i, j], rel=1e-6)
+        assert pair.p == pytest.approx(test.pvalue[i, j], rel=1e-6)
+
+
+def test_of_two_means_it_is_the_t_test() -> None:
+    (pair,) = compared(CTRL, TRT2[:6], confidence=0.99)
+    test = stats.ttest_ind(TRT2[:6], CTRL)
+    ends = test.confidence_interval(0.99)
+    assert (pair.p, pair.low, pair.high) == pytest.approx((test.pvalue, ends.low, ends.high), rel=1e-10)
+    # the general way gives the same
+    q = abs(test.statistic) * math.sqrt(2)
+    assert pair.p == pytest.approx(stats.studentized_range.sf(q, 2, 14), rel=1e-8)
+
+
+def test_without_a_variance_there_are_differences_only() -> None:
+    assert compared((1.0,), (3.0,)) == [Pair(0, 1, 2.0, None, None, None)]
+    assert compared((1.0, 1.0), (3.0, 3.0)) == [Pair(0, 1, 2.0, None, None, None)]
+    assert compared((1.0, 2.0)) == []
+
+
+def test_enormous_differences_have_a_p_of_0_and_no_warning() -> None:
+    pairs = tukey_kramer([Mean(0.0, 0.5), Mean(1e9, 0.5), Mean(-1e200, 0.5)], 1e-6, 3, 0.95).pairs
+    assert all(pair.p is not None and 0 <= pair.p < 1e-15 for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("means", "different", "expected"),
+    [
+        ([1.0, 2.0, 3.0], [], ["a", "a", "a"]),
+        ([1.0, 2.0, 3.0], [(0, 2)], ["a", "ab", "b"]),
+        ([3.0, 2.0, 1.0], [(0, 2)], ["b", "ab", "a"]),
+        ([1.0, 2.0, 3.0], [(0, 1), (0, 2), (1, 2)], ["a", "b", "c"]),
+        ([5.0], [], ["a"]),
+        ([], [], []),
+        # unequal counts: the extremes do not differ, an inner pair does
+        ([1.0, 2.0, 3.0], [(1, 2)], ["ab", "a", "b"]),
+    ],
+)
+def test_letters_by_hand(means: list[float], different: list[tuple[int, int]], expected: list[str]) -> None:
+    assert letters(means, different) == expected
+
+
+# of eight descending means: the last two differ from all others, the second also from the fourth and fifth
+DIFFERENT = [
+    (0, 6),
+    (0, 7),
+    (1, 3),
+    (1, 4),
+    (1, 6),
+    (1, 7),
+    (2, 6),
+    (2, 7),
+    (3, 6),
+    (3, 7),
+    (4, 6),
+    (4, 7),
+    (5, 6),
+    (5, 7),
+]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_letters_say_exactly_which_means_differ(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 9))
+    means = rng.normal(size=k).tolist()
+    pairs = list(combinations(range(k), 2))
+    different = [pairs[i] for i in rng.permutation(len(pairs))[: rng.integers(0, len(pairs) + 1)]]
+    words = letters(means, different)
+    for i, j in pairs:
+        assert (not set(words[i]) & set(words[j])) == ((i, j) in different)
+    assert "a" in words[int(np.argmin(means))]
+    # no letter says what another one says
+    holders = [frozenset(i for i in range(k) if letter in words[i]) for letter in sorted(set("".join(words)))]
+    assert not any(a < b for a in holders for b in holders)
+
+
+def test_letters_do_not_depend_on_the_order_of_the_pairs() -> None:
+    means = [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    words = letters(means, DIFFERENT)
+    assert letters(means, [(j, i) for i, j in reversed(DIFFERENT)]) == words
+    assert words == ["bc", "c", "bc", "b", "b", "bc", "a", "a"]
+
+
+def test_more_than_26_letters() -> None:
+    k = 30
+    words = letters([float(i) for i in range(k)], list(combinations(range(k), 2)))
+    assert words[25:28] == ["z", "a2", "b2"]
+    assert len(set(words)) == k
+
+
+def test_of_many_pairs_the_farthest_are_listed_and_the_letters_are_of_all() -> None:
+    rng = np.random.default_rng(4)
+    means = [Mean(value, 0.5) for value in rng.normal(scale=2, size=40).tolist()]
+    found = tukey_kramer(means, 1.0, 40, 0.95)
+    assert len(found.pairs) == MOST_PAIRS
+    listed = {(pair.first, pair.second) for pair in found.pairs}
+    sizes = {(i, j): abs(means[i].value - means[j].value) for i, j in combinations(range(40), 2)}
+    assert min(sizes[pair] for pair in listed) >= max(size for pair, size in sizes.items() if pair not in listed)
+    critical = stats.studentized_range.ppf(0.95, 40, 40) * math.sqrt(0.5)
+    for (i, j), size in sizes.items():
+        assert (not _of(found.letters[i]) & _of(found.letters[j])) == (size > critical)
+    assert all(p.p is not None and (p.p < 0.05) == (sizes[p.first, p.second] > critical) for p in found.pairs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_letters_of_many_means_with_gaps_say_exactly_which_differ(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = 30
+    pairs = [pair for pair in combinations(range(k), 2) if rng.random() < 0.5]
+    words = letters(rng.normal(size=k).tolist(), pairs)
+    for i, j in combinations(range(k), 2):
+        assert (not _of(words[i]) & _of(words[j])) == ((i, j) in set(pairs))
+    assert all(words)
+
+
+def test_of_a_thousand_settings_the_pairs_farthest_apart_are_kept() -> None:
+    rng = np.random.default_rng(6)
+    found = tukey_kramer([Mean(value, 0.5) for value in rng.normal(scale=20, size=1000).tolist()], 1.0, 1000, 0.95)
+    assert len(found.pairs) == MOST_PAIRS
+
+
+def test_letters_that_nobody_reads_are_left_out() -> None:
+    apart = [(i, j) for i, j in combinations(range(500), 2) if j - i > 200]
+    assert set(letters([float(i) for i in range(500)], apart)) == {""}
+
+
+def test_means_near_the_largest_float() -> None:
+    (pair,) = tukey_kramer([Mean(-1.7e308, 0.5), Mean(1.7e308, 0.5)], 1.0, 3, 0.95).pairs
+    assert (pair.difference, pair.low, pair.high) == (sys.float_info.max, None, None)
+
+
+def _of(word: str) -> set[str]:
+    return set(re.findall(r"[a-z]\d*", word))

@@ -1,0 +1,278 @@
+from typing import Any
+
+import pytest
+
+from gate.decide import importance
+from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
+from gate.words import failures, findings, numbers
+from gate.words.plain import more_are
+from tests.gate.report import examples
+
+SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (
+            examples.finding(estimate=1.051, half=0.019),
+            "head is 5.1% slower (3.2% to 7.0%, 95% interval over 5 builds)",
+        ),
+        (examples.finding(estimate=0.9, half=0.02), "head is 10.0% faster (8.0% to 12.0%, 95% interval over 5 builds)"),
+        (
+            examples.finding(estimate=1.01, half=0.02),
+            "head is 1.0% slower (1.0% faster to 3.0% slower, 95% interval over 5 builds)",
+        ),
+        (
+            examples.finding(estimate=1.0, half=0.0),
+            "head is the same as base (0.0% to 0.0%, 95% interval over 5 builds)",
+        ),
+        (
+            examples.finding(estimate=1.1, half=0.02, statistic="p99"),
+            "head's p99 time is 10.0% slower (8.0% to 12.0%, 95% interval over 5 builds)",
+        ),
+        (
+            examples.finding(estimate=1.1, half=0.02, metric="memory", unit="B"),
+            "head is 10.0% higher in memory (8.0% to 12.0%, 95% interval over 5 builds)",
+        ),
+        (
+            examples.finding(estimate=0.9, half=0.02, metric="rate", unit="1/s", better="higher"),
+            "head is 10.0% lower in rate (8.0% to 12.0%, 95% interval over 5 builds; higher is better)",
+        ),
+        (
+            examples.finding(estimate=1.1, half=0.02, base=examples.side(1.0, counts=SESSIONS)),
+            "head is 10.0% slower (8.0% to 12.0%, 95% interval over 3 and 1 sessions)",
+        ),
+        (examples.withheld(), "head is 4.9% slower (no interval: one build a side)"),
+        (examples.unbounded(), "head is 20.0% slower (the 95% interval over 5 builds has no ends)"),
+        (
+            examples.finding(ratio=examples.interval(None, None, "withheld")),
+            "head cannot be put in relation to base (no interval, over 5 builds)",
+        ),
+        (
+            examples.finding(ratio=examples.interval(1.02, 0.0, method="exact"), unit="count", metric="instructions"),
+            "head is 2.0% higher in instructions (compared as exact numbers)",
+        ),
+    ],
+)
+def test_a_sentence_for_a_newcomer(found: Finding, expected: str) -> None:
+    assert findings.sentence(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("confidence", "expected"),
+    [
+        (0.95, "95%"),
+        (0.99, "99%"),
+        (0.9958, "99.58%"),
+        (0.999973, "99.9973%"),
+        (0.03, "3%"),
+        (0.025, "2.5%"),
+        (1, "100%"),
+    ],
+)
+def test_a_confidence_is_never_rounded_to_certainty(confidence: float, expected: str) -> None:
+    assert numbers.format_percent(confidence) == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(None, "none"), (0.0, "< 0.0001"), (0.0004, "0.0004"), (0.049, "0.0490"), (0.62, "0.62"), (1, "1.00")],
+)
+def test_p_values(p: float | None, expected: str) -> None:
+    assert numbers.format_p(p) == expected
+
+
+@pytest.mark.parametrize(
+    ("side", "expected"),
+    [
+        (None, "unknown"),
+        (Commit(), "unknown"),
+        (Commit(ref="main", sha="0123456789abcdef"), "main 0123456789"),
+        (Commit(ref="0123456", sha="0123456789abcdef", dirty=True), "0123456789 with uncommitted changes"),
+        (Commit(ref="main"), "main"),
+    ],
+)
+def test_a_commit(side: Commit | None, expected: str) -> None:
+    assert numbers.commit(side) == expected
+
+
+def test_a_budget_that_cuts_the_plan_is_said() -> None:
+    assert numbers.measured(examples.only_inconclusive()).startswith(
+        "3 of 3 rounds (the plan has 12, the budget no more than 3), 3 builds"
+    )
+    plan = {"plan": {"builds": {"min": 4, "max": 12}}}
+    looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
+    assert "the plan has 12" in numbers.measured(examples.report("pass", "", [], run=looks))
+    whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
+    assert "the plan has" not in numbers.measured(examples.report("pass", "", [], run=whole))
+
+
+def test_what_was_measured() -> None:
+    assert numbers.measured(examples.passing()) == (
+        "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 23 s"
+    )
+    facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
+    uneven = examples.report("pass", "", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
+    assert numbers.measured(uneven) == (
+        "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 executions, 250 to 300 iterations a side"
+    )
+
+
+def test_the_error_level_of_the_report() -> None:
+    report = examples.passing()
+    assert numbers.error_level(report).startswith("5% for the whole report, 2.5% of it for a false regression, shared")
+    alone = examples.report("pass", "", report.findings, family=Family(method="none", size=3))
+    assert numbers.error_level(alone) == "5% for each of 3 findings, 2.5% of it for a false regression (family: none)"
+
+
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        ("nothing regressed", "Pass: nothing regressed"),
+        ("pass: nothing regressed", "Pass: nothing regressed"),
+        ("", "Pass"),
+        ("a\nb", "Pass: a\\nb"),
+    ],
+)
+def test_the_headline_says_the_verdict_once(summary: str, expected: str) -> None:
+    assert numbers.headline(examples.report("pass", summary, [])) == expected
+
+
+def test_decides_reason_and_the_accept_are_not_said_twice() -> None:
+    assert len(findings.notes(examples.accepted())) == 1
+    assert len(findings.notes(examples.accepted(reason="worse"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "build of head failed: exit 2"),
+        ({"side": None}, "a build failed: exit 2"),
+        ({"benchmark": "b"}, "build of head failed: exit 2"),
+    ],
+)
+def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
+    assert failures.title(examples.build_failure(**changes)) == expected
+
+
+def test_steps_are_quoted_for_a_shell() -> None:
+    failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
+    assert failures.repeat(failure) == [
+        "# of a gate with --keep: otherwise the directory is gone",
+        "cd '/a dir/x'",
+        "export A='it'\"'\"'s'",
+        "make",
+    ]
+    assert failures.repeat(examples.build_failure(command=None)) == []
+
+
+def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
+    failure = examples.build_failure(directory=None, environment={"a | b": "x", "A-B": "", "C": "1"}, command="make")
+    assert failures.repeat(failure) == [
+        "export C=1",
+        "# without 2 names of its environment that a shell cannot set",
+        "make",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        (examples.passing(), ""),
+        (examples.nothing(), ""),
+        (examples.only_failures(), "mend what failed and measure again"),
+        (examples.regression(), "mend it, or let it through by `[[accept]]`"),
+        (examples.only_inconclusive(), "`--set plan.builds=7` would probably settle 4 of 6 inconclusive findings"),
+        (examples.one_build(), "measure what the sentences ask for"),
+        (
+            examples.report("inconclusive", "", [examples.finding("x", "inconclusive", not_worse=True)]),
+            "nothing: what is inconclusive is shown not to be worse",
+        ),
+    ],
+)
+def test_what_to_do_next(report: Report, expected: str) -> None:
+    found = numbers.next_step(report)
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
+
+
+def test_what_is_not_worse_is_counted_apart() -> None:
+    open_one = examples.finding("a", "inconclusive", more_builds=4)
+    better = examples.finding("b", "inconclusive", not_worse=True)
+
+    def said(*found: Finding) -> tuple[str, str]:
+        report = examples.report("inconclusive", "", list(found))
+        return numbers.counts(report), numbers.next_step(report).partition(" would probably settle ")[2]
+
+    assert said(open_one, better) == (
+        "2 findings: 2 inconclusive (1 of them not worse)",
+        "the 1 that may be worse, if the noise stays as it is",
+    )
+    hopeless = examples.finding("c", "inconclusive")
+    assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")
+    assert said(better, better)[0] == "2 findings: 2 inconclusive (all of them not worse)"
+    assert said(open_one)[0] == "1 finding: 1 inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("memory", 25_276_510_208, "23.54 GiB"),
+        ("floor", "1us", "1 us"),
+        ("floor", "1us (1ns of suites)", "1 us (1 ns of suites)"),
+        ("floor", "100", "100"),
+        ("iterations", 10_000, "10,000"),
+        ("seed", 2_088_190, "2088190"),
+        ("confidence", 0.9976, "99.76%"),
+        ("turbo", True, "yes"),
+        ("budget", "15m", "15m"),
+    ],
+)
+def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, expected: str) -> None:
+    assert numbers.setting(key, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "expected"),
+    [
+        (81_234.0, "1/s", "81,234 1/s"),
+        (1_234.5, "s", "1,234 s"),
+        (-81_234.0, "1/s", "-81,234 1/s"),
+        (0.0123, "s", "12.30 ms"),
+        (12_345.6, "", "12,346"),
+        (1e12 + 0.5, "1/s", "1.000e+12 1/s"),
+    ],
+)
+def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
+    assert findings.amount(number, unit, number) == expected
+
+
+def test_how_much_was_measured_in_few_words() -> None:
+    assert numbers.measured_briefly(examples.passing()) == "5 builds a side, 3 min 23 s"
+    assert numbers.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds a side, 3 min 23 s"
+    assert numbers.measured_briefly(examples.nothing()) == "0 of 5 rounds"
+    several = examples.finding(base=examples.side(1.0, counts=SESSIONS), head=examples.side(1.0, counts=SESSIONS))
+    assert numbers.measured_briefly(examples.report("pass", "", [several])) == "3 sessions, 6 builds a side, 3 min 23 s"
+
+
+def test_one_of_anything_is_singular() -> None:
+    memory = MemoryFacts(findings=1, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
+    report = examples.report("pass", "", [examples.finding()], run=examples.run_facts(memory=memory))
+    assert numbers.memory(report) == "1 session, 2026-09-01, used for 1 of 1 finding"
+
+
+def test_what_matters_comes_first() -> None:
+    found = importance.ordered(examples.regression().findings)
+    assert [f.benchmark for f in found] == [
+        "parse-large", "startup", "scan", "walk", "encode", "render", "tokenize", "lex",
+    ]  # fmt: skip
+
+
+def test_what_is_left_out_is_counted_in_good_grammar() -> None:
+    assert (more_are(1), more_are(2, "note"), more_are(1, "note")) == (
+        "1 more is",
+        "2 more notes are",
+        "1 more note is",
+    )
+    assert more_are(1234) == "1,234 more are"

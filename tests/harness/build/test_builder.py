@@ -1,0 +1,380 @@
+"""Builds in real trees: which tree, which command, what is recorded and what a failure tells."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gate.config.study import SettingTable, Study
+from gate.config.types import BuildTable, Perturbation
+from gate.model import SIDES, Build, Failure
+from gate.units import Duration
+from harness.build.builder import ArtifactError, Recipe, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.perturb import make_shims
+from harness.errors import SourceError
+from harness.loop.hints import missing_file_hint
+from harness.process.execute import ProcessExecutor, clean_environment
+from harness.source.repository import find_repository, kept_out
+from harness.source.sides import resolve
+from harness.source.trees import open_trees
+
+if TYPE_CHECKING:
+    from tests.harness.conftest import Checkout
+
+
+@contextmanager
+def builder_of(
+    checkout: Checkout,
+    table: BuildTable | None = None,
+    *,
+    base: BuildTable | None = None,
+    caller: Mapping[str, str] = os.environ,
+    **options: Any,
+) -> Iterator[TreeBuilder]:
+    repository = find_repository(checkout.path)
+    sources = resolve(repository, base="HEAD", head=None, environment={})
+    table = table or BuildTable()
+    shares = {"base": (base or table).share, "head": table.share}
+    environment = clean_environment(caller, (), {"FROM_SET": "1"})
+    with open_trees(
+        repository,
+        sources,
+        state=checkout.path / ".perfgate",
+        share_paths={"base": shares["base"], "head": shares["head"]},
+    ) as trees:
+        recipes = {"base": Recipe(base or table, environment), "head": Recipe(table, environment)}
+        yield TreeBuilder(
+            trees,
+            {"base": recipes["base"], "head": recipes["head"]},
+            ProcessExecutor(),
+            seed=7,
+            caller=caller,
+            **options,
+        )
+
+
+def good(record: Build | Failure) -> Build:
+    assert isinstance(record, Build), record
+    return record
+
+
+def bad(record: Build | Failure) -> Failure:
+    assert isinstance(record, Failure), record
+    return record
+
+
+def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout) as builder:
+        seen = []
+        for number in range(4):
+            lengths = []
+            for side in ("head", "base"):
+                record = good(builder.build("base" if side == "base" else "head", number, 11))
+                directory = builder.directory("base" if side == "base" else "head")
+                assert (record.side, record.build, record.seed, record.artifacts) == (side, number, 11, {})
+                assert record.seconds is not None
+                assert record.seconds > 0
+                assert sorted(path.name for path in directory.iterdir()) == [".git", "a"]
+                (directory / "dirt").write_text("x")
+                lengths.append(len(str(directory)))
+                seen.append(directory)
+            assert lengths[0] == lengths[1]
+        assert len(set(seen)) == 8
+        assert [directory.exists() for directory in seen] == [False] * 6 + [True] * 2
+
+
+def test_without_path_in_perturb_of_either_side_the_paths_stay(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    fixed = BuildTable(perturb=["environment"])
+    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
+        with builder_of(checkout, head, base=base) as builder:
+            seen = set()
+            for number in range(3):
+                good(builder.build("base", number, 1))
+                good(builder.build("head", number, 1))
+                seen.add((builder.directory("base"), builder.directory("head")))
+            ((first, second),) = seen
+            assert len(str(first)) == len(str(second))
+
+
+def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    shims = tmp_path / "shims"
+    make_shims(shims, {"PATH": "/nowhere"})
+    report = 'echo "${PERFGATE_PADDING-unset}" "${PYTHONHASHSEED-unset}" "${COMPILER_PATH-unset}"; exit 1'
+
+    def told(perturb: list[Perturbation], seed: int) -> list[str]:
+        table = BuildTable(command=report, perturb=perturb)
+        with builder_of(checkout, table, caller={"PATH": os.environ["PATH"]}, shims=shims) as builder:
+            return bad(builder.build("head", 0, seed)).stderr.split()
+
+    assert told([], 5) == ["unset"] * 3
+    padding, hash_seed, linkers = told(["environment", "hash-seed", "link-order"], 5)
+    assert set(padding) == {"x"}
+    assert hash_seed == "5"
+    assert linkers == (f"{shims}/linkers" if sys.platform == "linux" else "unset")
+    assert told(["environment"], 6)[0] != padding
+
+
+def test_names_are_as_long_on_both_sides_and_differ_between_builds() -> None:
+    pairs = [(layout_name(7, build, "base"), layout_name(7, build, "head")) for build in range(50)]
+    assert all(len(base) == len(head) for base, head in pairs)
+    assert len({len(base) for base, _ in pairs}) > 15
+    assert all(name.isalpha() and len(name) <= 32 for pair in pairs for name in pair)
+    assert pairs == [(layout_name(7, build, "base"), layout_name(7, build, "head")) for build in range(50)]
+
+
+def test_a_command_builds_in_the_same_tree(checkout: Checkout) -> None:
+    checkout.commit(source="1")
+    command = 'echo {seed} $PERFGATE_SEED $PERFGATE_SIDE $PERFGATE_BUILD "${{HOME}}" >> log; cp source app'
+    command = command.replace("${{HOME}}", "${FROM_SET}{other}")
+    with builder_of(checkout, BuildTable(command=command, artifacts=["app"])) as builder:
+        first = good(builder.build("head", 0, 5))
+        directory = builder.directory("head")
+        second = good(builder.build("head", 1, 6))
+        assert builder.directory("head") == directory
+        assert (directory / "log").read_text() == "5 5 head 0 1{other}\n6 6 head 1 1{other}\n"
+        expected = {"app": "sha256:" + hashlib.sha256(b"1").hexdigest()}
+        assert first.artifacts == second.artifacts == expected
+        assert first.seconds is not None
+        assert first.seconds > 0
+
+
+def test_a_list_is_executed_without_a_shell(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command=["touch", "made {seed} $HOME"])) as builder:
+        good(builder.build("base", 0, 5))
+        assert (builder.directory("base") / "made 5 $HOME").exists()
+
+
+def test_setup_runs_once_a_side_and_is_not_counted(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup="echo $PERFGATE_SIDE >> set-up; sleep 1", command="cat set-up > seen")
+    with builder_of(checkout, table) as builder:
+        for number in range(2):
+            for side in ("base", "head"):
+                record = good(builder.build("base" if side == "base" else "head", number, 1))
+                assert record.seconds is not None
+                assert record.seconds < 0.9
+        assert (builder.directory("base") / "seen").read_text() == "base\n"
+        assert (builder.directory("head") / "seen").read_text() == "head\n"
+
+
+def test_with_setup_only_the_tree_stays(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(setup="mkdir -p node_modules/x")) as builder:
+        assert good(builder.build("base", 0, 1)).seconds == 0
+        directory = builder.directory("base")
+        good(builder.build("base", 1, 1))
+        assert builder.directory("base") == directory
+        assert (directory / "node_modules/x").is_dir()
+
+
+def test_each_side_has_its_own_table_and_paths_stay_of_one_length(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(), base=BuildTable(command="touch built")) as builder:
+        for number in range(2):
+            good(builder.build("base", number, 1))
+            good(builder.build("head", number, 1))
+            base, head = builder.directory("base"), builder.directory("head")
+            assert len(str(base)) == len(str(head))
+            assert ((base / "built").exists(), (head / "built").exists()) == (True, False)
+
+
+def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    # as go has it, so that it is in no difference
+    caller = {"PATH": os.environ["PATH"], "MY_TOKEN": "secret", "GOFLAGS": "-ldflags=-s"}
+    table = BuildTable(command="echo {seed}; echo wrong >&2; exit 3")
+    shims = tmp_path / "shims"
+    make_shims(shims, caller)
+    with builder_of(checkout, table, caller=caller, session=2, shims=shims) as builder:
+        failure = bad(builder.build("head", 1, 5))
+        assert (failure.kind, failure.side, failure.session, failure.build) == ("build", "head", 2, 1)
+        assert failure.status == "exit 3"
+        assert failure.stderr == "--- standard output ---\n5\n--- standard error ---\nwrong"
+        assert failure.command == "echo 5; echo wrong >&2; exit 3"
+        assert failure.directory == str(builder.directory("head"))
+        assert failure.environment == {
+            "FROM_SET": "1",
+            "MY_TOKEN": "",
+            "PERFGATE_BUILD": "1",
+            "PERFGATE_SEED": "5",
+            "PERFGATE_SIDE": "head",
+            "PYTHONHASHSEED": "5",
+        }
+
+
+def test_standard_output_is_told_when_there_are_no_errors(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="echo x.c:1: no semicolon; exit 1")) as builder:
+        assert bad(builder.build("head", 0, 5)).stderr == "x.c:1: no semicolon"
+
+
+def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
+    checkout.commit(_dot_gitignore="data/\n", a="1")
+    checkout.write(data__large="1")
+    with builder_of(checkout, BuildTable(command="cat data/large")) as builder:
+        failure = bad(builder.build("head", 0, 5))
+        repository = find_repository(checkout.path)
+        hint = missing_file_hint(failure, partial(kept_out, repository), repository.project)
+        assert hint is not None
+        assert hint.startswith('the worktree holds only what git tracks; "data/large" is ignored by git')
+    with builder_of(checkout, BuildTable(command="cat data/large", share=["data"])) as builder:
+        good(builder.build("head", 0, 5))
+
+
+def test_a_time_out(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="sleep 20", timeout=Duration(0.2))) as builder:
+        assert "time-out" in bad(builder.build("head", 0, 5)).status
+
+
+def test_a_setup_that_failed_is_not_tried_again(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true")
+    with builder_of(checkout, table) as builder:
+        first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
+        assert (first.kind, first.status, first.build, second.build) == ("build", "set-up: exit 7", 0, 1)
+        assert second.command == table.setup
+        assert (tmp_path / "ran").read_text() == "ran\n"
+
+
+def test_a_missing_artifact_is_a_failure(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="true", artifacts=["out/app"])) as builder:
+        failure = bad(builder.build("head", 0, 5))
+        assert failure.status == "the build made no out/app, which [build] artifacts names"
+        assert failure.command == "true"
+
+
+def test_a_tree_that_cannot_be_made(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout) as builder:
+        with monkeypatch.context() as without_git:
+            without_git.setenv("PATH", "/nowhere")
+            with pytest.raises(SourceError):
+                builder.build("head", 0, 5)
+        good(builder.build("head", 0, 5))
+        with monkeypatch.context() as without_git:
+            without_git.setenv("PATH", "/nowhere")
+            assert "git is not on PATH" in bad(builder.build("head", 1, 5)).status
+
+
+def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
+    def tree(name: str, content: str) -> str:
+        folder = tmp_path / name / "out/deep"
+        folder.mkdir(parents=True)
+        (folder / "b").write_text(content)
+        (folder.parent / "a").write_text("1")
+        (folder.parent / "link").symlink_to("a")
+        (folder.parent / "linked").symlink_to("deep")
+        os.mkfifo(folder / "pipe")
+        return hash_artifacts(tmp_path / name, ["out/"])["out/"]
+
+    assert tree("x", "same") == tree("y", "same")
+    assert tree("z", "other") != tree("v", "same")
+    for path in ("../x", "/etc/passwd", "x/../../y"):
+        with pytest.raises(ArtifactError, match="is not a path inside the project"):
+            hash_artifacts(tmp_path, [path])
+
+
+# --- variants -------------------------------------------------------------------------------------------------------
+
+STUDY = Study(
+    factor={
+        "opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(value="3 x")},
+        "load": [1, 8],
+    }
+)
+O2, O3 = {"opt": "O2"}, {"opt": "O3"}
+
+
+def test_each_setting_that_builds_depend_on_has_a_tree_of_its_own(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    command = 'echo {seed} {opt} "$CFLAGS" $PERFGATE_FACTOR_OPT $FROM_SET >> log'
+    with builder_of(checkout, BuildTable(command=command), study=STUDY) as builder:
+        for number, seed in ((0, 5), (1, 6)):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    record = good(builder.build(side, number, seed, factors))
+                    assert (record.side, record.build, record.seed, record.factors) == (side, number, seed, factors)
+        directories = [builder.directory(side, factors) for factors in (O2, O3) for side in SIDES]
+        assert len(set(directories)) == 4
+        assert len({len(str(directory)) for directory in directories}) == 1
+        logs = [(directory / "log").read_text() for directory in directories]
+        assert logs == ["5 O2 -O2 O2 1\n6 O2 -O2 O2 1\n"] * 2 + ["5 3 x  3 x 1\n6 3 x  3 x 1\n"] * 2
+
+
+def test_without_such_settings_the_tree_is_where_it_was(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="true"), study=STUDY) as builder:
+        assert good(builder.build("head", 0, 1, {})).factors == {}
+        # the work directory is outside of the checkout, and the tree right in it
+        assert re.fullmatch(r"perfgate-[0-9a-f]{8}", builder.directory("head").parent.name)
+
+
+def test_each_tree_is_set_up(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup='echo "$CFLAGS" >> set-up', command="true")
+    with builder_of(checkout, table, study=STUDY) as builder:
+        for number in range(2):
+            good(builder.build("head", number, 1, O2))
+            good(builder.build("head", number, 1, O3))
+        assert (builder.directory("head", O2) / "set-up").read_text() == "-O2\n"
+        assert (builder.directory("head", O3) / "set-up").read_text() == "\n"
+
+
+def test_a_set_up_that_failed_is_of_its_tree(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup='test -z "$CFLAGS"', command="true")
+    with builder_of(checkout, table, study=STUDY) as builder:
+        failure = bad(builder.build("head", 0, 1, O2))
+        assert (failure.status, failure.factors) == ("set-up: exit 1", O2)
+        assert bad(builder.build("head", 1, 1, O2)).build == 1
+        good(builder.build("head", 0, 1, O3))
+
+
+def test_a_broken_variant_tells_its_settings(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="echo {opt}; exit 3"), study=STUDY) as builder:
+        failure = bad(builder.build("base", 1, 5, O3))
+        assert (failure.side, failure.build, failure.factors) == ("base", 1, O3)
+        assert (failure.command, failure.stderr) == ("echo '3 x'; exit 3", "3 x")
+        assert failure.environment is not None
+        assert failure.environment["PERFGATE_FACTOR_OPT"] == "3 x"
+        assert failure.directory == str(builder.directory("base", O3))
+
+
+def test_fresh_checkouts_of_variants_have_paths_of_one_length(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, study=STUDY) as builder:
+        seen = set()
+        for number in range(3):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    good(builder.build(side, number, 1, factors))
+            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
+            assert all(directory.is_dir() for directory in directories)
+            assert len({len(str(directory)) for directory in directories}) == 1
+            seen |= directories
+        assert len(seen) == 12
+
+
+def test_names_of_variants_are_of_one_length_and_of_their_settings() -> None:
+    many = [variant_name({"opt": each, "n": number}) for each in ("a", "bb", "c c") for number in range(200)]
+    assert {len(name) for name in many} == {8}
+    assert all(name.isascii() and name.isalpha() for name in many)
+    assert len(set(many)) == 600
+    assert variant_name({}) == ""
+    assert variant_name({"n": 1, "opt": "a"}) == variant_name({"opt": "a", "n": 1.0})

@@ -1,0 +1,221 @@
+"""Which arguments of a linker change places, and which linker gets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.build import linker
+from harness.build.linker import expanded, link, real_linker, relocatable
+
+# gcc 12.2 linking a.o b.o c.o -lm with -pie, shortened: `gcc -### a.o b.o c.o -lm`
+GCC = [
+    "-plugin",
+    "/usr/lib/gcc/liblto_plugin.so",
+    "-plugin-opt=-fresolution=/tmp/ccFsRQRT.res",
+    "--build-id",
+    "--eh-frame-hdr",
+    "-m",
+    "elf_x86_64",
+    "--as-needed",
+    "-dynamic-linker",
+    "/lib64/ld-linux-x86-64.so.2",
+    "-pie",
+    "-o",
+    "x.o",
+    "/usr/lib/Scrt1.o",
+    "/usr/lib/crti.o",
+    "/usr/lib/crtbeginS.o",
+    "-L/usr/lib",
+    "a.o",
+    "b.o",
+    "c.o",
+    "-lm",
+    "libz.a",
+    "-lgcc",
+    "--push-state",
+    "--as-needed",
+    "-lgcc_s",
+    "--pop-state",
+    "-lc",
+    "/usr/lib/crtendS.o",
+    "/usr/lib/crtn.o",
+]
+
+
+def permuted(arguments: list[str], seed: int) -> list[str]:
+    return linker.permuted(arguments, seed, lambda path: True)
+
+
+def orders(arguments: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(permuted(arguments, seed)) for seed in range(200)}
+
+
+def test_only_the_program_s_objects_change_places() -> None:
+    found = orders(GCC)
+    assert len(found) == 6
+    first = GCC.index("a.o")
+    for order in found:
+        assert sorted(order[first : first + 3]) == ["a.o", "b.o", "c.o"]
+        assert [*order[:first], "a.o", "b.o", "c.o", *order[first + 3 :]] == GCC
+
+
+def test_every_order_is_as_likely() -> None:
+    counts: dict[tuple[str, ...], int] = {}
+    for seed in range(6000):
+        order = tuple(permuted(["a.o", "b.o", "c.o"], seed))
+        counts[order] = counts.get(order, 0) + 1
+    assert len(counts) == 6
+    # chi-squared with 5 degrees of freedom, beyond its 99.9% quantile
+    assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 20.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fixed"),
+    [
+        # the value of an option, known or not
+        ("-o a.o b.o c.o", ["-o", "a.o"]),
+        ("-new-option a.o b.o c.o", ["-new-option", "a.o"]),
+        ("--Map a.o b.o c.o", ["--Map", "a.o"]),
+    ],
+)
+def test_a_value_is_no_object(arguments: str, fixed: list[str]) -> None:
+    found = orders(arguments.split())
+    assert {order[:2] for order in found} == {tuple(fixed)}
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "a.o liba.a b.o",
+        "a.o -lm b.o",
+        "a.o --start-group b.o --end-group",
+        "--start-lib a.o b.o --end-lib",
+        "-r a.o b.o",
+        "-relocatable a.o b.o",
+        "-T board.ld a.o b.o",
+        "-Tboard.ld a.o b.o",
+        "--script=board.ld a.o b.o",
+        "-z muldefs a.o b.o",
+        "--allow-multiple-definition a.o b.o",
+        "--symbol-ordering-file=order a.o b.o",
+        "--oformat=binary a.o b.o",
+        "-b binary a.o b.o",
+        "crt1.o crti.o libasan_preinit.o",
+        "a.so b.so",
+        "@missing.o @other.o",
+        "",
+    ],
+)
+def test_these_stay(arguments: str) -> None:
+    assert orders(arguments.split()) == {tuple(arguments.split())}
+
+
+@pytest.mark.parametrize(
+    "before", ["-L/usr/lib", "-lm", "--as-needed", "-Bstatic", "-soname=x", "-O1", "--whole-archive", "--start-group"]
+)
+def test_after_what_takes_no_value_objects_move(before: str) -> None:
+    assert len(orders([before, "a.o", "b.rcgu.o", "c.obj"])) == 6
+
+
+def test_runs_are_shuffled_by_themselves() -> None:
+    found = orders(["a.o", "b.o", "liba.a", "c.o", "d.o", "--end-lib", "e.o", "f.o"])
+    assert len(found) == 8
+    assert {order[2] for order in found} == {"liba.a"}
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"\x7fELF\2\1\1" + bytes(9) + b"\1\0", True),
+        (b"\x7fELF\2\1\1" + bytes(9) + b"\3\0", False),  # a shared library
+        (b"\x7fELF\1\2\1" + bytes(9) + b"\0\1", True),  # another byte order
+        (b"\x7fELF\1\2\1" + bytes(9) + b"\1\0", False),
+        (b"BC\xc0\xde" + bytes(20), True),
+        (b"!<arch>\n" + bytes(20), False),
+        (b"\x7fELF", False),
+        (b"", False),
+    ],
+)
+def test_what_is_an_object(tmp_path: Path, head: bytes, expected: bool) -> None:
+    (tmp_path / "a.o").write_bytes(head)
+    assert relocatable(str(tmp_path / "a.o")) is expected
+
+
+def test_what_cannot_be_read_stays(tmp_path: Path) -> None:
+    assert not relocatable(str(tmp_path / "a.o"))
+    assert not relocatable(str(tmp_path))
+    assert {tuple(linker.permuted(["a.o", "b.o"], seed)) for seed in range(9)} == {("a.o", "b.o")}
+
+
+def test_a_response_file(tmp_path: Path) -> None:
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.write_text("c.o\n\n  'd e.o'")
+    outer.write_text(f'a.o b\\ b.o "q\\"q.o" "" @{inner}\n@missing')
+    assert expanded(["-pie", f"@{outer}", "z.o"]) == [
+        "-pie", "a.o", "b b.o", 'q"q.o', "", "c.o", "d e.o", "@missing", "z.o",
+    ]  # fmt: skip
+
+
+def test_response_files_without_end(tmp_path: Path) -> None:
+    endless = tmp_path / "endless"
+    endless.write_text(f"a.o @{endless}")
+    with pytest.raises(ValueError, match="nest"):
+        expanded([f"@{endless}"])
+    real = program(tmp_path / "bin/ld")
+    shim = program(tmp_path / "shims/collect-ld")
+    environment = {"PATH": str(tmp_path / "bin"), "PERFGATE_SEED": "1"}
+    assert link(shim, [f"@{endless}"], environment) == [str(real), f"@{endless}"]
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def shim(tmp_path: Path) -> Path:
+    program(tmp_path / "shims/ld.lld")
+    program(tmp_path / "shims/ld")
+    return program(tmp_path / "shims/collect-ld")
+
+
+def test_gcc_s_own_folders_come_before_path(tmp_path: Path, shim: Path) -> None:
+    environment = {"PATH": str(tmp_path / "bin"), "COMPILER_PATH": f"{shim.parent}/:{tmp_path}/gcc/:{tmp_path}/late/"}
+    assert real_linker(shim, ["a.o"], environment) is None
+    on_path = program(tmp_path / "bin/ld")
+    assert real_linker(shim, ["a.o"], environment) == str(on_path)
+    late = program(tmp_path / "late/ld")
+    assert real_linker(shim, ["a.o"], environment) == str(late)
+    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) is None
+    lld = program(tmp_path / "gcc/ld.lld")
+    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) == str(lld)
+    # a folder named ld, or one without the right to execute it, is no linker
+    (tmp_path / "gcc/ld").mkdir()
+    assert real_linker(shim, ["a.o"], environment) == str(late)
+    real = program(tmp_path / "late/real-ld")
+    assert real_linker(shim, ["-fuse-ld=lld"], environment) == str(real)
+
+
+def test_a_cross_compiler_s_linker(tmp_path: Path, shim: Path) -> None:
+    program(tmp_path / "bin/ld")
+    crossed = program(tmp_path / "bin/aarch64-linux-gnu-ld")
+    environment = {"PATH": str(tmp_path / "bin"), "COLLECT_GCC": "/usr/bin/aarch64-linux-gnu-gcc-12"}
+    assert real_linker(shim, [], environment) == str(crossed)
+
+
+def test_the_shim_of_another_run_is_a_linker_like_others(tmp_path: Path, shim: Path) -> None:
+    outer = program(tmp_path / "outer/collect-ld")
+    environment = {"PATH": "", "COMPILER_PATH": f"{shim.parent}:{outer.parent}", "PERFGATE_SEED": "1"}
+    assert link(shim, ["-fuse-ld=lld", "a.o"], environment) == [str(outer), "-fuse-ld=lld", "a.o"]
+
+
+def test_only_collect_ld_is_given_the_choice_of_a_linker(tmp_path: Path, shim: Path) -> None:
+    lld = program(tmp_path / "bin/ld.lld")
+    environment = {"PATH": f"{shim.parent}:{tmp_path}/bin", "PERFGATE_SEED": "1"}
+    assert link(shim, ["-fuse-ld=lld", "a.o"], environment) == [str(lld), "a.o"]
+    assert link(shim.parent / "ld.lld", ["a.o"], environment) == [str(lld), "a.o"]

@@ -1,0 +1,224 @@
+"""What is set for builds and executions, and the programs that stand before the linkers and node."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate.config.types import PERTURBATIONS
+from harness.build.perturb import build_environment, execution_environment, make_shims, without_shims
+from harness.process.execute import PADDING
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
+
+
+def program(path: Path, script: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder with a go that knows -randlayout and has a GOFLAGS of its own, and a node that prints its arguments."""
+    folder = tmp_path / "tools"
+    go = """#!/bin/sh
+[ "$GOTOOLCHAIN" = local ] || exit 9
+case "$*" in
+"tool link -help") echo "  -randlayout int" >&2; exit 2 ;;
+"env GOFLAGS") echo "${GOFLAGS--mod=vendor}" ;;
+esac
+"""
+    program(folder / "go", go)
+    program(folder / "node", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    return folder
+
+
+@pytest.fixture
+def shims(tmp_path: Path, tools: Path) -> Path:
+    made = tmp_path / "the shims of a run"
+    make_shims(made, {"PATH": str(tools)})
+    return made
+
+
+def test_nothing_is_perturbed_when_nothing_is_wanted(shims: Path, tools: Path) -> None:
+    assert build_environment([], 5, {"PATH": str(tools)}, shims) == {}
+    assert execution_environment([], 5, {"PATH": str(tools)}, shims) == {}
+
+
+@linux
+def test_everything_of_a_build(shims: Path, tools: Path) -> None:
+    added = build_environment(PERTURBATIONS, 5, {"PATH": str(tools)}, shims)
+    assert set(added.pop(PADDING)) <= {"x"}
+    assert added == {
+        "PYTHONHASHSEED": "5",
+        "COMPILER_PATH": f"{shims}/linkers",
+        "GOFLAGS": "-mod=vendor -ldflags=-randlayout=5",
+    }
+
+
+def test_everything_of_an_execution(shims: Path, tools: Path) -> None:
+    assert execution_environment(PERTURBATIONS, 5, {"PATH": str(tools)}, shims) == {
+        "PYTHONHASHSEED": "5",
+        "GOFLAGS": "-mod=vendor -ldflags=-randlayout=5",
+        "PATH": f"{shims}/node:{tools}",
+    }
+
+
+def test_the_padding_is_of_up_to_a_page_and_of_the_seed() -> None:
+    lengths = [len(build_environment(["environment"], seed, {}, None)[PADDING]) for seed in range(400)]
+    assert max(lengths) < 4096
+    assert min(lengths) < 200 < 3900 < max(lengths)
+    assert lengths[7] == len(build_environment(["environment"], 7, {}, None)[PADDING])
+
+
+def test_what_the_user_set_stays(shims: Path, tools: Path) -> None:
+    own = {
+        "PATH": str(tools),
+        "PYTHONHASHSEED": "0",
+        "COMPILER_PATH": "/opt/tools",
+        "GOFLAGS": "-trimpath -ldflags=-s",
+    }
+    added = build_environment(["hash-seed", "link-order", "go-randlayout"], 5, own, shims)
+    assert added == ({"COMPILER_PATH": f"{shims}/linkers:/opt/tools"} if sys.platform == "linux" else {})
+    assert execution_environment(["hash-seed", "go-randlayout"], 5, own, shims) == {"PATH": f"{shims}/node:{tools}"}
+    more = build_environment(["go-randlayout"], 5, {**own, "GOFLAGS": "-trimpath"}, shims)
+    assert more == {"GOFLAGS": "-trimpath -ldflags=-randlayout=5"}
+
+
+def test_a_seed_of_zero_lays_go_out_too(shims: Path) -> None:
+    # to go's linker 0 means not to
+    assert build_environment(["go-randlayout"], 0, {}, shims)["GOFLAGS"].endswith("=1")
+
+
+def test_python_takes_the_seed(shims: Path) -> None:
+    for seed in (0, 5, 2**31 - 1, 2**40):
+        added = execution_environment(["hash-seed"], seed, {"PATH": ""}, shims)
+        command = [sys.executable, "-c", "print(hash('a'))"]
+        first, second = (
+            subprocess.run(command, env=added, capture_output=True, text=True, check=True).stdout for _ in range(2)
+        )
+        assert first == second
+
+
+def test_an_older_go_is_left_alone(tmp_path: Path, tools: Path) -> None:
+    program(tools / "go", "#!/bin/sh\necho '  -race' >&2\n")
+    make_shims(tmp_path / "shims", {"PATH": str(tools)})
+    assert build_environment(["go-randlayout"], 5, {}, tmp_path / "shims") == {}
+
+
+@pytest.mark.parametrize("script", ["#!/nowhere\n", "#!/bin/sh\nkill -9 $$\n"])
+def test_a_broken_go_is_left_alone(tmp_path: Path, tools: Path, script: str) -> None:
+    program(tools / "go", script)
+    make_shims(tmp_path / "shims", {"PATH": str(tools)})
+    assert build_environment(["go-randlayout"], 5, {}, tmp_path / "shims") == {}
+
+
+def test_without_go_and_node_nothing_is_said_of_them(tmp_path: Path) -> None:
+    make_shims(tmp_path / "shims", {"PATH": "/nowhere"})
+    assert execution_environment(PERTURBATIONS, 5, {"PATH": "/nowhere"}, tmp_path / "shims") == {"PYTHONHASHSEED": "5"}
+
+
+def test_a_folder_that_no_search_path_can_name(tmp_path: Path, tools: Path) -> None:
+    folder = tmp_path / "a:b"
+    make_shims(folder, {"PATH": str(tools)})
+    assert build_environment(["link-order", "go-randlayout"], 5, {}, folder) == {}
+    assert execution_environment(["hash-seed"], 5, {"PATH": str(tools)}, folder) == {"PYTHONHASHSEED": "5"}
+
+
+def test_node_gets_the_seed_and_its_own_arguments(shims: Path, tools: Path) -> None:
+    path = execution_environment(["hash-seed"], 5, {"PATH": f"/nowhere:{tools}:/usr/bin:/bin"}, shims)["PATH"]
+    environment = {"PATH": path, "PERFGATE_SEED": "5"}
+    done = subprocess.run(
+        ["node", "a b", "*", "", "-e"], env=environment, cwd=tools, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "--hash-seed=5\na b\n*\n\n-e\n"
+
+
+def test_a_node_that_is_gone(shims: Path) -> None:
+    done = subprocess.run(
+        [str(shims / "node/node")], env={"PATH": f"{shims}/node:/nowhere"}, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (127, b"node: not found\n")
+
+
+@linux
+def test_failures_name_no_folder_of_the_run(shims: Path, tools: Path) -> None:
+    own = {"PATH": str(tools), "HOME": "/root"}
+    build = {**own, **build_environment(["link-order"], 5, own, shims)}
+    execution = {**own, **execution_environment(["hash-seed"], 5, own, shims), "PYTHONHASHSEED": "5"}
+    assert without_shims(build, shims) == own
+    assert without_shims(execution, shims) == {**own, "PYTHONHASHSEED": "5"}
+    assert without_shims(build, None) == build
+    other = {**own, "COMPILER_PATH": "/opt/tools"}
+    assert without_shims({**other, **build_environment(["link-order"], 5, other, shims)}, shims) == other
+
+
+@linux
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was linked)")
+class TestLinking:
+    """Real objects through a real gcc."""
+
+    NAMES = ("one", "two", "three", "four", "five", "six")
+
+    @pytest.fixture
+    def objects(self, tmp_path: Path) -> Path:
+        folder = tmp_path / "objects of a program"
+        folder.mkdir()
+        for number, name in enumerate(self.NAMES):
+            (folder / f"{name}.c").write_text(f"int {name}(void) {{ return {number}; }}\n")
+        (folder / "main.c").write_text("int six(void);\nint main(void) { return six() - 5; }\n")
+        subprocess.run(["gcc", "-c", *(f"{name}.c" for name in (*self.NAMES, "main"))], cwd=folder, check=True)
+        return folder
+
+    def order(self, folder: Path, shims: Path, seed: str | None, *arguments: str) -> list[str]:
+        """Link with gcc, run what came out, and list its functions by address."""
+        environment = {**os.environ, **build_environment(["link-order"], 1, {}, shims)}
+        environment.pop("PERFGATE_SEED", None)
+        seeded = {"PERFGATE_SEED": seed} if seed is not None else {}
+        inputs = arguments or tuple(f"{name}.o" for name in (*self.NAMES, "main"))
+        subprocess.run(["gcc", *inputs, "-o", "program"], cwd=folder, env={**environment, **seeded}, check=True)
+        subprocess.run(["./program"], cwd=folder, check=True)
+        done = subprocess.run(["nm", "-n", "program"], cwd=folder, capture_output=True, text=True, check=True)
+        return [line.split()[-1] for line in done.stdout.splitlines() if line.split()[-1] in self.NAMES]
+
+    def test_the_seed_gives_the_order(self, objects: Path, shims: Path) -> None:
+        orders = {seed: self.order(objects, shims, seed) for seed in "12345"}
+        assert all(sorted(order) == sorted(self.NAMES) for order in orders.values())
+        assert len({tuple(order) for order in orders.values()}) > 3
+        assert orders["1"] == self.order(objects, shims, "1")
+
+    @pytest.mark.parametrize("seed", [None, "", "five"])
+    def test_without_a_seed_it_is_as_if_perfgate_were_not_there(
+        self, objects: Path, shims: Path, seed: str | None
+    ) -> None:
+        assert self.order(objects, shims, seed) == list(self.NAMES)
+
+    def test_another_linker_is_the_one_that_was_asked_for(self, objects: Path, shims: Path, tmp_path: Path) -> None:
+        log = tmp_path / "log"
+        program(tmp_path / "own/ld.gold", f'#!/bin/sh\necho "$@" > "{log}"\nexec ld "$@"\n')
+        inputs = [f"{name}.o" for name in (*self.NAMES, "main")]
+        order = self.order(objects, shims, "1", f"-B{tmp_path}/own/", "-fuse-ld=gold", *inputs)
+        assert order == self.order(objects, shims, "1")
+        assert "-fuse-ld" not in log.read_text()
+
+    def test_a_response_file_too_long_for_a_command_line(self, objects: Path, shims: Path) -> None:
+        places = [objects / f"{name}.o" for name in (*self.NAMES, "main")]
+        # the spaces in the path must be escaped; the symbols make it longer than exec takes
+        lines = [str(place).replace(" ", "\\ ") for place in places]
+        lines += [f"-Wl,--defsym,perfgate_{number:0100}=0" for number in range(30_000)]
+        (objects / "response").write_text("\n".join(lines))
+        order = self.order(objects, shims, "1", "@response")
+        assert order == self.order(objects, shims, "1")
+
+    def test_a_linker_that_is_not_there_is_named(self, objects: Path, shims: Path) -> None:
+        done = subprocess.run(
+            [str(shims / "linkers/ld.mold"), "main.o"], env={"PATH": "/nowhere"}, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (1, b"perfgate: ld.mold: not found\n")

@@ -1,0 +1,365 @@
+"""Whole machines: which are fit, which are not, and that nothing unreadable is ever ok."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.host.fitness import Check, Tree, examine, problems, standing_problems, unfit
+from harness.host.fitness.counters import Window
+from tests.support import machines
+from tests.support.machines import QUIET, machine, process, ticks, window
+
+EXAMINE = "harness.host.fitness.examination"
+
+
+def found(
+    monkeypatch: pytest.MonkeyPatch, tree: Tree, later: Mapping[str, str | None] | None = None
+) -> dict[str, Check]:
+    """All checks of a machine, which changes so while it is watched."""
+
+    def watch(files: Tree, seconds: float) -> Window:
+        return window(files, later={} if later is None else later)
+
+    monkeypatch.setattr(f"{EXAMINE}.watch", watch)
+    return {check.name: check for check in examine(tree.root / "history.sqlite", tree)}
+
+
+def states(checks: Mapping[str, Check], state: str) -> set[str]:
+    return {name for name, check in checks.items() if check.state == state}
+
+
+HERE = {"tools", "temporary files", "history", "other gates"}
+"""Checks of the machine that the tests run on."""
+
+
+@pytest.fixture
+def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the machine that the tests run on out."""
+    ok = Check("here", "ok", "", "")
+    monkeypatch.setattr(f"{EXAMINE}.places.temporary", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.places.others", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.tools.tools", lambda: ok)
+
+
+def quiet_vm(root: Path) -> Tree:
+    return machine(root, "cloud-vm", quiet=QUIET, begin=ticks())
+
+
+SPUN = ticks(busy=52, idle=148, own=50)
+"""After a second in which hardly anybody but this process ran."""
+
+
+@pytest.mark.usefixtures("fit_here")
+def test_a_quiet_virtual_machine_is_fit_with_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = found(monkeypatch, quiet_vm(tmp_path), SPUN)
+    assert unfit(checks.values()) == []
+    assert states(checks, "warn") == {"virtual machine"}
+    # what a virtual machine does not show is unknown
+    assert states(checks, "unknown") == {"governor", "turbo", "thermal throttling", "smt"}
+    assert problems(Tree(tmp_path), 0) == []
+    assert standing_problems(Tree(tmp_path)) == []
+
+
+@pytest.mark.usefixtures("fit_here")
+def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = machine(tmp_path, "laptop", begin=ticks(processors=8))
+    spun = ticks(busy=104, idle=696, own=100, processors=8)
+    checks = found(monkeypatch, tree, spun)
+    assert [check.name for check in unfit(checks.values())] == ["power supply"]
+    assert [text.partition(":")[0] for text in standing_problems(tree)] == ["power supply"]
+    assert states(checks, "warn") == {
+        "governor", "turbo", "smt", "processor kinds", "huge pages", "perf events",
+    }  # fmt: skip
+    assert states(checks, "unknown") == set()
+    assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
+    assert checks["processor kinds"].command is not None
+    assert checks["processor kinds"].command.startswith('cpus = "0-3"')
+    machines.write(tmp_path, ticks(processors=8))
+    machines.write(tmp_path, {"sys/class/power_supply/BAT0/status": "Charging"})
+    assert unfit(found(monkeypatch, tree, spun).values()) == []
+
+
+@pytest.mark.usefixtures("fit_here")
+def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = machine(tmp_path, "raspberry-pi", begin=ticks(processors=4))
+    checks = found(monkeypatch, tree, ticks(busy=101, idle=299, own=100, processors=4))
+    assert unfit(checks.values()) == []
+    assert checks["thermal throttling"].value == "since boot, not now: too little voltage, throttled"
+    assert checks["virtual machine"].value == "no"
+    assert checks["smt"].value == "off"
+    assert states(checks, "warn") == {"governor", "thermal throttling", "perf events"}
+    assert states(checks, "unknown") == {
+        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "huge pages",
+    }  # fmt: skip
+    machines.write(tmp_path, {"sys/devices/platform/soc/soc:firmware/get_throttled": "50005"})
+    assert found(monkeypatch, tree)["thermal throttling"].state == "bad"
+
+
+@pytest.mark.usefixtures("fit_here")
+@pytest.mark.parametrize(
+    ("what", "files", "later", "names"),
+    [
+        ("overloaded", {"proc/loadavg": "7.90 6.00 5.00 9/200 300"}, ticks(busy=200, idle=0, own=60), ["load", "other processes"]),
+        ("waiting", {"proc/pressure/cpu": "some avg10=71.00 avg60=1.0 avg300=1.0 total=1"}, ticks(busy=110, idle=90, own=58), ["cpu pressure"]),
+        ("steal", {}, ticks(busy=60, idle=100, steal=40, own=58), ["steal time"]),
+        (
+            "quota",
+            {"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000"},
+            {**SPUN, "sys/fs/cgroup/cpu/cpu.stat": "nr_periods 10\nnr_throttled 5\nthrottled_time 240000000"},
+            ["cpu quota"],
+        ),
+        (
+            "swapping",
+            {"proc/meminfo": "MemTotal: 8000000 kB\nMemAvailable: 300000 kB\nSwapTotal: 2000000 kB\nSwapFree: 500000 kB"},
+            {**SPUN, "proc/vmstat": "pswpin 900\npswpout 2000\noom_kill 0"},
+            ["memory", "swap"],
+        ),
+        (
+            "powersave",
+            {"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave", "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver": "acpi-cpufreq"},
+            SPUN,
+            ["governor"],
+        ),
+        ("low power", {"sys/firmware/acpi/platform_profile": "low-power"}, SPUN, ["governor"]),
+        (
+            "heat",
+            {"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count": "4"},
+            {**SPUN, "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count": "7"},
+            ["thermal throttling"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_virtual_machine_becomes_unfit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    files: Mapping[str, str | None],
+    later: Mapping[str, str | None],
+    names: list[str],
+) -> None:
+    tree = quiet_vm(tmp_path)
+    machines.write(tmp_path, files)
+    checks = found(monkeypatch, tree, later)
+    assert [check.name for check in unfit(checks.values())] == names, what
+    # the same words before a run, without the tools
+    quiet_vm(tmp_path)
+    machines.write(tmp_path, {"proc/vmstat": "pswpin 0\npswpout 0", **files})
+    assert [text.partition(":")[0] for text in problems(tree, 0)] == names
+
+
+@pytest.mark.usefixtures("fit_here")
+def test_a_load_of_the_past_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = quiet_vm(tmp_path)
+    past = "some avg10=71.00 avg60=10.00 avg300=1.00 total=1"
+    machines.write(
+        tmp_path, {"proc/loadavg": "3.90 2.00 1.00 1/200 300", "proc/pressure/cpu": past, "proc/pressure/io": past}
+    )
+    checks = found(monkeypatch, tree, SPUN)
+    assert states(checks, "warn") == {"load", "cpu pressure", "io pressure", "virtual machine"}
+    assert unfit(checks.values()) == []
+
+
+def test_nothing_of_an_empty_tree_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # as on macOS
+    checks = found(monkeypatch, Tree(tmp_path / "nowhere"))
+    assert {name: check.state for name, check in checks.items() if check.state != "unknown" and name not in HERE} == {}
+    assert all(check.command is None for check in checks.values() if check.state == "unknown")
+
+
+def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for nonsense in ("", "nonsense", "-1 \x00 9e999 99999999999999999999999999999", "1 " * 50):
+        machine(tmp_path, "laptop")
+        for path in tmp_path.rglob("*"):
+            if path.is_file():
+                path.write_text(nonsense, encoding="utf-8")
+        checks = found(monkeypatch, Tree(tmp_path))
+        assert "steal time" in checks
+        if nonsense in ("", "nonsense"):
+            # empty files tell that something is none: no processors are isolated
+            known = {name for name, check in checks.items() if check.state == "ok"} - HERE
+            assert known <= {"isolated cpus", "numa nodes", "power supply", "cpu quota", "affinity", "virtual machine"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_may_not_be_read_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = quiet_vm(tmp_path)
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            path.chmod(0)
+    checks = found(monkeypatch, tree)
+    assert checks["aslr"].state == "unknown"
+
+
+def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Tree) -> Check:
+        raise ZeroDivisionError("by chance")
+
+    monkeypatch.setattr(f"{EXAMINE}.machine.aslr", fails)
+    check = found(monkeypatch, quiet_vm(tmp_path))["aslr"]
+    assert (check.state, check.value) == ("unknown", "ZeroDivisionError: by chance")
+
+
+def test_the_machine_here() -> None:
+    checks = examine(None, seconds=0.05)
+    assert len({check.name for check in checks}) == len(checks) == 27
+    assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
+    assert {check.name: check for check in checks}["history"].state == "warn"
+    assert all(": " in text for text in problems(seconds=0.05))
+
+
+# --- single checks that have more than one way to be read -------------------------------------------------------------
+
+
+def test_the_busiest_process_is_named_and_this_one_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = quiet_vm(tmp_path)
+    machines.write(tmp_path, {"proc/31/stat": process(31, 400, "a) b (c"), "proc/32/stat": process(32, 4000)})
+    later = {
+        **ticks(busy=150, idle=50, own=60),
+        "proc/31/stat": process(31, 470, "a) b (c"),
+        # another process with the id of one that ended
+        "proc/32/stat": process(32, 5, started=900),
+        "proc/33/stat": process(33, 20),
+    }
+    check = found(monkeypatch, tree, later)["other processes"]
+    assert (check.state, check.value) == (
+        "warn",
+        "took 45% of the processors' time; most of all a) b (c (process 31), 70% of one",
+    )
+
+
+@pytest.mark.parametrize(
+    ("governor", "driver", "preference", "state"),
+    [
+        ("performance", "intel_pstate", "performance", "ok"),
+        ("powersave", "intel_pstate", "balance_performance", "warn"),
+        ("powersave", "amd-pstate-epp", "balance_power", "warn"),
+        ("powersave", "intel_pstate", "power", "bad"),
+        ("powersave", "intel_cpufreq", None, "bad"),
+        ("schedutil", "intel_cpufreq", None, "warn"),
+    ],
+)
+def test_powersave_means_another_thing_with_each_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, governor: str, driver: str, preference: str | None, state: str
+) -> None:
+    folder = "sys/devices/system/cpu/cpu0/cpufreq"
+    files = {f"{folder}/scaling_governor": governor, f"{folder}/scaling_driver": driver}
+    if preference:
+        files[f"{folder}/energy_performance_preference"] = preference
+    machines.write(tmp_path, files)
+    check = found(monkeypatch, Tree(tmp_path))["governor"]
+    assert check.state == state
+    assert (check.command is None) == (state == "ok")
+
+
+@pytest.mark.parametrize(
+    ("files", "state", "value"),
+    [
+        ({"sys/class/dmi/id/sys_vendor": "QEMU"}, "warn", "yes, QEMU"),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7i.metal-24xl"}, "ok", "no"),
+        ({"sys/class/dmi/id/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
+        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu hypervisor"}, "warn", "yes, of unknown make"),
+        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
+        ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
+        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
+        ({"run/systemd/container": "lxc"}, "unknown", "this system does not tell, in a container (lxc)"),
+    ],
+)
+def test_virtual_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, str], state: str, value: str
+) -> None:
+    machines.write(tmp_path, files)
+    check = found(monkeypatch, Tree(tmp_path))["virtual machine"]
+    assert (check.state, check.value) == (state, value)
+
+
+@pytest.mark.parametrize(
+    ("files", "state", "value"),
+    [
+        ({"cpu_capacity": ["446", "446", "1024"]}, "warn", "full speed: 2; 44% speed: 0-1"),
+        ({"cpufreq/cpuinfo_max_freq": ["5000000", "5100000", "5100000"]}, "ok", "all of one kind"),
+        ({"cpufreq/cpuinfo_max_freq": ["5100000", "3800000"]}, "warn", "full speed: 0; 75% speed: 1"),
+    ],
+)
+def test_kinds_of_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, list[str]], state: str, value: str
+) -> None:
+    for what, texts in files.items():
+        machines.write(tmp_path, {f"sys/devices/system/cpu/cpu{i}/{what}": text for i, text in enumerate(texts)})
+    check = found(monkeypatch, Tree(tmp_path))["processor kinds"]
+    assert (check.state, check.value) == (state, value)
+
+
+@pytest.mark.parametrize(
+    ("files", "value"),
+    [
+        ({"proc/self/cgroup": "0::/a/b", "sys/fs/cgroup/cgroup.procs": "", "sys/fs/cgroup/a/cgroup.procs": "", "sys/fs/cgroup/a/cpu.max": "150000 100000",
+          "sys/fs/cgroup/a/b/cgroup.procs": "", "sys/fs/cgroup/a/b/cpu.max": "max 100000"}, "1.50 processors"),
+        # in a container the path is the host's
+        ({"proc/self/cgroup": "0::/../host/path", "sys/fs/cgroup/cgroup.procs": "", "sys/fs/cgroup/cpu.max": "50000 100000"}, "0.50 processors"),
+        ({"proc/self/cgroup": "4:cpu,cpuacct:/docker/1234", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs": "",
+          "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000"}, "2.00 processors"),
+        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/cgroup.procs": ""}, "none"),
+        ({"proc/self/cgroup": "0::/"}, "this system does not tell"),
+    ],
+)  # fmt: skip
+def test_quotas_of_control_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, str], value: str
+) -> None:
+    machines.write(tmp_path, files)
+    check = found(monkeypatch, Tree(tmp_path))["cpu quota"]
+    assert check.value == value
+    assert check.state == {"none": "ok", "this system does not tell": "unknown"}.get(value, "warn")
+
+
+def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = "sys/fs/cgroup"
+    machines.write(
+        tmp_path,
+        {
+            "proc/meminfo": "MemTotal: 8388608 kB\nMemAvailable: 8000000 kB",
+            "proc/self/cgroup": "0::/",
+            f"{group}/cgroup.procs": "",
+            f"{group}/memory.max": str(2**30),
+            f"{group}/memory.current": str(2**30),
+            f"{group}/memory.stat": f"anon 5\ninactive_file {2**26}",
+        },
+    )
+    check = found(monkeypatch, Tree(tmp_path))["memory"]
+    assert (check.state, check.value) == ("warn", "64 MiB of 1.0 GiB available in its control group")
+
+
+@pytest.mark.parametrize(
+    ("setting", "personality", "value"),
+    [("2", "00000000", "on"), ("0", "00000000", "off"), ("1", "00000000", "partly off"), ("2", "00040000", "off for this process (setarch -R)")],
+)  # fmt: skip
+def test_address_layouts_are_left_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, personality: str, value: str
+) -> None:
+    machines.write(
+        tmp_path, {"proc/sys/kernel/randomize_va_space": setting, "proc/self/personality": personality}
+    )  # fmt: skip
+    check = found(monkeypatch, Tree(tmp_path))["aslr"]
+    assert (check.state, check.value) == ("ok" if value == "on" else "warn", value)
+
+
+@pytest.mark.parametrize(("clock", "state"), [("tsc", "ok"), ("hpet", "warn"), ("sundial", "unknown")])
+def test_clocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, state: str) -> None:
+    folder = "sys/devices/system/clocksource/clocksource0"
+    available = {f"{folder}/current_clocksource": clock, f"{folder}/available_clocksource": "hpet tsc acpi_pm"}
+    machines.write(tmp_path, available)
+    check = found(monkeypatch, Tree(tmp_path))["clock source"]
+    assert check.state == state
+    assert check.command == (f"echo tsc | sudo tee /{folder}/current_clocksource" if state == "warn" else None)
+
+
+def test_perf_is_allowed_to_who_has_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = machine(tmp_path, "laptop")
+    assert found(monkeypatch, tree)["perf events"].state == "warn"
+    machines.write(tmp_path, {"proc/self/status": f"CapEff:\t{1 << 38:016x}\nCpus_allowed_list:\t3"})
+    checks = found(monkeypatch, tree)
+    assert checks["perf events"].state == "ok"
+    assert (checks["affinity"].state, checks["affinity"].value) == ("warn", "1 of 8 processors (3)")

@@ -1,0 +1,601 @@
+import os
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from gate.config.study import Setting
+from gate.config.types import Benchmark, Load, Service
+from gate.config.types import Instrument as InstrumentName
+from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
+from gate.units import Duration, Quantity
+from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.go import Go
+from harness.instruments.suite import SuiteInstrument
+from harness.instruments.values import Values
+from harness.loop.execution import Conditions, Place
+from harness.loop.measure import (
+    Append,
+    LookTaken,
+    Measured,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+    Tools,
+    Work,
+    measure,
+)
+from harness.loop.schedule import schedule
+from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
+
+NAMES = ["a", "b", "c"]
+Key = tuple[str, Side, int, int]
+
+
+@dataclass
+class FakeBuilder:
+    """Keeps what was built; broken: (side, build) that fail. Each build has a directory of its own."""
+
+    broken: set[tuple[Side, int]] = field(default_factory=set)
+    seconds: float = 1.0
+    calls: list[tuple[Side, int, int]] = field(default_factory=list)
+    latest: dict[Side, int] = field(default_factory=dict)
+
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        assert factors == {}
+        self.calls.append((side, build, seed))
+        self.latest[side] = build
+        if (side, build) in self.broken:
+            return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
+        return Build(side=side, build=build, seed=seed, seconds=self.seconds)
+
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        assert factors == {}
+        return Path(f"/trees/{side}/{self.latest[side]}")
+
+
+@dataclass
+class FakeInstrument:
+    """Gives one value, or fails for the (benchmark, side, seed-independent count) it is told."""
+
+    fails: Callable[[Benchmark, Context], str] = lambda benchmark, context: ""
+    contexts: list[Context] = field(default_factory=list)
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        self.contexts.append(context)
+        environment = {**context.environment, "PERFGATE_OUTPUT": "/scratch/output", "PERFGATE_PADDING": "x"}
+        return Command((benchmark.name,), context.directory, environment, 1)
+
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        return Unusable(status, outcome.stderr) if status else {"time": Metric(unit="s", values=[float(context.seed)])}
+
+
+@dataclass
+class Bench:
+    """A run of fakes: builds x executions of a, b and c, one second each."""
+
+    tmp_path: Path
+    builds: int = 3
+    executions: int = 2
+    budget: float = 1e9
+    seconds: float = 1.0
+    names: Sequence[str] = tuple(NAMES)
+    builder: FakeBuilder = field(default_factory=FakeBuilder)
+    instrument: FakeInstrument = field(default_factory=FakeInstrument)
+    appended: list[Record] = field(default_factory=list)
+    events: list[object] = field(default_factory=list)
+    perturb: Sequence[str] = ("environment",)
+    kind: InstrumentName = "hyperfine"
+
+    @property
+    def work(self) -> Work:
+        table = {
+            name: Benchmark(name=name, command=["run", name, "{seed}", "{output}"], instrument=self.kind)
+            for name in self.names
+        }
+        return Work(
+            rounds=schedule({"base": list(table), "head": list(table)}, self.builds, self.executions, seed=4),
+            benchmarks={"base": table, "head": table},
+            iterations=3,
+            budget=self.budget,
+            conditions={side: Conditions({"S": side}, self.perturb) for side in SIDES},
+            caller={"TOKEN": "hidden", "S": "caller"},
+            place=Place(self.tmp_path, self.tmp_path / "shims"),
+        )
+
+    def run(self, records: Iterable[Record] = (), **options: object) -> Measured:
+        executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", self.seconds, "said"))
+        tools = Tools(executor, self.builder, {self.kind: self.instrument}, hint=lambda failure: f"hint {failure.kind}")
+        options.setdefault("progress", self.events.append)
+        return measure(self.work, tools, adding(self.appended), records=list(records), **options)  # type: ignore[arg-type]
+
+
+def adding(records: list[Record]) -> Append:
+    return lambda *more: records.extend(more)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def executions(records: Iterable[Record]) -> list[Execution]:
+    return [record for record in records if isinstance(record, Execution)]
+
+
+def failures(records: Iterable[Record]) -> list[Failure]:
+    return [record for record in records if isinstance(record, Failure)]
+
+
+def builds(records: Iterable[Record]) -> list[tuple[Side, int]]:
+    return [(record.side, record.build) for record in records if isinstance(record, Build)]
+
+
+def keys(records: Iterable[Record]) -> list[Key]:
+    return [(e.benchmark, e.side, e.build, e.execution) for e in executions(records)]
+
+
+def planned(work: Work) -> list[Key]:
+    return [(s.benchmark, s.side, s.build, s.execution) for each in work.rounds for s in each.executions]
+
+
+def test_a_run_follows_its_schedule(bench: Bench) -> None:
+    work = bench.work
+    assert bench.run() == Measured(3, 3, "finished")
+    expected: list[tuple[object, ...]] = []
+    for each in work.rounds:
+        expected += [(b.side, b.build, b.seed) for b in each.builds]
+        expected += [(s.benchmark, s.side, s.build, s.execution, s.order) for s in each.executions]
+    found: list[tuple[object, ...]] = [
+        (r.side, r.build, r.seed) if isinstance(r, Build) else (r.benchmark, r.side, r.build, r.execution, r.order)
+        for r in bench.appended
+        if isinstance(r, (Build, Execution))
+    ]
+    assert found == expected
+    assert len(bench.appended) == len(expected)
+    first = executions(bench.appended)[0]
+    assert (first.started, first.seconds, first.warmup) == ("2026-01-01T00:00:00Z", 1.0, 0)
+
+
+def test_each_execution_gets_its_side_seed_padding_and_an_empty_directory(bench: Bench) -> None:
+    bench.run()
+    steps = [step for each in bench.work.rounds for step in each.executions]
+    contexts = bench.instrument.contexts
+    assert [(c.side, c.seed, c.padding, c.iterations) for c in contexts] == [
+        (s.side, s.seed, s.padding, 3) for s in steps
+    ]
+    assert [c.directory for c in contexts] == [Path(f"/trees/{s.side}/{s.build}") for s in steps]
+    assert all(c.environment == {"S": c.side} for c in contexts)
+    assert len({c.scratch for c in contexts}) == len(contexts)
+    # a longer path would shift what lies above it on the stack
+    assert len({len(str(c.scratch)) for c in contexts}) == 1
+    assert list(bench.tmp_path.iterdir()) == []
+
+
+def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> None:
+    bench.instrument.fails = lambda benchmark, context: (
+        "exit 3" if benchmark.name == "b" and context.side == "head" and "1" in str(context.directory) else ""
+    )
+    assert bench.run() == Measured(3, 3, "finished")
+    (failure,) = failures(bench.appended)
+    after = bench.appended[bench.appended.index(failure) :]
+    assert not [e for e in executions(after) if e.benchmark == "b"]
+    assert sorted(key for key in keys(bench.appended) if key[0] != "b") == sorted(
+        key for key in planned(bench.work) if key[0] != "b"
+    )
+    seed = next(
+        s.seed
+        for s in bench.work.rounds[1].executions
+        if (s.benchmark, s.side, s.execution) == ("b", "head", failure.execution)
+    )
+    assert failure == Failure(
+        kind="execution",
+        benchmark="b",
+        side="head",
+        build=1,
+        execution=failure.execution,
+        status="exit 3",
+        stderr="said",
+        seconds=1.0,
+        command=f"run b {seed} perfgate-output",
+        directory="/trees/head/1",
+        environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "perfgate-output"},
+        hint="hint execution",
+    )
+
+
+def test_when_every_benchmark_failed_nothing_more_is_built(bench: Bench) -> None:
+    bench.instrument.fails = lambda benchmark, context: "no values"
+    assert bench.run() == Measured(1, 3, "failed")
+    assert len(failures(bench.appended)) == 3
+    assert len(builds(bench.appended)) == 2
+
+
+def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, builds=1)
+    bench.instrument.fails = lambda benchmark, context: "no values"
+    assert bench.run() == Measured(1, 1, "failed")
+
+
+@pytest.mark.parametrize("side", ["base", "head"])
+def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
+    bench.builder.broken = {(side, 1)}
+    assert bench.run() == Measured(1, 3, "build failure")
+    assert bench.appended[-1] == Failure(
+        kind="build", side=side, build=1, status="exit 2", stderr="no", command="make", hint="hint build"
+    )
+    assert {key[2] for key in keys(bench.appended)} == {0}
+    # on resume it stays failed
+    again = Bench(bench.tmp_path)
+    assert again.run(bench.appended) == Measured(1, 3, "build failure")
+    assert again.appended == []
+
+
+# 2 builds and 12 executions a round: 14 s
+@pytest.mark.parametrize(("budget", "rounds"), [(0.001, 1), (14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
+def test_the_budget(tmp_path: Path, budget: float, rounds: int) -> None:
+    bench = Bench(tmp_path, budget=budget)
+    assert bench.run() == Measured(rounds, 3, "finished" if rounds == 3 else "budget")
+    assert keys(bench.appended) == [key for key in planned(bench.work) if key[2] < rounds]
+
+
+def test_the_time_of_failed_executions_counts(tmp_path: Path) -> None:
+    # round 0: 2 builds, 8 executions of a and b, and 1 failed one of c; 11 s, of which 10 s in records
+    bench = Bench(tmp_path, budget=20.5)
+    bench.instrument.fails = lambda benchmark, context: "no" if benchmark.name == "c" else ""
+    assert bench.run() == Measured(1, 3, "budget")
+
+
+def test_a_round_that_began_is_finished_on_resume_whatever_the_budget(tmp_path: Path) -> None:
+    whole = Bench(tmp_path)
+    whole.run()
+    cut = next(i for i, r in enumerate(whole.appended) if isinstance(r, Execution) and r.build == 1) + 2
+    bench = Bench(tmp_path, budget=1)
+    assert bench.run(whole.appended[:cut]) == Measured(2, 3, "budget")
+    assert keys(whole.appended[:cut] + bench.appended) == [key for key in planned(bench.work) if key[2] < 2]
+
+
+def broken_bench(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.instrument.fails = lambda benchmark, context: (
+        "exit 1" if benchmark.name == "b" and "head/1" in str(context.directory) else ""
+    )
+    return bench
+
+
+def unbuildable_bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, builder=FakeBuilder(broken={("head", 2)}))
+
+
+@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench])
+def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
+    whole = make(tmp_path)
+    finished = whole.run()
+    header = Run(seed=4)
+    for cut in range(len(whole.appended) + 1):
+        before = whole.appended[:cut]
+        rest = make(tmp_path)
+        assert rest.run([header, *before]) == finished
+        assert before + rest.appended == whole.appended
+        # what was built again has the seed it had, and only sides that are needed were built
+        seeds = {(b.side, b.build): b.seed for each in whole.work.rounds for b in each.builds}
+        assert all(seeds[side, build] == seed for side, build, seed in rest.builder.calls)
+        needed: set[tuple[Side | None, int | None]] = {(s, b) for _, s, b, _ in keys(rest.appended)}
+        needed |= {(f.side, f.build) for f in failures(rest.appended)}
+        built = {(side, build) for side, build, _ in rest.builder.calls}
+        assert built == needed | set(builds(rest.appended))
+
+
+def test_resume_twice_at_random_cuts(tmp_path: Path) -> None:
+    whole = Bench(tmp_path)
+    whole.run()
+    rng = random.Random(1)
+    for _ in range(50):
+        records: list[Record] = []
+        for _ in range(4):
+            part = Bench(tmp_path)
+            part.run(records)
+            records += part.appended[: rng.randrange(len(part.appended) + 1)]
+        last = Bench(tmp_path)
+        last.run(records)
+        assert records + last.appended == whole.appended
+
+
+def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) -> None:
+    bench.run()
+    again = Bench(bench.tmp_path)
+    again.builder.broken = {("base", 0), ("head", 0)}
+    assert again.run(bench.appended[:3]) == Measured(0, 3, "build failure")
+    assert [type(record) for record in again.appended] == [Failure]
+
+
+def test_records_of_another_session_do_not_count(bench: Bench) -> None:
+    other = Execution(benchmark="a", side="base", session=1, build=0, execution=0, metrics={})
+    bench.run([other, Build(side="base", session=1, build=0), Failure(kind="execution", benchmark="b", session=1)])
+    assert keys(bench.appended) == planned(bench.work)
+
+
+def test_missing_benchmarks_of_the_gate_are_no_failed_ones(bench: Bench) -> None:
+    bench.run([Failure(kind="missing", benchmark="a")])
+    assert keys(bench.appended) == planned(bench.work)
+
+
+# --- looks ----------------------------------------------------------------------------------------------------------
+
+
+def test_without_looks_nothing_is_recorded_of_them(bench: Bench) -> None:
+    bench.run()
+    assert not [record for record in bench.appended if isinstance(record, Look)]
+
+
+def settle(*rounds: set[str]) -> Callable[[Sequence[Record]], frozenset[str]]:
+    def after_round(records: Sequence[Record]) -> frozenset[str]:
+        done = max(e.build for e in executions(records))
+        return frozenset(rounds[done] if done < len(rounds) else set())
+
+    return after_round
+
+
+def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
+    assert bench.run(after_round=settle({"a"}, {"b"})) == Measured(3, 3, "finished")
+    out = {"a": 1, "b": 2, "c": 3}
+    assert keys(bench.appended) == [key for key in planned(bench.work) if key[2] < out[key[0]]]
+    looks = [record for record in bench.appended if isinstance(record, Look)]
+    assert looks == [Look(look=1, settled=["a"]), Look(look=2, settled=["b"]), Look(look=3, settled=[])]
+
+
+def test_when_all_are_settled_measuring_ends(bench: Bench) -> None:
+    assert bench.run(after_round=settle({"a", "c"}, {"b"})) == Measured(2, 3, "settled")
+
+
+def test_a_resumed_run_replays_its_looks(tmp_path: Path) -> None:
+    whole = Bench(tmp_path)
+    finished = whole.run(after_round=settle({"a"}, {"b"}))
+    for cut in range(len(whole.appended) + 1):
+        rest = Bench(tmp_path)
+        assert rest.run(whole.appended[:cut], after_round=settle({"a"}, {"b"})) == finished
+        assert whole.appended[:cut] + rest.appended == whole.appended
+
+
+# --- suites -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class FakeSuite(FakeInstrument):
+    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
+
+    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
+
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        if status:
+            return Unusable(status, outcome.stderr)
+        broken = self.broken(context.side, len(self.contexts))
+        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
+        return Collected(
+            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
+        )
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
+
+
+def test_a_suite_gives_a_line_for_each_benchmark_that_it_names(suites: Bench) -> None:
+    assert suites.run() == Measured(3, 3, "finished")
+    lines = executions(suites.appended)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines[::3]] == planned(suites.work)
+    assert all(
+        {e.benchmark for e in lines[i : i + 3]} == {f"{lines[i].suite}/{n}" for n in "xyz"} for i in range(0, 72, 3)
+    )
+    assert {(e.lines, e.seconds, e.warmup) for e in lines} == {(3, 2.0, 1)}
+    assert [e.order for e in lines] == [i // 3 for i in range(72)]
+
+
+def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None:
+    suites.instrument = FakeSuite(broken=lambda side, count: {"y"} if count > 7 and side == "head" else set())
+    assert suites.run() == Measured(3, 3, "finished")
+    assert sorted((f.benchmark, f.side, f.status) for f in failures(suites.appended)) == [
+        ("s/y", "head", "no y"),
+        ("t/y", "head", "no y"),
+    ]
+    lines = executions(suites.appended)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines if e.benchmark.endswith("x")] == planned(suites.work)
+    first = {str(f.benchmark): suites.appended.index(f) for f in failures(suites.appended)}
+    after = [e for name, i in first.items() for e in executions(suites.appended[i:]) if e.suite == name[0]]
+    assert {e.benchmark[1:] for e in after} == {"/x", "/z"}
+    assert {e.lines for e in after} == {2}
+
+
+def test_a_suite_all_of_whose_benchmarks_failed_is_over(suites: Bench) -> None:
+    suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
+    assert suites.run() == Measured(1, 3, "failed")
+    assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
+
+
+def test_a_suite_that_fails_as_a_whole_is_over(suites: Bench) -> None:
+    suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
+    assert suites.run() == Measured(3, 3, "finished")
+    assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+
+
+def test_a_suite_of_which_nothing_is_wanted_is_run_once_on_each_side(suites: Bench) -> None:
+    class Unwanted(FakeSuite):
+        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+            found = super().collect(benchmark, context, outcome)
+            assert isinstance(found, Collected)
+            return Collected({}, {}) if benchmark.name == "s" else found
+
+    suites.instrument = Unwanted()
+    assert suites.run() == Measured(3, 3, "finished")
+    assert failures(suites.appended) == []
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+    unwanted = [event for event in suites.events if isinstance(event, StepStarted) and event.benchmark == "s"]
+    assert {event.side for event in unwanted} == {"base", "head"}
+    assert len(unwanted) < 4
+
+
+def test_a_suite_is_settled_when_all_that_it_names_is(suites: Bench) -> None:
+    after_round = settle({"s/x", "s/y", "t/x"}, {"s/z"})
+    suites.run(after_round=after_round)
+    last = executions(r for r in suites.appended if isinstance(r, Execution) and r.build == 2)
+    assert {e.suite for e in last} == {"t"}
+    assert [e for e in suites.events if isinstance(e, LookTaken)] == [LookTaken(0, 2), LookTaken(1, 1), LookTaken(0, 1)]
+
+
+def test_a_resumed_run_makes_what_a_suite_lacks(tmp_path: Path) -> None:
+    def fresh() -> Bench:
+        broken = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
+        return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=broken)
+
+    whole = fresh()
+    whole.run()
+    places = [i for i, r in enumerate(whole.appended) if not isinstance(r, Failure)]
+    # a suite's lines are written together, and an incomplete execution is cut off before
+    ends = [i for i in places if _ends(whole.appended, i)]
+    for cut in [0, *(i + 1 for i in ends)]:
+        rest = fresh()
+        rest.run(whole.appended[:cut])
+        assert whole.appended[:cut] + rest.appended == whole.appended
+
+
+def _ends(records: Sequence[Record], i: int) -> bool:
+    here, after = records[i], records[i + 1] if i + 1 < len(records) else None
+    both = isinstance(here, Execution) and isinstance(after, Execution)
+    return not (both and here.order == after.order)  # type: ignore[union-attr]  # both are executions
+
+
+# --- progress and the end -------------------------------------------------------------------------------------------
+
+
+def test_progress(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, builds=1, executions=1, names=["a"])
+    bench.instrument.fails = lambda benchmark, context: "exit 1" if context.side == "head" else ""
+    bench.run()
+    assert bench.events[0] == RoundStarted(0, 1, 2)
+    steps = bench.events[1:]
+    assert all(isinstance(event, StepStarted) for event in steps[::2])
+    assert all(isinstance(event, StepFinished) for event in steps[1::2])
+    assert StepStarted("base", None) in steps
+    assert StepFinished("base", None, 1.0, None) in steps
+    (failure,) = failures(bench.appended)
+    assert StepFinished("head", "a", 1.0, failure) in steps
+
+
+def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bench = Bench(tmp_path)
+    tools = Tools(FakeExecutor(lambda command: Outcome("", "", 1, "")), bench.builder, {"hyperfine": bench.instrument})
+    assert measure(bench.work, tools, adding(bench.appended)).rounds == 3
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("disk full")])
+def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
+    bench: Bench, error: BaseException | type[BaseException]
+) -> None:
+    kept: list[Record] = []
+
+    def append(*records: Record) -> None:
+        if len(kept) == 9:
+            raise error
+        kept.extend(records)
+
+    executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said"))
+    tools = Tools(executor, bench.builder, {"hyperfine": bench.instrument})
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        measure(bench.work, tools, append)
+    assert list(bench.tmp_path.iterdir()) == []
+    whole, rest = Bench(bench.tmp_path), Bench(bench.tmp_path)
+    whole.run()
+    rest.run(kept)
+    assert kept + rest.appended == whole.appended
+
+
+def test_real_processes(tmp_path: Path) -> None:
+    command = 'test "$PERFGATE_SEED" = {seed} && seq 1 $PERFGATE_ITERATIONS; test -e ./$PERFGATE_SIDE'
+    table = {
+        "good": Benchmark(name="good", command=command, instrument="values", warmup=1),
+        "bad": Benchmark(name="bad", command=["echo", "nothing"], instrument="values"),
+    }
+    for side in ("base", "head"):
+        (tmp_path / "trees" / side).mkdir(parents=True)
+        (tmp_path / "trees" / side / side).touch()
+
+    class Trees(FakeBuilder):
+        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+            return tmp_path / "trees" / side
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {"PATH": os.environ["PATH"]}
+    work = replace(
+        Bench(tmp_path).work,
+        rounds=schedule({"base": list(table), "head": list(table)}, 2, 2, seed=1),
+        benchmarks={"base": table, "head": table},
+        conditions={side: Conditions(environment, ()) for side in SIDES},
+        place=Place(scratch, tmp_path / "shims"),
+    )
+    records: list[Record] = []
+    done = measure(work, Tools(ProcessExecutor(), Trees(), {"values": Values()}), adding(records))
+    assert done == Measured(2, 2, "finished")
+    found = executions(records)
+    assert len(found) == 8
+    assert all(e.metrics == {"time": Metric(unit="s", values=[2.0, 3.0], dropped=[1.0])} for e in found)
+    (failure,) = failures(records)
+    assert (failure.benchmark, failure.status) == ("bad", "line 1 of the output: 'nothing' is not a number")
+
+
+def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> None:
+    benchmark = Benchmark(
+        name="b",
+        command="yes 1 > {output}",
+        instrument="values",
+        max_output=Quantity.parse("1MB"),
+        timeout=Duration(60),
+    )
+    work = replace(
+        Bench(tmp_path).work,
+        rounds=schedule({"base": ["b"], "head": ["b"]}, 1, 1, seed=1),
+        benchmarks={"base": {"b": benchmark}, "head": {"b": benchmark}},
+        conditions={side: Conditions({"PATH": os.environ["PATH"]}, ()) for side in SIDES},
+    )
+
+    class Here(FakeBuilder):
+        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+            return tmp_path
+
+    records: list[Record] = []
+    measure(work, Tools(ProcessExecutor(), Here(), {"values": Values()}), adding(records))
+    (failure,) = failures(records)
+    assert failure.status == "the output is longer than max_output (1000000 bytes)"
+    assert failure.seconds is not None and failure.seconds < 50
+
+
+def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -> None:
+    benchmark = Benchmark(
+        name="s",
+        command=["go", "test", "./a b"],
+        instrument="go",
+        service=Service(command="./serve {port}", ready="log:up", timeout=Duration(0.1)),
+        load=Load(command=["./busy", "{seed}"]),
+    )
+    bench = Bench(tmp_path, names=["s"], kind="go", executions=1)
+    work = replace(bench.work, benchmarks={"base": {"s": benchmark}, "head": {"s": benchmark}})
+    executor = FakeExecutor(lambda command: Outcome("exit 1", "", 1.0, ""))
+    measure(work, Tools(executor, bench.builder, {"go": SuiteInstrument(Go())}), adding(bench.appended))
+    (failure,) = failures(bench.appended)
+    service, load, command = str(failure.command).splitlines()
+    assert re.fullmatch(r"\./serve [0-9]{5} &  # beside it", service)
+    assert re.fullmatch(r"\./busy [0-9]+ &  # beside it", load)
+    assert command.startswith("go test './a b' -bench=. ")
+    assert str(tmp_path / "scratch") not in command

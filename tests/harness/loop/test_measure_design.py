@@ -1,0 +1,514 @@
+"""The measuring loop with treatments: what they get, what a failure takes out, the budget, and resuming."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gate.config.study import Setting, SettingTable, Study
+from gate.config.treatments import Planned, treatments
+from gate.config.types import Benchmark, BuildTable, Instrument
+from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
+from harness.instruments.common import Collected, Context, Unusable
+from harness.loop.execution import Conditions, Place
+from harness.loop.measure import Measured, RoundStarted, StepFinished, StepStarted, Tools, Work, measure
+from harness.loop.schedule import Round, design_schedule, schedule
+from harness.loop.steps import canonical
+from harness.process.execute import Command, FakeExecutor, Outcome
+
+STUDY = Study(
+    factor={
+        "load": [1, 8],
+        "opt": {"O2": SettingTable(build_env={"CFLAGS": "-O2"}), "O3": SettingTable(env={"THREADS": "4"})},
+        "side": ["base", "head"],
+    }
+)
+OF_HEAD = Study(factor={name: table for name, table in STUDY.factor.items() if name != "side"})
+Place_ = tuple[str, Side, str, int, int]
+
+
+@dataclass
+class FakeBuilder:
+    """Keeps what was built; broken: (side, opt, build) that fail. Each build has a directory of its own."""
+
+    broken: set[tuple[Side, Setting, int]] = field(default_factory=set)
+    calls: list[tuple[Side, str, int, int]] = field(default_factory=list)
+    latest: dict[tuple[Side, str], int] = field(default_factory=dict)
+
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        self.calls.append((side, canonical(factors), build, seed))
+        self.latest[side, canonical(factors)] = build
+        if (side, factors["opt"], build) in self.broken:
+            return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
+        return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
+
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
+
+
+@dataclass
+class FakeInstrument:
+    """Gives the execution's seed as its value; fails where it is told."""
+
+    fails: Callable[[Benchmark, Context], str] = lambda benchmark, context: ""
+    seen: list[tuple[Benchmark, Context]] = field(default_factory=list)
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        self.seen.append((benchmark, context))
+        return Command((benchmark.name,), context.directory, dict(context.environment), 1)
+
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        return Unusable(status, outcome.stderr) if status else {"time": Metric(unit="s", values=[float(context.seed)])}
+
+
+class FakeSuite(FakeInstrument):
+    """Names x and y; of y there is nothing where it is told."""
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+        value = {"time": Metric(unit="s", values=[float(context.seed)])}
+        status = self.fails(benchmark, context)
+        return Collected(
+            {"x": value} if status else {"x": value, "y": value}, {"y": Unusable(status, "")} if status else {}
+        )
+
+
+@dataclass
+class Bench:
+    """A study of fakes: benchmarks a and b at 8 treatments, 5 replicates in 2 rounds, a second each execution."""
+
+    tmp_path: Path
+    study: Study = STUDY
+    budget: float = 1e9
+    instrument: FakeInstrument = field(default_factory=FakeInstrument)
+    builder: FakeBuilder = field(default_factory=FakeBuilder)
+    kind: Instrument = "hyperfine"
+    gates: bool = False
+    replicates: int = 5
+    appended: list[Record] = field(default_factory=list)
+    events: list[object] = field(default_factory=list)
+
+    @property
+    def planned(self) -> tuple[Planned, ...]:
+        return treatments(self.study, BuildTable(command="make"))
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        if self.gates:
+            return schedule({"base": ["a", "b"], "head": ["a", "b"]}, 2, 2, seed=4, planned=self.planned)
+        return design_schedule(["a", "b"], self.planned, 2, self.replicates, seed=4)
+
+    @property
+    def work(self) -> Work:
+        table = {
+            name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in ("a", "b")
+        }
+        return Work(
+            rounds=self.rounds,
+            benchmarks={"base": table, "head": table},
+            iterations=3,
+            budget=self.budget,
+            conditions={side: Conditions({"S": side, "THREADS": "1"}, ("environment",)) for side in SIDES},
+            caller={"S": "caller"},
+            place=Place(self.tmp_path, self.tmp_path / "shims"),
+            study=self.study,
+            planned=self.planned,
+        )
+
+    def run(self, records: Sequence[Record] = ()) -> Measured:
+        executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said"))
+        tools = Tools(executor, self.builder, {self.kind: self.instrument})
+        return measure(
+            self.work, tools, lambda *more: self.appended.extend(more), records=records, progress=self.events.append
+        )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def executions(records: Iterable[Record]) -> list[Execution]:
+    return [record for record in records if isinstance(record, Execution)]
+
+
+def failures(records: Iterable[Record]) -> list[Failure]:
+    return [record for record in records if isinstance(record, Failure)]
+
+
+def places(records: Iterable[Record]) -> list[Place_]:
+    return [(e.benchmark, e.side, canonical(e.factors), e.build, e.execution) for e in executions(records)]
+
+
+def wanted(rounds: Sequence[Round]) -> list[Place_]:
+    return [(s.benchmark, s.side, canonical(s.factors), s.build, s.execution) for r in rounds for s in r.executions]
+
+
+def at(load: int, opt: str) -> str:
+    return canonical({"load": load, "opt": opt})
+
+
+def fails_at(load: int, opt: str, side: Side, name: str = "b", after: int = 0) -> Callable[[Benchmark, Context], str]:
+    """Fail one benchmark at one treatment, but for its first executions."""
+    seen = Counter[str]()
+
+    def fails(benchmark: Benchmark, context: Context) -> str:
+        here = context.environment["PERFGATE_FACTOR_LOAD"], context.environment["PERFGATE_FACTOR_OPT"]
+        if (benchmark.name, context.side, *here) != (name, side, str(load), opt):
+            return ""
+        seen["executions"] += 1
+        return "exit 1" if seen["executions"] > after else ""
+
+    return fails
+
+
+def test_a_study_follows_its_schedule(bench: Bench) -> None:
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    expected: list[tuple[object, ...]] = []
+    for each in bench.rounds:
+        expected += [(b.side, b.build, b.seed, b.factors) for b in each.builds]
+        expected += [(s.benchmark, s.side, s.build, s.execution, s.order, s.factors) for s in each.executions]
+    found: list[tuple[object, ...]] = [
+        (r.side, r.build, r.seed, r.factors)
+        if isinstance(r, Build)
+        else (r.benchmark, r.side, r.build, r.execution, r.order, r.factors)
+        for r in bench.appended
+        if isinstance(r, (Build, Execution))
+    ]
+    assert found == expected
+    assert len(bench.appended) == len(expected) == 8 + 80
+    # side is no setting: it has a field of its own
+    assert {tuple(e.factors) for e in executions(bench.appended)} == {("load", "opt")}
+
+
+def test_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
+    bench.run()
+    steps = [step for each in bench.rounds for step in each.executions]
+    assert len(bench.instrument.seen) == len(steps)
+    for step, (benchmark, context) in zip(steps, bench.instrument.seen, strict=True):
+        load, opt = step.factors["load"], step.factors["opt"]
+        assert benchmark.command == ["run", str(load), "{seed}"]
+        assert context.environment == {
+            "S": step.side,
+            "THREADS": "4" if opt == "O3" else "1",
+            "PERFGATE_FACTOR_LOAD": str(load),
+            "PERFGATE_FACTOR_OPT": opt,
+        }
+        assert context.directory == Path(f"/trees/{step.side}/{opt}/{step.build}")
+        assert (context.side, context.seed, context.padding) == (step.side, step.seed, step.padding)
+        assert context.treatment == canonical(step.factors)
+
+
+def test_a_study_of_head_alone_never_builds_base(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, study=OF_HEAD)
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert places(bench.appended) == wanted(bench.rounds)
+    assert Counter(call[0] for call in bench.builder.calls) == {"head": 4}
+
+
+def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Bench) -> None:
+    bench.instrument.fails = fails_at(8, "O2", "base", after=2)
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    (failure,) = failures(bench.appended)
+    assert (failure.kind, failure.benchmark, failure.side, failure.build, failure.execution, failure.status) == (
+        "execution", "b", "base", 0, 2, "exit 1",
+    )  # fmt: skip
+    assert failure.factors == {"load": 8, "opt": "O2"}
+    out = ("b", "base", at(8, "O2"))
+    assert places(bench.appended) == [p for p in wanted(bench.rounds) if p[:3] != out or p[3:] in ((0, 0), (0, 1))]
+
+
+def test_a_failed_build_takes_out_the_treatments_that_need_it(bench: Bench) -> None:
+    bench.builder.broken = {("base", "O2", 1)}
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    (failure,) = failures(bench.appended)
+    assert (failure.kind, failure.side, failure.build, failure.factors) == ("build", "base", 1, {"opt": "O2"})
+    assert places(bench.appended) == [
+        p for p in wanted(bench.rounds) if p[3] == 0 or p[1] == "head" or p[2] in (at(1, "O3"), at(8, "O3"))
+    ]
+
+
+def test_a_build_that_failed_is_not_tried_again(bench: Bench) -> None:
+    bench.builder.broken = {("base", "O2", 0), ("base", "O2", 1)}
+    bench.run()
+    assert len(failures(bench.appended)) == 1
+    assert Counter(call[:2] for call in bench.builder.calls)["base", canonical({"opt": "O2"})] == 1
+
+
+def test_what_nothing_needs_any_more_is_not_built(bench: Bench) -> None:
+    bench.instrument.fails = lambda benchmark, context: (
+        "no" if context.side == "head" and context.environment["PERFGATE_FACTOR_OPT"] == "O3" else ""
+    )
+    bench.run()
+    assert len(failures(bench.appended)) == 4
+    assert [call[2] for call in bench.builder.calls if call[:2] == ("head", canonical({"opt": "O3"}))] == [0]
+
+
+@pytest.mark.parametrize("what", ["executions", "builds"])
+def test_when_everything_failed_measuring_ends(bench: Bench, what: str) -> None:
+    if what == "builds":
+        bench.builder.broken = {(side, opt, 0) for side in SIDES for opt in ("O2", "O3")}
+    else:
+        bench.instrument.fails = lambda benchmark, context: "no values"
+    # the replicate in which it all fails was begun, and there is nothing left of it to make
+    assert bench.run() == Measured(0, 2, "failed", 1, 5)
+    assert len(failures(bench.appended)) == (4 if what == "builds" else 16)
+    assert not executions(bench.appended)
+
+
+def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
+    bench.kind = "go"
+    bench.instrument = FakeSuite(fails_at(8, "O2", "head"))
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    (failure,) = failures(bench.appended)
+    assert (failure.benchmark, failure.side, failure.factors) == ("b/y", "head", {"load": 8, "opt": "O2"})
+    lines = executions(bench.appended)
+    assert len(lines) == 160 - 5
+    assert {e.lines for e in lines if e.suite == "b" and (e.side, canonical(e.factors)) == ("head", at(8, "O2"))} == {1}
+    assert {e.lines for e in lines if e.suite == "a"} == {2}
+
+
+def test_a_suite_all_of_which_failed_at_a_treatment_goes_on_at_the_others(bench: Bench) -> None:
+    class Nothing(FakeSuite):
+        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+            if self.fails(benchmark, context):
+                return Collected({}, {name: Unusable("no", "") for name in "xy"})
+            return super().collect(benchmark, context, outcome)
+
+    bench.kind = "go"
+    bench.instrument = Nothing(fails_at(8, "O2", "head"))
+    assert bench.run().stop == "finished"
+    assert [f.benchmark for f in failures(bench.appended)] == ["b/x", "b/y"]
+    assert len(bench.instrument.seen) == 80 - 4
+
+
+def test_a_suite_of_which_nothing_is_wanted_at_a_treatment_runs_there_once(tmp_path: Path) -> None:
+    class Unwanted(FakeSuite):
+        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
+            found = super().collect(benchmark, context, outcome)
+            return Collected({}, {}) if found.failures else found
+
+    bench = Bench(tmp_path, study=OF_HEAD, kind="go", instrument=Unwanted(fails_at(8, "O2", "head")))
+    assert bench.run() == Measured(2, 2, "finished", 5, 5)
+    assert failures(bench.appended) == []
+    assert len(bench.instrument.seen) == 40 - 4
+
+
+# --- the budget -----------------------------------------------------------------------------------------------------
+
+
+# 4 builds of a second a round; 16 executions of a second a replicate; 3 replicates in the first round, 2 in the second
+@pytest.mark.parametrize(
+    ("budget", "rounds", "replicates"),
+    [(0, 0, 1), (35, 0, 1), (36, 0, 2), (52, 1, 3), (71, 1, 3), (72, 1, 4), (87, 1, 4), (88, 2, 5)],
+)
+def test_the_budget_ends_between_replicates(tmp_path: Path, budget: float, rounds: int, replicates: int) -> None:
+    bench = Bench(tmp_path, budget=budget)
+    assert bench.run() == Measured(rounds, 2, "finished" if rounds == 2 else "budget", replicates, 5)
+    assert places(bench.appended) == wanted(bench.rounds)[: 16 * replicates]
+    # nothing is built for a round that does not begin
+    assert len(bench.builder.calls) == (8 if replicates > 3 else 4)
+
+
+def test_the_time_of_failures_counts(tmp_path: Path) -> None:
+    # 3 builds, 12 executions, and 3 s of the failed build: 18 s, and the next replicate takes 12
+    for budget, replicates in ((29.9, 1), (30, 2)):
+        bench = Bench(tmp_path, budget=budget, builder=FakeBuilder(broken={("base", "O2", 0)}))
+        assert bench.run().replicates == replicates
+
+
+def test_a_replicate_that_began_is_finished_on_resume_whatever_the_budget(tmp_path: Path) -> None:
+    whole = Bench(tmp_path)
+    whole.run()
+    for cut, replicates in ((4 + 16, 1), (4 + 17, 2), (4 + 31, 2), (4 + 48, 3), (4 + 48 + 1, 4)):
+        bench = Bench(tmp_path, budget=1)
+        assert bench.run(whole.appended[:cut]) == Measured(int(replicates > 2), 2, "budget", replicates, 5)
+        assert places(whole.appended[:cut] + bench.appended) == wanted(bench.rounds)[: 16 * replicates]
+
+
+# --- resuming -------------------------------------------------------------------------------------------------------
+
+
+def small(tmp_path: Path, **options: object) -> Bench:
+    return replace(Bench(tmp_path, replicates=3), **options)  # type: ignore[arg-type]  # of the fields
+
+
+def with_failing_treatment(tmp_path: Path) -> Bench:
+    def fails(benchmark: Benchmark, context: Context) -> str:
+        here = context.environment["PERFGATE_FACTOR_LOAD"] == "8" and "head/O2/1" in str(context.directory)
+        return "exit 1" if here and benchmark.name == "a" else ""
+
+    return small(tmp_path, instrument=FakeInstrument(fails))
+
+
+def with_failing_from_the_start(tmp_path: Path) -> Bench:
+    def fails(benchmark: Benchmark, context: Context) -> str:
+        return "exit 1" if context.environment["PERFGATE_FACTOR_LOAD"] == "8" else ""
+
+    return small(tmp_path, instrument=FakeInstrument(fails))
+
+
+def with_failing_builds(tmp_path: Path) -> Bench:
+    return small(tmp_path, builder=FakeBuilder(broken={("head", "O3", 0), ("base", "O2", 1)}))
+
+
+def within_budget(tmp_path: Path) -> Bench:
+    return small(tmp_path, budget=40)
+
+
+def within_budget_and_failing(tmp_path: Path) -> Bench:
+    return replace(with_failing_builds(tmp_path), budget=36)
+
+
+def with_a_replicate_that_begins_with_a_failure(tmp_path: Path) -> Bench:
+    # it just fits before it begins, and no more when its first execution has failed
+    bench = small(tmp_path, budget=36)
+    first = bench.rounds[0].executions[16]
+    fails = fails_at(int(first.factors["load"]), str(first.factors["opt"]), first.side, first.benchmark)
+
+    def later(benchmark: Benchmark, context: Context) -> str:
+        return fails(benchmark, context) if context.seed == first.seed else ""
+
+    bench.instrument.fails = later
+    return bench
+
+
+def a_gate(tmp_path: Path) -> Bench:
+    return small(tmp_path, gates=True)
+
+
+def a_gate_that_fails(tmp_path: Path) -> Bench:
+    return replace(with_failing_treatment(tmp_path), gates=True)
+
+
+def an_unbuildable_gate(tmp_path: Path) -> Bench:
+    return replace(small(tmp_path, builder=FakeBuilder(broken={("base", "O2", 1)})), gates=True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        small,
+        with_failing_treatment,
+        with_failing_from_the_start,
+        with_failing_builds,
+        within_budget,
+        within_budget_and_failing,
+        with_a_replicate_that_begins_with_a_failure,
+        a_gate,
+        a_gate_that_fails,
+        an_unbuildable_gate,
+    ],
+)
+def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
+    whole = make(tmp_path)
+    finished = whole.run()
+    seeds = {(b.side, canonical(b.factors), b.build): b.seed for each in whole.rounds for b in each.builds}
+    for cut in range(len(whole.appended) + 1):
+        before = whole.appended[:cut]
+        rest = make(tmp_path)
+        assert rest.run([Run(seed=4), *before]) == finished
+        assert before + rest.appended == whole.appended
+        # what was built again has the seed it had, and only what is needed was built
+        assert all(seeds[call[:3]] == call[3] for call in rest.builder.calls)
+        if finished.stop == "build failure":
+            continue  # what a round needs is built up to the build that fails
+        needed = {(e.side, canonical({"opt": e.factors["opt"]}), e.build) for e in executions(rest.appended)}
+        needed |= {
+            (f.side or "head", canonical({"opt": f.factors["opt"]}), f.build or 0) for f in failures(rest.appended)
+        }
+        recorded = {(r.side, canonical(r.factors), r.build) for r in rest.appended if isinstance(r, Build)}
+        assert {call[:3] for call in rest.builder.calls} == needed | recorded
+
+
+def test_resume_twice_at_random_cuts(tmp_path: Path) -> None:
+    whole = with_failing_treatment(tmp_path)
+    whole.run()
+    rng = random.Random(1)
+    for _ in range(30):
+        records: list[Record] = []
+        for _ in range(4):
+            part = with_failing_treatment(tmp_path)
+            part.run(records)
+            records += part.appended[: rng.randrange(len(part.appended) + 1)]
+        last = with_failing_treatment(tmp_path)
+        last.run(records)
+        assert records + last.appended == whole.appended
+
+
+def test_settings_that_were_read_from_a_file_are_the_same(bench: Bench) -> None:
+    # JSON of another writer may say 8.0
+    bench.run()
+    cut = len(bench.appended) // 2
+    floats = [
+        msgspec.structs.replace(record, factors={**record.factors, "load": float(record.factors["load"])})
+        if isinstance(record, Execution)
+        else record
+        for record in bench.appended[:cut]
+    ]
+    rest = Bench(bench.tmp_path)
+    rest.run(floats)
+    assert rest.appended == bench.appended[cut:]
+
+
+def test_a_build_that_fails_only_when_made_again_takes_out_its_treatments(bench: Bench) -> None:
+    bench.run()
+    again = Bench(bench.tmp_path, builder=FakeBuilder(broken={("head", "O3", 0)}))
+    assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
+    assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
+    assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]
+
+
+# --- the gate at several settings -----------------------------------------------------------------------------------
+
+
+def test_in_the_gate_a_failed_execution_ends_its_benchmark_everywhere(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, gates=True)
+    bench.instrument.fails = fails_at(8, "O2", "base", after=2)
+    assert bench.run() == Measured(2, 2, "finished")
+    (failure,) = failures(bench.appended)
+    assert failure.factors == {"load": 8, "opt": "O2"}
+    after = bench.appended[bench.appended.index(failure) :]
+    assert {e.benchmark for e in executions(after)} == {"a"}
+    assert [p for p in places(bench.appended) if p[0] == "a"] == [p for p in wanted(bench.rounds) if p[0] == "a"]
+
+
+def test_in_the_gate_a_failed_build_ends_measuring(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, gates=True, builder=FakeBuilder(broken={("head", "O3", 1)}))
+    assert bench.run() == Measured(1, 2, "build failure")
+    assert isinstance(bench.appended[-1], Failure)
+    assert {p[3] for p in places(bench.appended)} == {0}
+
+
+def test_in_the_gate_the_budget_ends_between_rounds(tmp_path: Path) -> None:
+    # 4 builds and 2 executions of 2 benchmarks at 4 treatments on 2 sides: 36 s a round
+    assert Bench(tmp_path, gates=True, budget=71).run() == Measured(1, 2, "budget")
+    assert Bench(tmp_path, gates=True, budget=72).run() == Measured(2, 2, "finished")
+
+
+# --- progress -------------------------------------------------------------------------------------------------------
+
+
+def test_progress_names_the_settings(bench: Bench) -> None:
+    bench.instrument.fails = fails_at(8, "O2", "base")
+    bench.run()
+    assert [event for event in bench.events if isinstance(event, RoundStarted)] == [
+        RoundStarted(0, 2, 48, 4),
+        RoundStarted(1, 2, 30, 4),
+    ]
+    started = [event for event in bench.events if isinstance(event, StepStarted)]
+    finished = [event for event in bench.events if isinstance(event, StepFinished)]
+    assert [(e.side, e.benchmark, e.factors) for e in started] == [(e.side, e.benchmark, e.factors) for e in finished]
+    assert [e.factors for e in started[:4]] == [b.factors for b in bench.rounds[0].builds]
+    made = [record for record in bench.appended if not isinstance(record, Build)]
+    assert [e.factors for e in started if e.benchmark] == [
+        record.factors for record in made if isinstance(record, (Execution, Failure))
+    ]
+    (failure,) = failures(bench.appended)
+    assert [e.factors for e in finished if e.failure is failure] == [{"load": 8, "opt": "O2"}]

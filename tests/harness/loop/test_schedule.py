@@ -1,0 +1,190 @@
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gate.model import Side
+from harness.loop.schedule import BuildStep, ExecutionStep, Round, schedule
+
+ROOT = Path(__file__).parents[3]
+NAMES = ["parse", "write", "größe 'x'\n🐢"]
+
+
+def both(*names: str) -> dict[Side, list[str]]:
+    return {"base": list(names), "head": list(names)}
+
+
+def test_a_small_schedule_as_a_list() -> None:
+    # pinned: a resumed run of an older perfgate must find the same steps
+    lines = [
+        [(b.side, b.seed) for b in each.builds]
+        + [(s.order, s.benchmark, s.side, s.execution, s.seed, s.padding) for s in each.executions]
+        for each in schedule({"base": ["a", "b", "gone"], "head": ["a", "b", "new"]}, 2, 2, seed=7)
+    ]
+    assert lines == EXPECTED
+
+
+EXPECTED: list[list[tuple[object, ...]]] = [
+    [
+        ("head", 853842152),
+        ("base", 1030429340),
+        (0, "a", "base", 0, 545283088, 3745),
+        (1, "a", "head", 0, 1410943717, 1976),
+        (2, "b", "base", 0, 1769923039, 2704),
+        (3, "b", "head", 0, 1549045658, 3631),
+        (4, "new", "head", 0, 822330102, 3292),
+        (5, "a", "head", 1, 2124532910, 217),
+        (6, "a", "base", 1, 844939170, 1371),
+        (7, "b", "head", 1, 2100015822, 1735),
+        (8, "b", "base", 1, 9942928, 4036),
+    ],
+    [
+        ("base", 749347165),
+        ("head", 1398448222),
+        (9, "a", "base", 0, 208200731, 3198),
+        (10, "a", "head", 0, 41767966, 1910),
+        (11, "b", "head", 0, 1918981003, 2779),
+        (12, "b", "base", 0, 1488931939, 66),
+        (13, "a", "head", 1, 2047646692, 1176),
+        (14, "a", "base", 1, 832443301, 1374),
+        (15, "b", "base", 1, 45311203, 422),
+        (16, "b", "head", 1, 1266034294, 2329),
+    ],
+]
+
+
+@pytest.mark.parametrize("executions", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("builds", [1, 2, 5])
+def test_every_round_holds_every_execution_once_in_blocks_of_both_sides(builds: int, executions: int) -> None:
+    rounds = schedule(both(*NAMES), builds, executions, seed=3)
+    assert [each.build for each in rounds] == list(range(builds))
+    for each in rounds:
+        assert {step.side for step in each.builds} == {"base", "head"}
+        assert {step.build for step in each.builds} | {step.build for step in each.executions} == {each.build}
+        blocks = _pairs(each.executions)
+        assert all(a.benchmark == b.benchmark and a.execution == b.execution and a.side != b.side for a, b in blocks)
+        assert [a.execution for a, _ in blocks] == [k for k in range(executions) for _ in NAMES]
+        assert Counter((a.benchmark, a.execution) for a, _ in blocks) == {
+            (name, k): 1 for name in NAMES for k in range(executions)
+        }
+    steps = [step for each in rounds for step in each.executions]
+    assert [step.order for step in steps] == list(range(len(steps)))
+    assert all(0 <= step.padding < 4096 and 0 <= step.seed < 2**31 for step in steps)
+
+
+def _pairs(steps: tuple[ExecutionStep, ...]) -> list[tuple[ExecutionStep, ExecutionStep]]:
+    return list(zip(steps[::2], steps[1::2], strict=True))
+
+
+def base_first(each: Round, name: str) -> int:
+    return sum(a.benchmark == name and a.side == "base" for a, _ in _pairs(each.executions))
+
+
+@pytest.mark.parametrize("executions", [1, 4, 5])
+def test_the_order_of_the_sides_is_balanced_in_each_round_and_the_odd_one_alternates(executions: int) -> None:
+    rounds = schedule(both(*NAMES), 6, executions, seed=11)
+    for name in NAMES:
+        counts = [base_first(each, name) for each in rounds]
+        if executions % 2 == 0:
+            assert counts == [executions // 2] * 6
+        else:
+            assert set(counts) == {executions // 2, executions // 2 + 1}
+            assert counts[0] != counts[1]
+            assert counts[::2] == counts[:1] * 3
+
+
+def test_order_is_random_over_seeds() -> None:
+    firsts = Counter[str]()
+    sides = Counter[str]()
+    builds = Counter[str]()
+    for seed in range(600):
+        each = schedule(both(*NAMES), 1, 1, seed)[0]
+        firsts[each.executions[0].benchmark] += 1
+        sides[each.executions[0].side] += 1
+        builds[each.builds[0].side] += 1
+    # 5 standard deviations of a fair draw
+    assert all(abs(firsts[name] - 200) < 58 for name in NAMES)
+    assert abs(sides["base"] - 300) < 62
+    assert abs(builds["base"] - 300) < 62
+
+
+def test_paddings_and_seeds_are_spread_and_differ() -> None:
+    rounds = schedule(both(*NAMES), 20, 20, seed=1)
+    steps = [step for each in rounds for step in each.executions]
+    paddings = [step.padding for step in steps]
+    assert abs(sum(paddings) / len(paddings) - 2047.5) < 5 * 1182 / len(paddings) ** 0.5
+    assert len({step.seed for step in steps}) == len(steps)
+    build_seeds = [step.seed for each in rounds for step in each.builds]
+    assert len(set(build_seeds)) == len(build_seeds)
+
+
+def test_the_sequence_of_names_and_the_other_benchmarks_do_not_matter() -> None:
+    rounds = schedule(both("a", "b"), 3, 3, seed=5)
+    assert rounds == schedule({"base": ["b", "a"], "head": ["a", "b"]}, 3, 3, seed=5)
+
+    def of_a(rounds: tuple[Round, ...]) -> list[tuple[str, int, int]]:
+        return [(s.side, s.seed, s.padding) for r in rounds for s in r.executions if s.benchmark == "a"]
+
+    assert of_a(rounds) == of_a(schedule(both("a", "c", "d"), 3, 3, seed=5))
+
+
+def test_another_seed_is_another_schedule_and_more_rounds_are_the_same_beginning() -> None:
+    names = both(*NAMES)
+    assert schedule(names, 3, 5, seed=1) != schedule(names, 3, 5, seed=2)
+    assert schedule(names, 5, 5, seed=1)[:3] == schedule(names, 3, 5, seed=1)
+
+
+def test_a_benchmark_of_head_alone_is_executed_once_and_one_of_base_alone_never() -> None:
+    rounds = schedule({"base": ["a", "gone"], "head": ["a", "new"]}, 3, 4, seed=9)
+    steps = [step for each in rounds for step in each.executions]
+    assert [(s.side, s.build, s.execution) for s in steps if s.benchmark == "new"] == [("head", 0, 0)]
+    assert all(s.benchmark != "gone" for s in steps)
+    assert [s.order for s in steps] == list(range(len(steps)))
+
+
+def test_nothing_in_common_gives_rounds_without_executions() -> None:
+    rounds = schedule({"base": ["a"], "head": []}, 2, 3, seed=0)
+    assert [each.executions for each in rounds] == [(), ()]
+    assert isinstance(rounds[0].builds[0], BuildStep)
+
+
+def test_the_hash_seed_of_python_does_not_matter() -> None:
+    script = (
+        "import json, dataclasses; from harness.loop.schedule import schedule;"
+        "n = ['b%d' % i for i in range(20)];"
+        "print(json.dumps([dataclasses.asdict(r) for r in schedule({'base': n, 'head': n}, 2, 3, 4)]))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1
+    assert json.loads(outputs.pop())
+
+
+def test_a_thousand_benchmarks_are_laid_out_in_seconds() -> None:
+    names = [f"suite/benchmark-{i}" for i in range(1000)]
+    assert len(schedule(both(*names), 5, 5, 1)[4].executions) == 10_000
+
+
+def test_some_are_executed_once_a_build() -> None:
+    names: dict[Side, list[str]] = {"base": ["a", "b"], "head": ["a", "b"]}
+    rounds = schedule(names, 3, 4, seed=1, single={"b"})
+    for each in rounds:
+        counts = Counter((step.benchmark, step.side) for step in each.executions)
+        assert counts == {("a", "base"): 4, ("a", "head"): 4, ("b", "base"): 1, ("b", "head"): 1}
+    orders = [step.order for each in rounds for step in each.executions]
+    assert orders == list(range(30))
+    # what is drawn for the others does not change
+    plain = [s.seed for each in schedule(names, 3, 4, seed=1) for s in each.executions if s.benchmark == "a"]
+    assert [s.seed for each in rounds for s in each.executions if s.benchmark == "a"] == plain

@@ -1,0 +1,270 @@
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gate.model import FEWEST_FOR_STEADY
+from harness.loop.changepoints import BEYOND, deviation, in_bins, segments
+from harness.loop.steady import MOST_BINS, SAME, steady_from
+
+Array = npt.NDArray[np.float64]
+
+
+def noise(kind: str, rng: np.random.Generator, n: int, share: float) -> Array:
+    """Noise around 0 with standard deviation `share` (without its outliers)."""
+    normal = rng.normal(size=n)
+    if kind == "skewed":
+        drawn = np.exp(0.5 * normal)
+        return share * (drawn - math.exp(0.125)) / math.sqrt((math.exp(0.25) - 1) * math.exp(0.25))
+    if kind == "heavy":
+        return share * rng.standard_t(3, size=n) / math.sqrt(3)
+    if kind == "outliers":
+        return share * (normal + (rng.random(n) < 0.03) * 20 * rng.random(n))
+    if kind == "dependent":
+        values = normal.copy()
+        for i in range(1, n):
+            values[i] = 0.3 * values[i - 1] + math.sqrt(1 - 0.3**2) * normal[i]
+        return share * values
+    if kind == "coarse":
+        return 2 * share * np.round(normal / 2)
+    assert kind == "normal"
+    return share * normal
+
+
+KINDS = ["normal", "skewed", "heavy", "outliers", "dependent", "coarse"]
+
+
+def found(values: Array) -> int | None:
+    return steady_from(values.tolist())
+
+
+# --- rates
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_alone_is_steady(kind: str, n: int) -> None:
+    rng = np.random.default_rng([1, n])
+    trials = 150
+    starts = [found(5e-3 * (1 + noise(kind, rng, n, 0.03))) for _ in range(trials)]
+    # never: 1% and three standard errors; a first value far out is dropped, so as often as there are outliers
+    assert starts.count(None) / trials <= 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
+    assert sum(bool(start) for start in starts) / trials <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / trials)
+    assert sum((start or 0) / n for start in starts) / trials < 0.01
+
+
+@pytest.mark.parametrize("kind", KINDS[:5])
+@pytest.mark.parametrize("n", [30, 100, 1000])
+def test_a_step_of_many_deviations_is_found(kind: str, n: int) -> None:
+    rng = np.random.default_rng([2, n])
+    for warm in (n // 10, n // 5, n // 3):
+        starts = [found(1 + 0.4 * (np.arange(n) < warm) + noise(kind, rng, n, 0.03)) for _ in range(20)]
+        told = [start for start in starts if start is not None]
+        assert len(told) >= 19
+        assert np.mean([start >= warm for start in told]) >= 0.85
+        # a tenth of them are taken to fade
+        assert np.mean([start - warm <= -(-n // MOST_BINS) for start in told]) > 0.7
+
+
+@pytest.mark.parametrize("n", [30, 100, 1000])
+def test_little_is_left_of_a_warm_up_that_decays(n: int) -> None:
+    rng = np.random.default_rng([3, n])
+    warm = 0.5 * np.exp(-np.arange(n) / (n / 30))
+    left, kept = [], []
+    for _ in range(60):
+        start = found(1 + warm + noise("normal", rng, n, 0.02))
+        assert start is not None
+        left.append(warm[start:].mean())
+        kept.append(1 - start / n)
+    assert np.mean(left) < 0.1 * warm.mean()
+    assert np.mean(kept) > 0.75
+
+
+# --- made cases
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+@pytest.mark.parametrize("first", [3.0, 1.5, 0.2])
+def test_one_cold_iteration_is_dropped(n: int, first: float) -> None:
+    values = 1 + noise("normal", np.random.default_rng(1), n, 0.01)
+    values[0] = first
+    assert found(values) == 1
+
+
+def test_outliers_after_it_stay() -> None:
+    for at in ([12], [5, 6], [3, 14, 29], [29], [27, 29]):
+        values = 1 + noise("normal", np.random.default_rng(2), 30, 0.01)
+        values[at] = 4.0
+        assert found(values) == 0, at
+
+
+def test_a_collector_every_twenty_iterations_is_steady() -> None:
+    for n in (60, 400, 5000):
+        values = 1 + noise("normal", np.random.default_rng(3), n, 0.01)
+        values[7::20] += 2
+        assert found(values) == 0
+
+
+@pytest.mark.parametrize("n", [30, 100, 1000, 20_000])
+def test_a_trend_has_no_steady_state(n: int) -> None:
+    rng = np.random.default_rng([4, n])
+    for slope in (0.3, -0.3):
+        values = 1 + slope * np.linspace(0, 1, n)
+        assert found(values) is None
+        assert found(values + noise("normal", rng, n, 0.01)) is None
+
+
+def test_a_change_in_the_second_half_is_no_steady_state() -> None:
+    values = 1 + noise("normal", np.random.default_rng(5), 100, 0.01)
+    for begin in (55, 70, 95):
+        late = values.copy()
+        late[begin:] *= 1.2
+        assert found(late) is None
+
+
+def test_half_of_the_values_are_enough() -> None:
+    values = 1 + noise("normal", np.random.default_rng(6), 40, 0.001)
+    for warm, start in ((19, 19), (20, 20), (21, None), (25, None)):
+        stepped = values.copy()
+        stepped[:warm] += 1
+        assert found(stepped) == start
+
+
+def test_a_long_cycle_has_no_steady_state_and_a_short_one_does() -> None:
+    values = 1 + noise("normal", np.random.default_rng(7), 1000, 0.01)
+    place = np.arange(1000)
+    assert found(values + 0.2 * (place // 100 % 2)) is None
+    assert found(values + 0.2 * (place // 5 % 2)) == 0
+
+
+def test_levels_less_than_half_a_percent_apart_are_one() -> None:
+    values = 1 + noise("normal", np.random.default_rng(8), 100, 1e-5)
+    for step, start in ((0.8 * SAME, 0), (1.5 * SAME, 30)):
+        stepped = values.copy()
+        stepped[:30] *= 1 + step
+        assert found(stepped) == start
+
+
+def test_each_level_is_compared_with_the_last() -> None:
+    # each step is below half a percent, three of them are not
+    values = 1.012 - 0.004 * np.repeat([0.0, 1.0, 2.0, 3.0], 20)
+    assert found(values) == 40
+
+
+def test_what_fades_is_dropped_too() -> None:
+    rng = np.random.default_rng(9)
+    sharp = [found(1 + 0.5 * (np.arange(100) < 10) + noise("normal", rng, 100, 0.02)) for _ in range(60)]
+    tail = np.where(np.arange(100) < 10, 0.5, 0.02 * (np.arange(100) < 20))
+    fading = [found(1 + tail + noise("normal", rng, 100, 0.02)) for _ in range(60)]
+    assert np.mean([start == 10 for start in sharp]) > 0.8
+    assert np.mean([start is not None and start >= 20 for start in fading]) > 0.8
+
+
+def test_the_warm_up_may_be_faster_or_slower() -> None:
+    rng = np.random.default_rng(10)
+    values = 1 - 0.5 * np.exp(-np.arange(60) / 4) + noise("normal", rng, 60, 0.02)
+    start = found(values)
+    assert start == found(2 - values)
+    assert start is not None and 4 <= start <= 25
+
+
+def test_the_scale_does_not_matter() -> None:
+    rng = np.random.default_rng(11)
+    for n in (10, 50, 500):
+        values = 1 + np.exp(-np.arange(n) / (n / 15)) + noise("skewed", rng, n, 0.05)
+        start = found(values)
+        assert start
+        for scale in (2.0**-900, 2.0**-20, 2.0**20, 2.0**900, -1.0):
+            assert found(scale * values) == start
+
+
+@pytest.mark.parametrize("n", [FEWEST_FOR_STEADY, 40, 1000])
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -3.0, 1e308, 5e-324])
+def test_equal_values_are_steady(value: float, n: int) -> None:
+    assert steady_from([value] * n) == 0
+
+
+def test_a_step_of_equal_values() -> None:
+    assert steady_from([3] * 5 + [2] * 15) == 5
+    assert steady_from([3] * 11 + [2] * 9) is None
+
+
+def test_a_coarse_timer_is_steady() -> None:
+    # most values are equal, so the median distance between them is 0
+    assert steady_from([2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]) == 0
+    assert steady_from([1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]) == 0
+
+
+def test_few_values_cannot_tell() -> None:
+    for n in range(FEWEST_FOR_STEADY):
+        assert steady_from([1.0] * n) is None
+    assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
+
+
+def test_a_million_values_are_taken_in_bins() -> None:
+    rng = np.random.default_rng(12)
+    n = 1_000_003
+    values = 1 + (np.arange(n) < 123_456) + 0.1 * rng.normal(size=n)
+    start = found(values)
+    size = -(-n // MOST_BINS)
+    assert start is not None and start % size == 0
+    assert 123_456 <= start < 123_456 + size
+
+
+def test_numpy_is_loaded_only_where_it_is_needed() -> None:
+    script = (
+        "import sys\nfrom harness.loop.steady import steady_from\nassert 'numpy' not in sys.modules\n"
+        "assert steady_from([1.0] * 20) == 0\nassert 'numpy' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# --- change points
+
+
+def cost(values: list[float], starts: list[int], penalty: float) -> float:
+    """What a division costs, each level one of the values."""
+    parts = [values[start:end] for start, end in itertools.pairwise([*starts, len(values)])]
+    around = [min(sum(min((v - level) ** 2, BEYOND**2) for v in part) for level in values) for part in parts]
+    return penalty * (len(starts) - 1) + sum(around)
+
+
+def divisions(n: int) -> list[list[int]]:
+    cuts = itertools.product([False, True], repeat=n - 1)
+    return [[0, *(i + 1 for i, cut in enumerate(each) if cut)] for each in cuts]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_division_is_the_cheapest_of_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=9) + 8 * (np.arange(9) >= rng.integers(1, 8)) + 40 * (rng.random(9) < 0.1)
+    for penalty in (2.0, 6.0, 12.0):
+        starts = [part.start for part in segments(0.1 * values, 0.1, penalty)]
+        least = min(cost(values.tolist(), division, penalty) for division in divisions(9))
+        assert cost(values.tolist(), starts, penalty) == pytest.approx(least)
+
+
+def test_a_segment_has_the_level_of_most_of_its_values() -> None:
+    parts = segments(np.array([1.0, 1.1, 9.0, 0.9, 1.0, 5.0, 5.1, 5.0, 4.9, 5.0]), 0.1, 12.0)
+    assert [(part.start, part.level) for part in parts] == [(0, 1.0), (5, 5.0)]
+
+
+def test_bins_leave_out_what_does_not_fill_one() -> None:
+    bins = in_bins([float(v) for v in range(1, 12)], 5)
+    assert bins.size == 3
+    assert bins.means.tolist() == pytest.approx([2 / 11, 5 / 11, 8 / 11])
+    assert bins.step == pytest.approx(1 / 11 / 2 / math.sqrt(3))
+    assert in_bins([4.0, 4.0], 5).step == 0
+
+
+@pytest.mark.parametrize("kind", ["normal", "dependent"])
+def test_the_deviation_is_that_around_the_levels(kind: str) -> None:
+    rng = np.random.default_rng(13)
+    levels = 5.0 * (np.arange(4000) // 1000)
+    values = levels + noise(kind, rng, 4000, 0.5)
+    values[::100] += 50
+    assert deviation(values) == pytest.approx(0.5, rel=0.1)

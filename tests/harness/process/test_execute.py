@@ -1,0 +1,390 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from harness.process.execute import (
+    STDERR_KEPT,
+    Command,
+    FakeExecutor,
+    Outcome,
+    ProcessExecutor,
+    clean_environment,
+    environment_difference,
+    exit_status,
+    find_program,
+)
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+
+
+def run(directory: Path, *argv: str, timeout: float = 30, **options: object) -> Outcome:
+    return ProcessExecutor().run(Command(argv, directory, ENVIRONMENT, timeout, **options))  # type: ignore[arg-type]
+
+
+def shell(directory: Path, script: str, timeout: float = 30, **options: object) -> Outcome:
+    return run(directory, "sh", "-c", script, timeout=timeout, **options)
+
+
+def gone(pid: int, within: float = 5) -> bool:
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        try:
+            os.kill(pid, 0)
+            stat = Path(f"/proc/{pid}/stat")
+            if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.fixture
+def pid_of(tmp_path: Path) -> Iterator[Callable[[str], int]]:
+    """Read a pid that a script wrote into a file; what is left of them is ended after the test."""
+    pids = []
+
+    def read(name: str) -> int:
+        pids.append(int((tmp_path / name).read_text()))
+        return pids[-1]
+
+    yield read
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_success(tmp_path: Path) -> None:
+    outcome = shell(tmp_path, "echo said >&2; sleep 0.1")
+    assert outcome.status == ""
+    assert outcome.stderr == "said\n"
+    assert 0.1 <= outcome.seconds < 5
+    assert outcome.started.endswith("Z")
+    assert len(outcome.started) == len("2026-11-20T09:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("exit 1", "exit 1"),
+        ("exit 255", "exit 255"),
+        ("kill -SEGV $$", "signal SIGSEGV"),
+        ("kill -TERM $$", "signal SIGTERM"),
+        ("kill -40 $$", "signal 40"),
+    ],
+)
+def test_exit_status_in_words(tmp_path: Path, script: str, status: str) -> None:
+    assert shell(tmp_path, script).status == status
+
+
+def test_exit_status_of_zero_is_empty() -> None:
+    assert exit_status(0) == ""
+
+
+def test_what_cannot_start(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("data")
+    (tmp_path / "nonsense").write_text("\0\1\2")
+    (tmp_path / "nonsense").chmod(0o755)
+    (tmp_path / "orphan").write_text("#!/nowhere/interpreter\n")
+    (tmp_path / "orphan").chmod(0o755)
+    statuses = {
+        argv: run(tmp_path, argv).status
+        for argv in ("./missing", "no-such-program", "./plain", "./nonsense", "./orphan", ".", "a\0b", "\ud800")
+    }
+    assert statuses == {
+        "./missing": 'cannot start: there is no program "./missing"',
+        "no-such-program": 'cannot start: there is no program "no-such-program"',
+        "./plain": 'cannot start: "./plain" is not executable',
+        "./nonsense": 'cannot start: "./nonsense" is neither a program of this machine nor does it begin with #!',
+        "./orphan": 'cannot start: the interpreter that "./orphan" names in its first line does not exist',
+        ".": 'cannot start: "." is not executable',
+        "a\0b": "cannot start: embedded null byte",
+        "\ud800": statuses["\ud800"],
+    }
+    assert statuses["\ud800"].startswith("cannot start: ")
+    assert "does not exist" in run(tmp_path / "nowhere", "true").status
+    assert run(tmp_path, "true", "x" * 10_000_000).status == "cannot start: argument list too long"
+
+
+def test_the_program_is_found_on_the_path_of_its_own_environment(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "tool"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 7\n")
+    program.chmod(0o755)
+    command = Command(("tool",), tmp_path, {"PATH": "bin"}, 30)
+    assert ProcessExecutor().run(command).status == "exit 7"
+    assert find_program("tool", {"PATH": str(program.parent)}) == str(program.resolve())
+    assert find_program("tool", ENVIRONMENT) is None
+
+
+def test_directory_environment_and_input(tmp_path: Path) -> None:
+    place = tmp_path / "with space 🐢"
+    place.mkdir()
+    out = tmp_path / "out"
+    command = Command(("sh", "-c", 'env; pwd -P; cat; echo "$0"', "a b\n'c'"), place, {"X": "1"} | ENVIRONMENT, 30, out)
+    assert ProcessExecutor().run(command).status == ""
+    lines = out.read_text().splitlines()
+    assert f"PWD={place}" in lines
+    assert "X=1" in lines
+    assert not any(line.startswith("HOME=") for line in lines)
+    # standard input is empty
+    assert lines[-3:] == [str(place.resolve()), "a b", "'c'"]
+
+
+def test_a_program_sees_the_default_signals(tmp_path: Path) -> None:
+    # Python ignores SIGPIPE, and an ignored signal is inherited
+    script = "import signal; raise SystemExit(signal.getsignal(signal.SIGINT) is None)"
+    assert run(tmp_path, sys.executable, "-c", script).status == ""
+    assert shell(tmp_path, "kill -PIPE $$").status == "signal SIGPIPE"
+
+
+def test_a_time_out_ends_the_whole_group(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    begin = time.monotonic()
+    outcome = shell(tmp_path, "sleep 60 & echo $! > child; echo $$ > self; echo busy >&2; wait", timeout=0.5)
+    assert outcome.status == "time-out after 0.5s"
+    assert outcome.stderr == "busy\n"
+    assert time.monotonic() - begin < 3
+    assert gone(pid_of("self"))
+    assert gone(pid_of("child"))
+
+
+def test_a_time_out_ends_one_that_ignores_sigterm(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    script = "trap '' TERM; echo $$ > self; (trap '' TERM; echo $$; while :; do sleep 1; done) & echo $! > child; wait"
+    outcome = shell(tmp_path, script, timeout=0.3)
+    assert outcome.status == "time-out after 0.3s"
+    assert gone(pid_of("self"))
+    assert gone(pid_of("child"))
+
+
+def test_a_time_out_is_written_as_in_the_configuration(tmp_path: Path) -> None:
+    assert shell(tmp_path, "sleep 60", timeout=0.25).status == "time-out after 0.25s"
+
+
+def test_children_left_behind_in_the_group_are_ended(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    begin = time.monotonic()
+    outcome = shell(tmp_path, "sleep 60 & echo $! > child; (trap '' TERM; sleep 60) & echo $! > stubborn; exit 0")
+    assert outcome.status == ""
+    assert time.monotonic() - begin < 5
+    assert gone(pid_of("child"))
+    assert gone(pid_of("stubborn"))
+
+
+DAEMON = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        BEHAVIOUR
+        open("daemon.new", "w").write(str(os.getpid()))
+        os.rename("daemon.new", "daemon")
+        time.sleep(60)
+    os._exit(0)
+while not os.path.exists("daemon"):
+    time.sleep(0.005)
+print("started", file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize(
+    "behaviour", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "os.chdir('..'); os.chdir('work')"]
+)
+def test_a_daemon_that_left_the_group_is_ended_and_reaped(
+    tmp_path: Path, pid_of: Callable[[str], int], behaviour: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    # tests before this one may have left some
+    children = Path("/proc/thread-self/children")
+    before = set(children.read_text().split())
+    outcome = run(tmp_path / "work", sys.executable, "-c", DAEMON.replace("BEHAVIOUR", behaviour))
+    assert (outcome.status, outcome.stderr) == ("", "started\n")
+    # not even as a zombie: nobody but this process could reap it
+    assert not Path(f"/proc/{pid_of('work/daemon')}").exists()
+    assert set(children.read_text().split()) <= before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_a_daemon_is_ended_after_a_time_out(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    script = DAEMON.replace("BEHAVIOUR", "") + "time.sleep(60)"
+    outcome = run(tmp_path, sys.executable, "-c", script, timeout=1.5)
+    assert outcome.status == "time-out after 1.5s"
+    assert not Path(f"/proc/{pid_of('daemon')}").exists()
+
+
+def test_what_others_started_is_left_alone(tmp_path: Path) -> None:
+    others = subprocess.Popen(["sleep", "60"])
+    ended = subprocess.Popen(["true"])
+    try:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert shell(tmp_path, "sleep 0.6").status == ""
+        assert others.poll() is None
+        assert ended.wait() == 0
+    finally:
+        others.kill()
+        others.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_orphans_are_reaped_while_the_execution_goes_on(tmp_path: Path) -> None:
+    # as many orphans as it has made must not be there as zombies when it looks again
+    script = """
+import os, time
+for _ in range(50):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os._exit(0)
+        os._exit(0)
+    os.wait()
+time.sleep(0.8)
+zombies = 0
+for task in os.listdir(f"/proc/{os.getppid()}/task"):
+    for pid in open(f"/proc/{os.getppid()}/task/{task}/children").read().split():
+        zombies += open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z"
+raise SystemExit(zombies)
+"""
+    assert run(tmp_path, sys.executable, "-c", script).status == ""
+
+
+def test_one_that_is_stopped_or_has_stopped_itself_ends_at_the_time_out(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    assert shell(tmp_path, "trap 'exit 0' TERM; kill -STOP $$", timeout=0.3).status == "time-out after 0.3s"
+    # it was woken to see SIGTERM, so the grace did not pass
+    assert time.monotonic() - begin < 2.5
+
+
+def test_a_complaint_ends_the_group_and_is_the_status(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
+    asked = []
+
+    def complaint() -> str:
+        asked.append(time.monotonic())
+        return "something else broke" if len(asked) == 2 else ""
+
+    command = Command(("sh", "-c", "sleep 60 & echo $! > child; wait"), tmp_path, ENVIRONMENT, 30)
+    outcome = ProcessExecutor().run(command, complaint)
+    assert outcome.status == "something else broke"
+    assert outcome.seconds < 10
+    assert gone(pid_of("child"))
+
+
+def test_a_complaint_counts_also_when_the_process_has_ended_before_anybody_asked(tmp_path: Path) -> None:
+    for script in ("exit 0", "exit 3"):
+        command = Command(("sh", "-c", script), tmp_path, ENVIRONMENT, 30)
+        assert ProcessExecutor().run(command, lambda: "the service is gone").status == "the service is gone"
+
+
+def test_the_end_of_a_long_standard_error_is_kept(tmp_path: Path) -> None:
+    script = """
+import os
+line = b"x" * 1023 + b"\\n"
+for _ in range(100 * 1024):
+    os.write(2, line)
+os.write(2, b"the end \\xff\\n")
+"""
+    outcome = run(tmp_path, sys.executable, "-c", script)
+    assert outcome.status == ""
+    assert outcome.stderr.endswith("x\nthe end \ufffd\n")
+    assert len(outcome.stderr) == STDERR_KEPT
+
+
+def test_standard_error_does_not_fill_the_disk(tmp_path: Path) -> None:
+    script = """
+import os, time
+block = b"y" * (1 << 20)
+longest = 0
+for i in range(300):
+    os.write(2, block)
+    time.sleep(0.004)
+    longest = max(longest, os.fstat(2).st_blocks * 512)
+os.write(2, b"end %d" % (longest >> 20))
+"""
+    outcome = run(tmp_path, sys.executable, "-c", script)
+    assert outcome.stderr.startswith("yyy")
+    assert len(outcome.stderr) == STDERR_KEPT
+    assert int(outcome.stderr.rpartition(" ")[2]) < 250
+
+
+def test_standard_output_goes_to_a_file_with_a_limit(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert shell(tmp_path, "echo 1", stdout=out, max_stdout=1000).status == ""
+    assert out.read_text() == "1\n"
+    outcome = shell(tmp_path, "yes", stdout=out, max_stdout=1000)
+    assert outcome.status == "more than 1000 bytes on standard output"
+
+
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, SystemExit])
+def test_an_exception_ends_the_group_and_goes_on(
+    tmp_path: Path, pid_of: Callable[[str], int], exception: type[BaseException]
+) -> None:
+    def handler(number: int, frame: object) -> None:
+        raise exception
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGUSR1))
+        timer.start()
+        with pytest.raises(exception):
+            shell(tmp_path, "sleep 60 & echo $! > child; echo $$ > self; wait")
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert gone(pid_of("self"))
+    assert gone(pid_of("child"))
+
+
+def test_no_files_stay_open(tmp_path: Path) -> None:
+    shell(tmp_path, "exit 1")
+    open_files = len(list(Path("/dev/fd").iterdir()))
+    for _ in range(5):
+        shell(tmp_path, "exit 1")
+        run(tmp_path, "./missing")
+    assert len(list(Path("/dev/fd").iterdir())) == open_files
+
+
+def test_the_fake_answers_by_a_function_and_keeps_the_commands(tmp_path: Path) -> None:
+    fake = FakeExecutor(lambda command: Outcome("exit 3", "2026-01-01T00:00:00Z", 1.5, " ".join(command.argv)))
+    command = Command(("a", "b"), tmp_path, {}, 1)
+    assert fake.run(command).stderr == "a b"
+    assert fake.commands == [command]
+    assert fake.run(command, lambda: "worse").status == "worse"
+    background = fake.start(command, tmp_path / "log")
+    assert (background.alive(), background.status()) == (True, "")
+    background.stop(1)
+    assert (background.alive(), background.status()) == (False, "signal SIGTERM")
+    assert fake.background == [background]
+
+
+def test_secrets_and_names_of_the_ci_system_are_removed() -> None:
+    secret = [
+        "GITHUB_TOKEN", "GITHUB_SHA", "github_sha", "ACTIONS_CACHE_URL", "RUNNER_TEMP", "INPUT_BASE", "NPM_TOKEN",
+        "my_secret", "DB_PASSWORD", "AWS_CREDENTIALS", "API_KEY", "monkey", "GIT_DIR", "GIT_INDEX_FILE",
+        "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_PREFIX", "PWD", "OLDPWD",
+    ]  # fmt: skip
+    kept = ["PATH", "HOME", "LANG", "MY_GITHUB", "GIT_AUTHOR_NAME", "GIT_SSL_CAINFO", "CI", "PERFGATE_X"]
+    caller = dict.fromkeys(secret + kept, "v")
+    assert clean_environment(caller) == dict.fromkeys(kept, "v")
+
+
+def test_names_can_be_let_through_and_values_added() -> None:
+    caller = {"API_KEY": "1", "GITHUB_SHA": "2", "LC_ALL": "de"}
+    assert clean_environment(caller, ["API_KEY", "ABSENT"], {"LC_ALL": "C", "NEW_TOKEN": "x"}) == {
+        "API_KEY": "1",
+        "LC_ALL": "C",
+        "NEW_TOKEN": "x",
+    }
+    assert caller["LC_ALL"] == "de"
+
+
+def test_the_difference_shows_no_removed_value_and_no_padding() -> None:
+    caller = {"API_KEY": "hidden", "LC_ALL": "de", "HOME": "/h", "PWD": "/p"}
+    environment = clean_environment(caller, (), {"LC_ALL": "C"}) | {"PERFGATE_SEED": "7", "PERFGATE_PADDING": "xxx"}
+    assert environment_difference(caller, environment) == {"API_KEY": "", "LC_ALL": "C", "PERFGATE_SEED": "7"}
+    assert environment_difference(caller, caller) == {}

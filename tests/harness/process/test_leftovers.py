@@ -1,0 +1,77 @@
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.process.groups import start_time
+from harness.process.leftovers import end_leftovers, marks, note
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start something that sleeps, in a session of its own; it is ended after the test."""
+    made: list[subprocess.Popen[bytes]] = []
+
+    def begin(script: str = "sleep 60", **environment: str) -> subprocess.Popen[bytes]:
+        env = {"PATH": os.environ["PATH"], **environment}
+        made.append(subprocess.Popen(["sh", "-c", f"{script} & wait"], env=env, start_new_session=True))
+        return made[-1]
+
+    yield begin
+    for process in made:
+        process.kill()
+        process.wait()
+
+
+def is_ended(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(0.3)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def test_every_group_that_is_named_is_ended(tmp_path: Path, start: Start) -> None:
+    named, other = [start(), start(), start()], start()
+    for process in named:
+        note(tmp_path / "running", process.pid)
+    end_leftovers(tmp_path / "running")
+    assert [is_ended(process) for process in [*named, other]] == [True, True, True, False]
+
+
+def test_an_id_that_is_used_again_and_broken_lines_end_nobody(tmp_path: Path, start: Start) -> None:
+    one, two = start(), start()
+    lines = [f"{one.pid} some boot:12", f"{one.pid} None", f"{one.pid}", "", "-1 None", "x y", "0 None", "\xff\x00 1"]
+    torn = f"{two.pid} {start_time(two.pid)}\n{one.pid} {start_time(one.pid)}"[:-1]
+    (tmp_path / "running").write_bytes(("\n".join(lines) + "\n" + torn).encode("latin-1"))
+    end_leftovers(tmp_path / "running")
+    assert not is_ended(one)
+    assert is_ended(two)
+
+
+def test_no_file_ends_nobody(tmp_path: Path) -> None:
+    end_leftovers(tmp_path / "running")
+    note(tmp_path / "no" / "directory", os.getpid())
+
+
+def test_what_a_run_started_is_ended_wherever_it_went(tmp_path: Path, start: Start) -> None:
+    work = tmp_path / "perfgate-0a"
+    # its group has no leader any more, it is in another session and in another directory
+    script = f"cd /; setsid sh -c 'echo $$ > {tmp_path}/pid; exec sleep 60'"
+    daemon = start(script, **marks(work / "running"))
+    others = [start(PERFGATE_RUN="perfgate-0ab"), start(PWD=str(work))]
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    daemon.kill()
+    end_leftovers(work / "running")
+    # its parent is not this process, so it may be seen as a zombie
+    state = Path(f"/proc/{int((tmp_path / 'pid').read_text())}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    assert [is_ended(process) for process in others] == [False, False]

@@ -1,0 +1,75 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.process.execute import Command, ProcessExecutor
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processors and priorities are Linux's")
+OWN = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
+REPORT = "import os; print(sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0))"
+
+
+def run(directory: Path, cpus: str | None = None, priority: int | None = None) -> str:
+    """What the process saw, or why it could not start."""
+    out = directory / "out"
+    command = Command(
+        (sys.executable, "-I", "-c", REPORT), directory, dict(os.environ), 30, out, cpus=cpus, priority=priority
+    )
+    status = ProcessExecutor().run(command).status
+    return status or out.read_text().strip()
+
+
+def test_processors_and_priority_are_the_process_s_alone(tmp_path: Path) -> None:
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    last = OWN[-1]
+    assert run(tmp_path, cpus=str(last)) == f"{[last]} {nice}"
+    assert run(tmp_path, cpus=",".join(map(str, OWN))) == f"{OWN} {nice}"
+    assert run(tmp_path, cpus=f"{last}-{last}", priority=nice + 3) == f"{[last]} {nice + 3}"
+    assert run(tmp_path) == f"{OWN} {nice}"
+    assert sorted(os.sched_getaffinity(0)) == OWN
+    assert os.getpriority(os.PRIO_PROCESS, 0) == nice
+
+
+@pytest.mark.parametrize("cpus", ["60000", "99999999999", "0-99999999999", "65535-65536"])
+def test_a_processor_that_is_not_there(tmp_path: Path, cpus: str) -> None:
+    status = run(tmp_path, cpus=cpus)
+    assert status.startswith(f'cannot start: cpus = "{cpus}": no processor ')
+    assert " can be had here; there are " in status
+    assert not (tmp_path / "out").read_text()
+
+
+def test_a_range_that_runs_backwards(tmp_path: Path) -> None:
+    assert run(tmp_path, cpus="3-1") == (
+        'cannot start: cpus = "3-1": "3-1" is no range: the smaller number comes first'
+    )
+
+
+def test_a_priority_without_the_right_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(which: int, who: int, priority: int) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    assert run(tmp_path, priority=-5).startswith("cannot start: priority = -5 needs the right to it")
+
+
+def test_a_program_that_is_not_there_is_named_all_the_same(tmp_path: Path) -> None:
+    command = Command(("no-such",), tmp_path, dict(os.environ), 30, cpus=str(OWN[0]))
+    assert ProcessExecutor().run(command).status == 'cannot start: there is no program "no-such"'
+
+
+def test_the_priority_weighs_the_session_where_there_are_autogroups(tmp_path: Path) -> None:
+    if not Path("/proc/self/autogroup").exists() or os.geteuid() != 0:
+        pytest.skip("absent: autogroups, or the right to weigh them at any rate")
+    # the session is weighed once the process runs
+    script = "sleep 0.1; cat /proc/self/autogroup"
+    command = Command(("sh", "-c", script), tmp_path, dict(os.environ), 30, tmp_path / "out", priority=7)
+    assert ProcessExecutor().run(command).status == ""
+    assert (tmp_path / "out").read_text().endswith(" nice 7\n")
+
+
+def test_another_system_says_that_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.process.processors.sys.platform", "darwin")
+    assert run(tmp_path, cpus="0").endswith('cannot start: cpus = "0" is not supported on this system')
+    assert run(tmp_path, priority=1).endswith("cannot start: priority = 1 is not supported on this system")

@@ -1,0 +1,340 @@
+import dataclasses
+import os
+import shlex
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, Load, Service
+from gate.model import Side
+from gate.units import Duration
+from harness.instruments.common import Context, Unusable
+from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
+from harness.service.ports import free_port
+from harness.service.service import Companions, Living
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
+SERVER = """\
+import os, socket, sys
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind(("127.0.0.1", int(sys.argv[1])))
+server.listen()
+print("listening", os.environ["PERFGATE_PORT"], os.environ["PERFGATE_SEED"], os.getpid(), flush=True)
+while True:
+    server.accept()[0].close()
+"""
+
+
+@pytest.fixture
+def executor() -> Iterator[ProcessExecutor]:
+    made = ProcessExecutor()
+    yield made
+    assert not any(background.alive() for background in made._background)
+    made.close()
+
+
+@pytest.fixture
+def companions(executor: ProcessExecutor, tmp_path: Path) -> Iterator[Companions]:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(
+        "import socket, sys\nsocket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
+    )
+    made = Companions(executor, tmp_path / "logs")
+    yield made
+    made.stop_builds()
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return fresh(tmp_path)
+
+
+def fresh(directory: Path, side: Side = "base") -> Context:
+    """As the loop makes it: a scratch directory and a port of its own for each execution."""
+    port = free_port()
+    scratch = directory / f"scratch-{port}"
+    scratch.mkdir()
+    return Context(directory, ENVIRONMENT, side, seed=17, padding=3, iterations=1, scratch=scratch, port=port)
+
+
+def bench(service: Service | None = None, load: Load | None = None) -> Benchmark:
+    return Benchmark(name="b", command="true", instrument="values", service=service, load=load)
+
+
+def server(**options: Any) -> Service:
+    return Service(command=f"exec {shlex.quote(sys.executable)} server.py {{port}}", **options)
+
+
+def living(entered: Living | Unusable) -> Living:
+    assert isinstance(entered, Living), entered
+    return entered
+
+
+def unusable(entered: Living | Unusable) -> Unusable:
+    assert isinstance(entered, Unusable)
+    return entered
+
+
+def connects(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def said(path: Path) -> str:
+    deadline = time.monotonic() + 20
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return path.read_text()
+
+
+def complains(entered: Living) -> str:
+    deadline = time.monotonic() + 20
+    while not entered.complaint():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return entered.complaint()
+
+
+def test_a_benchmark_without_either_starts_nothing(tmp_path: Path, context: Context) -> None:
+    fake = FakeExecutor(lambda command: OK)
+    with Companions(fake, tmp_path).around(bench(), context) as entered:
+        assert (living(entered).port, living(entered).complaint(), living(entered).logs()) == (context.port, "", "")
+    assert fake.commands == []
+    assert list(context.scratch.iterdir()) == []
+
+
+def test_a_service_lives_as_long_as_the_execution(companions: Companions, context: Context) -> None:
+    with companions.around(bench(server()), context) as entered:
+        assert living(entered).port == context.port
+        assert connects(context.port)
+        assert living(entered).complaint() == ""
+        logs = living(entered).logs()
+        assert logs.startswith(f"--- service ---\nlistening {context.port} 17 ")
+        pid = int(logs.split()[-1])
+        os.kill(pid, 0)
+    assert not connects(context.port)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [
+        "tcp:{port}",
+        "tcp:localhost:{port}",
+        "log:listening {port} {seed} ",
+        f"command:test $PERFGATE_PORT = {{port}} && {shlex.quote(sys.executable)} client.py {{port}}",
+    ],
+)
+def test_ways_to_be_ready(companions: Companions, context: Context, ready: str) -> None:
+    with companions.around(bench(server(ready=ready)), context) as entered:
+        assert living(entered).complaint() == ""
+        assert connects(context.port)
+
+
+def test_ready_by_http(companions: Companions, context: Context) -> None:
+    command = [sys.executable, "-m", "http.server", "{port}", "--bind", "127.0.0.1"]
+    service = Service(command=command, ready="http://127.0.0.1:{port}/server.py")
+    with companions.around(bench(service), context) as entered:
+        assert "GET /server.py" in living(entered).logs()
+
+
+def test_a_service_that_is_never_ready(companions: Companions, context: Context) -> None:
+    service = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
+    with companions.around(bench(service), context) as entered:
+        found = unusable(entered)
+    assert found.status == f"service not ready after 0.2s (tcp:{context.port}): connection refused"
+    assert found.stderr == "--- service ---\nup but deaf\n"
+
+
+def test_a_service_that_ends_before_it_is_ready(companions: Companions, context: Context) -> None:
+    with companions.around(bench(Service(command="echo no licence >&2; exit 3", ready="log:up")), context) as entered:
+        found = unusable(entered)
+    assert found.status == "service ended before it was ready: exit 3"
+    assert "no licence" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("service", "status"),
+    [
+        (Service(command=["no-such"], ready="log:x"), 'service cannot start: there is no program "no-such"'),
+        (Service(command="true", ready="tcp:x"), 'service: ready = "tcp:x": write "tcp:PORT", "tcp:HOST'),
+        (Service(command="sleep 9", ready="log:x", cpus="60000"), 'service cannot start: cpus = "60000": no processor'),
+    ],
+)
+def test_a_service_that_cannot_start(companions: Companions, context: Context, service: Service, status: str) -> None:
+    with companions.around(bench(service), context) as entered:
+        assert unusable(entered).status.startswith(status)
+
+
+def test_somebody_else_on_the_port_is_not_taken_for_the_service(companions: Companions, context: Context) -> None:
+    # before its own process finds out that it cannot have the port
+    service = Service(command="sleep 60 {port}")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", context.port))
+        other.listen()
+        with companions.around(bench(service), context) as entered:
+            status = unusable(entered).status
+    assert status.startswith(f"service: another process listens on port {context.port} of 127.0.0.1 already")
+
+
+def test_a_service_that_ends_while_the_benchmark_runs(
+    companions: Companions, executor: ProcessExecutor, context: Context
+) -> None:
+    service = Service(command="echo up; sleep 0.4; echo out of memory; exit 9", ready="log:up")
+    with companions.around(bench(service), context) as entered:
+        command = Command(("sleep", "60"), context.directory, ENVIRONMENT, 60)
+        outcome = executor.run(command, living(entered).complaint)
+        assert "out of memory" in living(entered).logs()
+    assert outcome.status == "service ended while the benchmark ran: exit 9"
+    assert outcome.seconds < 30
+
+
+def test_the_service_ends_whatever_happens(companions: Companions, context: Context) -> None:
+    def interrupted() -> None:
+        with companions.around(bench(server()), context):
+            assert connects(context.port)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not connects(context.port)
+
+
+def test_a_load_lives_as_long_as_the_execution(companions: Companions, context: Context) -> None:
+    load = Load(command="echo $$ {port} $PERFGATE_PORT {seed} > load; sleep 60 & wait")
+    with companions.around(bench(load=load), context) as entered:
+        pid, *rest = said(context.directory / "load").split()
+        assert rest == [str(context.port), str(context.port), "17"]
+        os.kill(int(pid), 0)
+        assert living(entered).complaint() == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+def test_a_load_that_ends_first_is_a_failure(companions: Companions, context: Context) -> None:
+    with companions.around(bench(load=Load(command="echo nothing left to do")), context) as entered:
+        assert complains(living(entered)) == "load ended before the benchmark: exit 0"
+        assert living(entered).logs() == "--- load ---\nnothing left to do\n"
+
+
+def test_a_load_that_cannot_start_tells_of_the_service_too(companions: Companions, context: Context) -> None:
+    with companions.around(bench(server(), Load(command=["./absent"])), context) as entered:
+        found = unusable(entered)
+    assert found.status == 'load cannot start: there is no program "./absent"'
+    assert "listening" in found.stderr
+    assert not connects(context.port)
+
+
+def test_the_load_starts_when_the_service_is_ready_and_ends_before_it(
+    tmp_path: Path, companions: Companions, context: Context
+) -> None:
+    trap = "trap 'echo {0} ends >> order; exit' TERM; echo {0} >> order; echo up; while :; do sleep 0.05; done"
+    service = Service(command=f"sleep 0.1; {trap.format('service')}", ready="log:up")
+    with companions.around(bench(service, Load(command=trap.format("load"))), context):
+        while "load" not in said(tmp_path / "order"):
+            time.sleep(0.01)
+    assert (tmp_path / "order").read_text().split("\n")[:-1] == ["service", "load", "load ends", "service ends"]
+
+
+def test_a_service_per_build_serves_all_executions_of_its_side(companions: Companions, tmp_path: Path) -> None:
+    each = bench(server(per="build"))
+    contexts = [fresh(tmp_path, side) for side in ("base", "head", "base", "head")]
+    pids, ports = [], []
+    for context in contexts:
+        with companions.around(each, context) as entered:
+            ports.append(living(entered).port)
+            assert connects(ports[-1])
+            pids.append(living(entered).logs().split()[-1])
+    assert ports == [contexts[0].port, contexts[1].port] * 2
+    assert pids[:2] == pids[2:]
+    assert pids[0] != pids[1]
+    companions.stop_builds()
+    assert not any(connects(port) for port in ports)
+    with companions.around(each, fresh(tmp_path)) as entered:
+        assert living(entered).port not in ports
+    companions.stop_builds()
+
+
+def test_a_service_per_build_is_not_shared_between_treatments(companions: Companions, tmp_path: Path) -> None:
+    each = bench(server(per="build"))
+    pids, ports = [], []
+    for treatment in ('{"clients": 1}', '{"clients": 8}', '{"clients": 1}'):
+        context = dataclasses.replace(fresh(tmp_path), treatment=treatment)
+        with companions.around(each, context) as entered:
+            ports.append(living(entered).port)
+            pids.append(living(entered).logs().split()[-1])
+    assert pids[0] == pids[2] != pids[1]
+    companions.stop_builds()
+    assert not any(connects(port) for port in ports)
+
+
+def test_a_service_per_build_gives_its_port_to_the_load(companions: Companions, tmp_path: Path) -> None:
+    each = bench(server(per="build"), Load(command="echo {port} $PERFGATE_PORT > load-{seed}; sleep 60"))
+    first, second = fresh(tmp_path), dataclasses.replace(fresh(tmp_path), seed=18)
+    for context in (first, second):
+        with companions.around(each, context):
+            assert said(tmp_path / f"load-{context.seed}").split() == [str(first.port)] * 2
+
+
+def test_a_service_per_build_that_ended_between_executions(companions: Companions, tmp_path: Path) -> None:
+    each = bench(Service(command="echo up; exec sleep 0.3", ready="log:up", per="build"))
+    with companions.around(each, fresh(tmp_path)) as entered:
+        assert complains(living(entered)) == "service ended while the benchmark ran: exit 0"
+    with companions.around(each, fresh(tmp_path)) as entered:
+        assert unusable(entered).status == "service ended before the benchmark: exit 0"
+        assert "up" in unusable(entered).stderr
+
+
+def test_the_processors_of_the_tables_are_used(companions: Companions, context: Context) -> None:
+    if sys.platform != "linux":
+        pytest.skip("absent: Linux")
+    cpu = str(max(os.sched_getaffinity(0)))
+    script = [sys.executable, "-c", "import os, time; print(os.sched_getaffinity(0), flush=True); time.sleep(60)"]
+    service, load = Service(command=script, ready="log:{", cpus=cpu), Load(command=script, cpus=cpu)
+    with companions.around(bench(service, load), context) as entered:
+        while living(entered).logs().count("}") < 2:
+            time.sleep(0.01)
+        assert living(entered).logs() == f"--- service ---\n{{{cpu}}}\n--- load ---\n{{{cpu}}}\n"
+
+
+def test_a_stubborn_service_is_killed_after_its_grace(companions: Companions, context: Context) -> None:
+    command = "trap '' TERM; echo up $$; while :; do sleep 0.1; done"
+    with companions.around(bench(Service(command=command, ready="log:up", grace=Duration(0.2))), context) as entered:
+        pid = int(living(entered).logs().split()[-1])
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 4
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_the_environment_is_the_execution_s(tmp_path: Path, context: Context) -> None:
+    fake = FakeExecutor(lambda command: OK)
+    each = bench(
+        Service(command=["s", "{port}", "{output}"], ready="command:ask {port}"), Load(command=["l"], cpus="1")
+    )
+    with Companions(fake, tmp_path).around(each, context) as entered:
+        assert living(entered).complaint() == ""
+        fake.background[0].ended = "exit 2"
+        assert living(entered).complaint() == "service ended while the benchmark ran: exit 2"
+    service, ready, load = fake.commands
+    assert service.argv == ("s", str(context.port), "{output}")
+    assert ready.argv == ("sh", "-c", f"ask {context.port}")
+    assert (load.argv, load.cpus, service.cpus) == (("l",), "1", None)
+    for command in fake.commands:
+        assert command.directory == context.directory
+        assert command.environment["PERFGATE_SIDE"] == "base"
+        assert command.environment["PERFGATE_PADDING"] == "xxx"
+    assert [background.ended for background in fake.background] == ["exit 2", "signal SIGTERM"]

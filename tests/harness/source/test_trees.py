@@ -1,0 +1,475 @@
+"""The trees of a run: what is in them, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gate.model import SIDES, Commit
+from harness.errors import SourceError
+from harness.process.groups import alive, start_time
+from harness.process.leftovers import marks
+from harness.source.repository import find_repository
+from harness.source.sides import Source, Sources, resolve
+from harness.source.snapshot import overlaid
+from harness.source.submodules import relative_url
+from harness.source.trees import Trees, open_trees
+from harness.source.workdir import RUNNING, remove_leftovers
+
+if TYPE_CHECKING:
+    from tests.harness.conftest import Checkout
+
+ROOT = Path(__file__).parents[3]
+
+
+def names(directory: Path) -> list[str]:
+    """Every file and link below a directory, without what belongs to git."""
+    found = []
+    for parent, folders, files in os.walk(directory):
+        links = [folder for folder in folders if Path(parent, folder).is_symlink()]
+        found += [Path(parent, name).relative_to(directory).as_posix() for name in files + links]
+        folders[:] = [folder for folder in folders if folder != ".git"]
+    return sorted(name for name in found if name.split("/")[-1] != ".git")
+
+
+@contextmanager
+def trees_of(
+    checkout: Checkout, base: str | None = None, head: str | None = None, share: Sequence[str] = (), keep: bool = False
+) -> Iterator[Trees]:
+    repository = find_repository(checkout.path)
+    sources = resolve(repository, base=base, head=head, environment={})
+    state = checkout.path / ".perfgate"
+    with open_trees(repository, sources, state=state, share_paths={"base": share, "head": share}, keep=keep) as trees:
+        yield trees
+
+
+def nothing_left(checkout: Checkout, temporary: Path) -> bool:
+    listed = checkout.git("worktree", "list", "--porcelain").count("worktree ")
+    return listed == 1 and list(temporary.iterdir()) == [] and not list(checkout.path.glob(".perfgate/work/*"))
+
+
+def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1", **{"sp ace__ünï": "1"})
+    checkout.write(a="2", new="3")
+    before = (checkout.path / ".git/index").read_bytes()
+    with trees_of(checkout) as trees:
+        base, head = trees.make("base"), trees.make("head")
+        assert names(base) == ["a", "sp ace/ünï"]
+        assert names(head) == ["a", "new", "sp ace/ünï"]
+        assert ((base / "a").read_text(), (head / "a").read_text()) == ("1", "2")
+        assert len(str(base)) == len(str(head))
+        assert not base.is_relative_to(checkout.path)
+        assert base.is_relative_to(isolated_git)
+    assert nothing_left(checkout, isolated_git)
+    assert (checkout.path / ".git/index").read_bytes() == before
+    assert checkout.git("status", "--porcelain") == " M a\n?? new"
+
+
+def test_hooks_do_not_run(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    hook = checkout.file(".git/hooks/post-checkout", f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    hook.chmod(0o755)
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        trees.make("base")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_project_of_a_monorepo(checkout: Checkout) -> None:
+    first = checkout.commit(a="1")
+    checkout.commit(pkg__perfgate_dot_toml="", pkg__b="1")
+    repository = find_repository(checkout.path / "pkg")
+    sources = resolve(repository, base=first, head="HEAD", environment={})
+    empty: dict[str, list[str]] = {"base": [], "head": []}
+    with open_trees(
+        repository, sources, state=checkout.path / ".perfgate", share_paths={side: empty[side] for side in SIDES}
+    ) as trees:
+        assert names(trees.make("head")) == ["b", "perfgate.toml"]
+        with pytest.raises(SourceError, match=r"base, .*, has no directory pkg: choose another --base"):
+            trees.make("base")
+
+
+def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        first = trees.make("base", "abc")
+        (first / "built").write_text("x")
+        other = trees.make("head", "xyz")
+        second = trees.make("base", "defg")
+        assert names(second) == ["a"]
+        assert not first.parent.exists()
+        assert other.exists()
+        assert checkout.git("worktree", "list", "--porcelain").count("worktree ") == 3
+    assert nothing_left(checkout, isolated_git)
+
+
+def test_a_side_has_a_tree_of_each_variant(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        paths = [trees.make("head", variant=variant) for variant in ("oo", "vv")]
+        assert [path.parent.name for path in paths] == ["oo", "vv"]
+        assert trees.project("head", "oo") == paths[0]
+        (paths[0] / "built").write_text("x")
+        moved = trees.make("head", "abc", "vv")
+        assert moved == trees.directory / "abc/vv/head"
+        assert names(paths[0]) == ["a", "built"]
+        assert not paths[1].parent.exists()
+        trees.remove("head", "vv")
+        assert not (trees.directory / "abc").exists()
+        assert trees.tree("head", "vv") is None
+        assert trees.tree("head", "oo") == paths[0]
+    assert nothing_left(checkout, isolated_git)
+
+
+def test_whatever_happens_nothing_is_left(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+
+    def interrupted() -> None:
+        with trees_of(checkout, "HEAD", "HEAD") as trees:
+            tree = trees.make("base")
+            # as Go's module cache is
+            (tree / "cache/deep").mkdir(parents=True)
+            (tree / "cache/deep/file").write_text("x")
+            (tree / "cache/deep").chmod(0o500)
+            (tree / "cache").chmod(0o500)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert nothing_left(checkout, isolated_git)
+
+
+def test_keep_leaves_the_trees(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    with trees_of(checkout, "HEAD", "HEAD", keep=True) as trees:
+        kept = trees.make("base")
+    assert (kept / "a").exists()
+    with trees_of(checkout, "HEAD", "HEAD"):
+        assert kept.exists()
+    assert kept.exists()
+
+
+def test_the_temporary_directory_must_be_outside(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(a="1")
+    monkeypatch.setattr("tempfile.tempdir", str(checkout.path))
+    with pytest.raises(SourceError, match="is inside the checkout: set TMPDIR"), trees_of(checkout, "HEAD", "HEAD"):
+        pass
+
+
+# --- share and overlay ----------------------------------------------------------------------------------------------
+
+
+def test_ignored_data_is_shared(checkout: Checkout) -> None:
+    checkout.commit(_dot_gitignore="/data/\nnode_modules/\n*.bin\n", a="1", sub__b="1")
+    checkout.write(data__large="1", node_modules__x__y="2", sub__c_dot_bin="3")
+    with trees_of(checkout, "HEAD", "HEAD", share=["data/", "node_modules", "sub/c.bin"]) as trees:
+        for side in SIDES:
+            tree = trees.make(side)
+            assert (tree / "data").is_symlink()
+            assert (tree / "data/large").read_text() == "1"
+            assert (tree / "node_modules/x/y").read_text() == "2"
+            assert (tree / "sub/c.bin").read_text() == "3"
+    assert (checkout.path / "data/large").exists(), "links are removed, not what they point to"
+
+
+def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkout) -> None:
+    checkout.commit(_dot_gitignore="data/*\n!data/tracked\n!data/sub\n", data__tracked="old", data__sub__own="1")
+    checkout.git("add", "-f", "data/sub")
+    checkout.commit()
+    checkout.write(data__tracked="new", data__large="1", data__more__file="2")
+    with trees_of(checkout, share=["data"]) as trees:
+        base, head = trees.make("base"), trees.make("head")
+        assert names(base) == names(head) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
+        assert ((base / "data/tracked").read_text(), (head / "data/tracked").read_text()) == ("old", "new")
+
+
+def test_untracked_data_reaches_both_sides(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.write(data__large="1")
+    with trees_of(checkout, share=["data"]) as trees:
+        base, head = trees.make("base"), trees.make("head")
+        assert (base / "data/large").read_text() == (head / "data/large").read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("absent", r"\[build\] share: absent does not exist in .*: make it, or take it out of share"),
+        ("a", r"\[build\] share: git tracks a, so each side has its own"),
+        ("/etc", r"\[build\] share: /etc is no path inside the project"),
+        ("x/../../y", r"\[build\] share: x/../../y is no path inside the project"),
+        (".", r"\[build\] share: \. is no path inside the project"),
+    ],
+)
+def test_what_cannot_be_shared(checkout: Checkout, path: str, message: str) -> None:
+    checkout.commit(a="1")
+    with pytest.raises(SourceError, match=message), trees_of(checkout, "HEAD", "HEAD", share=[path]):
+        pass
+
+
+def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
+    base = checkout.commit(src="1", bench__gone="1", bench__changed="1", one="1", d__file="1")
+    (checkout.path / "bench/gone").unlink()
+    (checkout.path / "d/file").unlink()
+    (checkout.path / "d").rmdir()
+    head = checkout.commit(src="2", bench__changed="2", bench__sub__new="2", one="2", d="2")
+    repository = find_repository(checkout.path)
+    made = overlaid(repository, base, head, ["bench/", "one", "d"])
+    listing = "ls-tree", "-r", "--format=%(path) %(objectname)"
+    expected = dict(line.split(" ") for line in checkout.git(*listing, head).splitlines())
+    expected["src"] = checkout.git("rev-parse", f"{base}:src")
+    assert dict(line.split(" ") for line in checkout.git(*listing, made).splitlines()) == expected
+    assert overlaid(repository, head, head, ["bench/"]) == head
+    assert overlaid(repository, base, head, []) == base
+    with pytest.raises(SourceError, match=r"\[build\] overlay: head has no bench/gone: commit it"):
+        overlaid(repository, base, head, ["bench/gone"])
+    with pytest.raises(SourceError, match="outside the repository"):
+        overlaid(repository, base, head, ["../x"])
+
+
+# --- submodules -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nested(checkout: Checkout, tmp_path: Path) -> Checkout:
+    """A checkout with a submodule that has a submodule, both with two commits, base and head at one each."""
+    made = type(checkout)
+    inner, middle = made(tmp_path / "inner repo"), made(tmp_path / "middle")
+    for each in (inner, middle):
+        each.path.mkdir()
+        each.git("init", "-q", "-b", "main")
+    inner.commit(deep="1")
+    middle.git("submodule", "--quiet", "add", str(inner.path), "nested dir")
+    middle.commit(file="1")
+    checkout.git("submodule", "--quiet", "add", "../middle", "libs/middle")
+    checkout.git("submodule", "--quiet", "update", "--init", "--recursive")
+    checkout.commit(a="1")
+    inner.commit(deep="2")
+    middle.git("-C", "nested dir", "pull", "-q", "origin", "main")
+    middle.git("add", "nested dir")
+    middle.git("commit", "-q", "-m", "new", "--", "nested dir")
+    checkout.git("-C", "libs/middle", "pull", "-q", "origin", "main")
+    checkout.git("-C", "libs/middle", "submodule", "--quiet", "update", "--init", "--recursive")
+    checkout.commit(a="2")
+    return checkout
+
+
+def test_urls_of_nested_submodules_are_relative_to_their_own_remote(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    made = type(checkout)
+    inner, middle = made(tmp_path / "far/inner"), made(tmp_path / "far/middle")
+    for each in (inner, middle):
+        each.path.mkdir(parents=True)
+        each.git("init", "-q", "-b", "main")
+    inner.commit(deep="1")
+    middle.git("submodule", "--quiet", "add", "../inner", "nested")
+    middle.commit()
+    checkout.git("submodule", "--quiet", "add", "./../far/middle", "lib")
+    checkout.commit()
+    for present in (True, False):  # the checkout has the submodule, but not the one in it; then neither
+        if not present:
+            checkout.git("submodule", "--quiet", "deinit", "--all")
+            shutil.rmtree(checkout.path / ".git/modules")
+        with trees_of(checkout, "HEAD", "HEAD") as trees:
+            assert (trees.make("base") / "lib/nested/deep").read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("remote", "url", "expected"),
+    [
+        ("https://host/team/app.git", "../lib.git", "https://host/team/lib.git"),
+        ("https://host/team/app.git/", "../../other/lib", "https://host/other/lib"),
+        ("https://host/team/app", "./lib", "https://host/team/app/lib"),
+        ("git@host:team/app.git", "../lib.git", "git@host:team/lib.git"),
+        ("git@host:app.git", "../lib.git", "git@host:lib.git"),
+        ("/srv/git/app", "../lib", "/srv/git/lib"),
+    ],
+)
+def test_relative_urls(remote: str, url: str, expected: str) -> None:
+    # as git's own t0060-path-utils.sh and gitmodules(5) have them
+    assert relative_url(remote, url) == expected
+
+
+def deep(tree: Path) -> str:
+    return (tree / "libs/middle/nested dir/deep").read_text(encoding="utf-8")
+
+
+def test_submodules_are_at_their_recorded_commits(nested: Checkout, isolated_git: Path, tmp_path: Path) -> None:
+    # offline: the checkout's own git directories are enough
+    for name in ("inner repo", "middle"):
+        (tmp_path / name).rename(tmp_path / f"{name} moved")
+    config = (nested.path / ".git/config").read_bytes()
+    with trees_of(nested) as trees:
+        assert deep(trees.make("base")) == "1"
+        assert deep(trees.make("head")) == "2"
+    assert nothing_left(nested, isolated_git)
+    assert (nested.path / ".git/config").read_bytes() == config
+
+
+def test_a_dirty_submodule_is_measured_without_its_changes(nested: Checkout) -> None:
+    (nested.path / "libs/middle/file").write_text("dirty", encoding="utf-8")
+    found = resolve(find_repository(nested.path), base=None, head=None, environment={})
+    assert not found.head.commit.dirty
+    assert found.warnings == (
+        "submodule libs/middle has changes that are not committed: its commit is measured without them",
+    )
+
+
+def test_a_commit_made_in_a_submodule_is_measured(nested: Checkout) -> None:
+    nested.git("-C", "libs/middle", "rm", "-q", "file")
+    nested.git("-C", "libs/middle", "commit", "-q", "-m", "local only")
+    with trees_of(nested) as trees:
+        assert trees.sources.head.commit.dirty
+        assert not (trees.make("head") / "libs/middle/file").exists()
+        assert (trees.make("base") / "libs/middle/file").exists()
+
+
+def test_a_submodule_that_is_not_in_the_checkout_is_cloned(
+    nested: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = type(nested)(tmp_path / "copy")
+    nested.git("clone", "-q", str(nested.path), str(copy.path))
+    # relative to the remote: beside the checkout it came from
+    with pytest.raises(SourceError) as caught, trees_of(copy, "HEAD", "HEAD") as trees:
+        trees.make("base")
+    assert "submodule libs/middle at" in str(caught.value)
+    assert f"from {tmp_path}/middle" in str(caught.value)
+    assert "transport 'file' not allowed" in str(caught.value), "git's own rule for URLs of a repository"
+    assert "`git config submodule.libs/middle.update none` to leave it out" in str(caught.value)
+    for name, value in {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    with trees_of(copy, "HEAD", "HEAD") as trees:
+        assert deep(trees.make("base")) == "2"
+    monkeypatch.delenv("GIT_CONFIG_COUNT")
+    copy.git("config", "submodule.libs/middle.update", "none")
+    with trees_of(copy, "HEAD", "HEAD") as trees:
+        assert list((trees.make("base") / "libs/middle").iterdir()) == []
+
+
+# --- what a killed run leaves ---------------------------------------------------------------------------------------
+
+RUN = """
+import sys, time
+from pathlib import Path
+from harness.source.repository import find_repository
+from harness.source.sides import resolve
+from harness.source.trees import open_trees
+repository = find_repository(Path(sys.argv[1]))
+sources = resolve(repository, base="HEAD", head="HEAD", environment={})
+state = Path(sys.argv[1]) / ".perfgate"
+with open_trees(repository, sources, state=state, share_paths={"base": [], "head": []}) as trees:
+    trees.make("base")
+    print(trees.directory, flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def running(checkout: Checkout, temporary: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    argv = [sys.executable, "-c", RUN, str(checkout.path)]
+    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            yield process, Path(process.stdout.readline().strip())
+        finally:
+            process.kill()
+
+
+def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    with running(checkout, isolated_git) as (process, directory):
+        with trees_of(checkout, "HEAD", "HEAD"):
+            assert directory.exists(), "another run that lives keeps its trees"
+        assert (directory / "base/a").exists()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert (directory / "base/a").exists()
+    with trees_of(checkout, "HEAD", "HEAD"):
+        assert not directory.exists()
+    assert nothing_left(checkout, isolated_git)
+
+
+def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    name = f"perfgate-{os.getpid():08x}"
+    mark = {**os.environ, **marks(isolated_git / name / RUNNING)}
+    with subprocess.Popen(["sleep", "60"], env=mark, start_new_session=True) as orphan:
+        work = checkout.path / ".perfgate/work"
+        work.mkdir(parents=True)
+        record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
+        (work / f"{name}.json").write_text(json.dumps(record))
+        remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+        assert orphan.wait(10) == -signal.SIGKILL
+    assert list(work.iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_temporary_directory_of_the_user_is_not_replaced_in_silence(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: bool
+) -> None:
+    checkout.commit(a="1")
+    wanted = tmp_path / "wanted"
+    if not missing:
+        wanted.write_text("no directory")
+    monkeypatch.setenv("TMPDIR", str(wanted))
+    with pytest.raises(SourceError, match=rf"^TMPDIR={wanted} cannot be used: .*: set it to another place"):
+        trees_of(checkout, "HEAD", "HEAD").__enter__()
+
+
+def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    precious = tmp_path / "perfgate-01234567"
+    (precious / "file").mkdir(parents=True)
+    work = checkout.path / ".perfgate/work"
+    work.mkdir(parents=True)
+    for name, directory in (("a", precious), ("b", tmp_path), ("c", checkout.path)):
+        record = {"directory": str(directory), "pid": 2**22 + 1, "started": None}
+        (work / f"{name}.json").write_text(json.dumps(record))
+    (work / "torn.json").write_text('{"direc')
+    remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+    assert (precious / "file").exists()
+    assert (checkout.path / "a").exists()
+    assert list(work.iterdir()) == []
+
+
+def test_a_process_id_that_was_used_again_is_another_process() -> None:
+    own = os.getpid()
+    assert alive(own, start_time(own))
+    assert alive(own, None)
+    if start_time(own) is not None:
+        assert not alive(own, "some boot:12345")
+    assert not alive(2**22 + 1, None)
+    assert not alive(0, None)
+
+
+def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    checkout.git("config", "filter.lfs.smudge", 'test -n "$GIT_LFS_SKIP_SMUDGE" && cat || echo downloaded')
+    checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin=pointer)
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        assert (trees.make("base") / "a.bin").read_text() == pointer
+        assert trees.warnings == (
+            "files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",
+        )
+    checkout.write(a_dot_bin="content")
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        assert (trees.make("base") / "a.bin").read_text() == "downloaded\n"
+        assert trees.warnings == ()
+
+
+def test_sources_of_a_side() -> None:
+    base, head = (Source(Commit(ref=name), name) for name in ("b", "h"))
+    assert Sources(base, head, "", ()).of("head") is head
