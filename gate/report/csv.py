@@ -19,7 +19,7 @@ _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def render(executions: Sequence[Execution]) -> str:
-    r"""Write all values as RFC 4180 has it, with a header line, in the columns and rows of gate.evidence.frame.long_frame.
+    r"""Write all values as RFC 4180 has it, with a header line: the columns and rows of evidence.frame.long_frame.
 
     Lines end with "\n". What does not exist is an empty cell, an empty text is a quoted one (""). A value has as many
     digits as it takes to read the same double back. A text is as it is, but for what neither prints nor breaks lines:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import jinja2
 
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 
 
 def templates() -> Path:

@@ -84,7 +84,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where executions happen. scratch: an existing directory for their outputs. shims: as harness.build.perturb made it."""
+    """Where executions happen. scratch: an existing directory for their outputs. shims: as perturb made it."""
 
     scratch: Path
     shims: Path

@@ -195,7 +195,7 @@ def open_clone(repository: Repository, access: Access | None) -> Clone:
 
 
 _ADVICE = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
-_FETCHING_SUBMODULES_DEEPEST = 20
+_DEEPEST_SUBMODULE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
 
 
 def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[str, None]) -> None:
-    if prefix.count("/") > _FETCHING_SUBMODULES_DEEPEST:
+    if prefix.count("/") > _DEEPEST_SUBMODULE:
         return
     for link in _links(clone.git, revision):
         if clone.git.maybe("config", "--get", f"submodule.{link.name}.update") == "none":

@@ -21,7 +21,7 @@ def run(options: ActionOptions, out: TextIO, _: TextIO) -> int:
     Returns what the step does: 0, as those after it report what was refused or went wrong; else 2, or 4 for a fault of
     perfgate itself, in which case the last step of the action finds no exit code and fails with 4.
     """
-    step = import_module(f"gate.commands.action_{options.step}")
+    step = import_module(f"gate.commands.action.{options.step}")
     try:
         code: int = step.run(out)
     except UserError as error:

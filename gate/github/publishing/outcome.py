@@ -14,7 +14,7 @@ from gate.model import ReportVerdict, UserError
 
 _LINES = 20
 _WIDTH = 2000
-_STATUS_LARGEST = 1_000_000
+_LARGEST_STATUS = 1_000_000
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ def read_status(folder: Path) -> Status:
     """Read how measuring ended; where nothing or nonsense is written, it was killed, and that is an error."""
     try:
         # measured code may have written it
-        found = msgspec.json.decode(read_regular(folder / STATUS, _STATUS_LARGEST) or b"", type=Status)
+        found = msgspec.json.decode(read_regular(folder / STATUS, _LARGEST_STATUS) or b"", type=Status)
     except (msgspec.MsgspecError, UnicodeError):
         return Status(4, ["the measuring step ended without a word: it was killed, or the runner ran out of memory"])
     return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])

@@ -344,9 +344,9 @@ def render(report: StudyReport, observed: Sequence[Observed], attachments: Seque
     observed: of each response, in their order; its values are in the pictures. attachments: the measurement files.
     """
     page = page_of(report, observed, attachments)
-    return render_template("study.html.j2", {"page": page}, html=True, finalize=_study_html_shown).lstrip()
+    return render_template("study.html.j2", {"page": page}, html=True, finalize=_text).lstrip()
 
 
-def _study_html_shown(value: Any) -> Any:
+def _text(value: Any) -> Any:
     """Make what does not print visible in all text but our own markup; names come from files."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
