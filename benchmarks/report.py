@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
 from gate.report.links import Links

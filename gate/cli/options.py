@@ -1,52 +1,200 @@
-"""What the command line says, typed; cli.py fills these in."""
+"""Options as dataclasses: from one declaration come the parser, its help, and the typed object that a command gets.
+
+A command declares its options as the fields of a frozen dataclass:
+
+    @dataclass(frozen=True, slots=True)
+    class Options:
+        base: str | None = option(metavar="REF", help="default: the merge base with the default branch")
+        quiet: bool = switch("only errors")
+        rules: RulesOptions = group(RulesOptions, "rules")
+
+Fields without such a declaration keep their default and are not on the command line.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, TypeVar
 
-from gate.config.shards import Shard
+T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class RulesOptions:
-    """Whose rules decide, and over which benchmarks."""
-
-    config: Path | None
-    rules: str | None
-    sets: tuple[str, ...]
-    benchmarks: tuple[str, ...]
+_KEY = "option"
 
 
 @dataclass(frozen=True, slots=True)
-class OutputOptions:
-    """Where the report goes beside standard output; "-" is standard output itself."""
+class _Option:
+    """What argparse is told of a field."""
 
-    json: str | None
-    html: str | None
-    markdown: str | None
-    junit: str | None
-    quiet: bool
+    flag: str | None
+    """None: the field's name with dashes; an empty one: a positional argument."""
+    settings: Mapping[str, Any]
+    section: str | None
+    """Under which heading of the help it stands; None: that of its group."""
+    exclusive: str | None
+    """Options of one such name exclude each other."""
+    convert: Callable[[Any], Any] | None
+    """Applied to the whole value, where a list is no tuple yet or a switch is turned round."""
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """What is measured and how."""
+class _Group:
+    """A dataclass whose options stand under a heading of their own."""
 
-    base: str | None
-    head: str | None
-    out: Path | None
-    """None: .perfgate in the project's directory."""
-    seed: int | None
-    dry_run: bool
-    keep: bool
-    resume: bool
-    history: Path | None
-    """None: as configured."""
-    strict: bool
-    """An unfit host is refused, with exit code 5."""
-    shard: Shard | None = None
-    """None: every benchmark."""
-    session: int | None = None
-    sessions: int | None = None
-    """None: as configured, where a shard or a session is named; else one."""
+    type: type[Any]
+    title: str | None
+    about: str | None
+
+
+def option(
+    help: str,  # noqa: A002  # as argparse names it
+    *,
+    metavar: str | None = None,
+    parse: Callable[[str], Any] | None = None,
+    choices: tuple[str, ...] | None = None,
+    default: Any = None,
+    alone: Any = MISSING,
+    flag: str | None = None,
+    section: str | None = None,
+    exclusive: str | None = None,
+) -> Any:
+    """Declare an option with a value.
+
+    Args:
+        help: one line; "%" is written "%%".
+        metavar: how the help calls the value.
+        parse: text -> value; raises argparse.ArgumentTypeError.
+        choices: the only values there are.
+        default: where the option is not given.
+        alone: where it is given without a value; missing: that is an error.
+        flag: with its dashes, where it is not the field's name.
+        section: a heading of the help.
+        exclusive: at most one of the options of this name may be given.
+    """
+    settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "default": default}
+    if choices is not None:
+        settings |= {"choices": choices}
+    if alone is not MISSING:
+        settings |= {"nargs": "?", "const": alone}
+    return _field(_Option(flag, settings, section, exclusive, None), default)
+
+
+def repeated(
+    help: str,  # noqa: A002
+    *,
+    metavar: str,
+    flag: str,
+    parse: Callable[[str], Any] | None = None,
+    section: str | None = None,
+) -> Any:
+    """Declare an option that may be given several times; its value is a tuple."""
+    settings: dict[str, Any] = {
+        "help": f"{help}; repeatable",
+        "metavar": metavar,
+        "type": parse,
+        "action": "append",
+        "default": [],
+    }
+    return _field(_Option(flag, settings, section, None, tuple), ())
+
+
+def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
+    """Declare an option without a value; off: it turns off what is on without it."""
+    settings = {"help": help, "action": "store_true", "default": False}
+    return _field(_Option(flag, settings, section, None, _turned if off else None), off)
+
+
+def argument(
+    help: str,  # noqa: A002
+    *,
+    metavar: str,
+    nargs: str | None = None,
+    choices: tuple[str, ...] | None = None,
+    section: str | None = None,
+) -> Any:
+    """Declare a positional argument; with nargs "*" or "+" its value is a tuple."""
+    settings: dict[str, Any] = {"help": help, "metavar": metavar, "nargs": nargs}
+    if choices is not None:
+        settings |= {"choices": choices}
+    several = nargs in {"*", "+"}
+    made = _Option("", settings, section, None, tuple if several else None)
+    return _field(made, () if several else None if nargs == "?" else MISSING)
+
+
+def group(type_: type[Any], title: str | None = None, about: str | None = None) -> Any:
+    """Declare that the options of another dataclass belong here, under a heading of their own."""
+    return field(default_factory=type_, metadata={_KEY: _Group(type_, title, about)})
+
+
+def add_options(parser: argparse._ActionsContainer, options: type[Any], prefix: str = "") -> None:
+    """Add every option of a dataclass, and of those in it, to a parser."""
+    sections: dict[str, argparse._ActionsContainer] = {}
+    exclusive: dict[str, argparse._ActionsContainer] = {}
+    for each in fields(options):
+        declared = each.metadata.get(_KEY)
+        if isinstance(declared, _Group):
+            container = parser.add_argument_group(declared.title, declared.about) if declared.title else parser
+            add_options(container, declared.type, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Option):
+            container = parser
+            if declared.section is not None:
+                container = sections.setdefault(declared.section, _section(parser, declared.section, sections))
+            if declared.exclusive is not None:
+                if declared.exclusive not in exclusive:
+                    exclusive[declared.exclusive] = container.add_mutually_exclusive_group()
+                container = exclusive[declared.exclusive]
+            _add(container, each, declared, prefix)
+
+
+def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -> T:
+    """Make the typed object of a parsed command line."""
+    values: dict[str, Any] = {}
+    for each in fields(options):  # type: ignore[arg-type]  # T is a dataclass
+        declared = each.metadata.get(_KEY)
+        if isinstance(declared, _Group):
+            values[each.name] = options_of(declared.type, parsed, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Option):
+            value = getattr(parsed, prefix + each.name)
+            values[each.name] = declared.convert(value) if declared.convert else value
+    return options(**values)
+
+
+def given(options: Any) -> Iterator[tuple[str, str]]:
+    """Give each option that differs from its default: the field's name, and what the command line calls it."""
+    for each in fields(options):
+        declared = each.metadata.get(_KEY)
+        value = getattr(options, each.name)
+        if isinstance(declared, _Group):
+            yield from given(value)
+        elif isinstance(declared, _Option) and value != (None if each.default is MISSING else each.default):
+            yield each.name, _flag(each, declared) or str(declared.settings["metavar"])
+
+
+def _field(declared: _Option, default: Any) -> Any:
+    if default is MISSING:
+        return field(metadata={_KEY: declared})
+    return field(default=default, metadata={_KEY: declared})
+
+
+def _turned(value: bool) -> bool:
+    return not value
+
+
+def _section(
+    parser: argparse._ActionsContainer, title: str, made: Mapping[str, argparse._ActionsContainer]
+) -> argparse._ActionsContainer:
+    return made[title] if title in made else parser.add_argument_group(title)
+
+
+def _flag(each: Field[Any], declared: _Option) -> str:
+    return f"--{each.name.replace('_', '-')}" if declared.flag is None else declared.flag
+
+
+def _add(container: argparse._ActionsContainer, each: Field[Any], declared: _Option, prefix: str) -> None:
+    settings = {name: value for name, value in declared.settings.items() if value is not None or name == "default"}
+    flag = _flag(each, declared)
+    if flag:
+        container.add_argument(flag, dest=prefix + each.name, **settings)
+    else:
+        container.add_argument(prefix + each.name, **settings)

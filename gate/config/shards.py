@@ -4,44 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gate.cli.values import Shard
 from gate.model import Run, UserError
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
-
-MOST_JOBS = 256
-"""Of a job matrix, by GitHub's limits."""
-MOST_SESSIONS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One of several parts of the benchmarks; number from 1."""
-
-    number: int
-    of: int
-
-    def __str__(self) -> str:
-        """Write it as the command line and the run line have it: "1/3"."""
-        return f"{self.number}/{self.of}"
-
-    @classmethod
-    def parse(cls, text: str) -> Shard:
-        """Read "1/3".
-
-        Raises:
-            ValueError: it is no such thing.
-        """
-        found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text, re.ASCII)
-        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
-        if not 1 <= number <= of <= MOST_JOBS:
-            raise ValueError(f"{text!r:.80} is no shard: write 1/3 for the first of three, of at most {MOST_JOBS}")
-        return cls(number, of)
 
 
 @dataclass(frozen=True, slots=True)

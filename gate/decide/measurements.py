@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.parse import parse
 from gate.config.rules import Policy, matches
 from gate.config.source import from_tables

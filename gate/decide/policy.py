@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, benchmark_rules, is_decided, metric_rules, threshold_of
 from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
 from gate.evidence.inputs import Inputs
 from gate.model import Case, Evidence, Execution, UserError

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TextIO
 
-from gate.cli.options import OutputOptions
+from gate.cli.groups import OutputOptions
 from gate.decide.measurements import Decided
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import msgspec
 
 from gate import __version__
-from gate.cli.options import MeasureOptions
+from gate.cli.groups import MeasureOptions
 from gate.config.resolve import WITHOUT_BASE
 from gate.config.rules import is_single
 from gate.config.schema import to_tables

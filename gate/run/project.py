@@ -12,10 +12,11 @@ from typing import Literal
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
+from gate.cli.values import Shard
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
-from gate.config.shards import Shard, names_in
+from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import SUITES, Benchmark, Config
 from gate.decide.policy import read_rules

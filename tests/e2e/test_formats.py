@@ -11,8 +11,8 @@ import cmarkgfm  # type: ignore[import-untyped]  # it has no types
 import pytest
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 
+from gate.cli.groups import RulesOptions
 from gate.cli.main import main
-from gate.cli.options import RulesOptions
 from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
 from gate.report.links import Links

@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from gate.commands.action import command as action
-from gate.commands.action.options import ActionOptions, Step
+from gate.commands.action.command import Options
 from tests.support import project as ordinary
 from tests.support.project import Project, environment
 from tests.support.runner_log import Command, commands, outputs
@@ -120,7 +120,7 @@ class Job:
         named = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
         return {**environment(), **given, **named, **self.more}
 
-    def step(self, step: Step, *, token: str | None = None, **inputs: str) -> Done:
+    def step(self, step: str, *, token: str | None = None, **inputs: str) -> Done:
         """Run one step; inputs: of the environment, beside what every step has."""
         given = self.environment(inputs)
         given |= dict.fromkeys(HIDDEN, "") if step == "measure" else {"GITHUB_TOKEN": self.token}
@@ -128,7 +128,7 @@ class Job:
             given["GITHUB_TOKEN"] = token
         out, err = io.StringIO(), io.StringIO()
         with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(self.project.top):
-            code = action.run(ActionOptions(step), out, err)
+            code = action.run(Options(step), out, err)
         assert err.getvalue() == "", "the runner reads both streams side by side: one only"
         return Done(code, out.getvalue(), outputs(Path(given["GITHUB_OUTPUT"]).read_text()))
 

@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TextIO
 
-from gate.commands.action.options import ActionOptions
-from gate.github.workflow import error_line
-from gate.model import UserError
-from gate.words.plain import visible
+from gate.cli.command import Command
+from gate.cli.options import argument
+from gate.codes import Exit
 
-EXIT_USAGE = 2
-EXIT_ERROR = 4
+STEPS = ("prepare", "measure", "decide", "publish")
 
 
-def run(options: ActionOptions, out: TextIO, _: TextIO) -> int:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which step of the action this is; what it goes by is in the environment."""
+
+    step: str = argument(f"{', '.join(STEPS)}: as action.yml calls them", metavar="STEP", choices=STEPS)
+
+
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Run a step; what it says goes to out alone, since the runner reads its commands there in order.
 
     Returns what the step does: 0, as those after it report what was refused or went wrong; else 2, or 4 for a fault of
     perfgate itself, in which case the last step of the action finds no exit code and fails with 4.
     """
+    from gate.github.workflow import error_line
+    from gate.model import UserError
+    from gate.words.plain import visible
+
     step = import_module(f"gate.commands.action.{options.step}")
     try:
         code: int = step.run(out)
     except UserError as error:
         out.write(error_line(f"perfgate: {visible(str(error))}", "perfgate"))
-        return EXIT_USAGE
+        return Exit.USAGE
     except Exception as error:  # a fault of perfgate itself is one line too
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         text = f"perfgate: internal error in {options.step}, {type(error).__name__}: {visible(str(error))}"
         out.write(error_line(f"{text}; please report it", "perfgate"))
-        return EXIT_ERROR
+        return Exit.ERROR
     return code
+
+
+COMMAND = Command(
+    help="run one step of the GitHub Action, as action.yml does",
+    example="perfgate action measure",
+    options=Options,
+    run=run,
+    place=12,
+)

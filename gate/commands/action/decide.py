@@ -10,7 +10,7 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.options import OutputOptions
+from gate.cli.groups import OutputOptions
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
 from gate.github.fence import fenced

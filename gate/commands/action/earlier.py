@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.evidence.records import Located
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records

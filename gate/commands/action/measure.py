@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import MeasureOptions
-from gate.config.shards import Shard
+from gate.cli.groups import MeasureOptions
+from gate.cli.values import Shard
 from gate.github.fence import fenced
 from gate.github.fileguard import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status

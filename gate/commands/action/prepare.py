@@ -256,7 +256,7 @@ def _planned(request: Request) -> _Planned:
 
     text = io.StringIO()
     shards = int(request.shard.partition("/")[2]) if request.shard else None
-    options = matrix.MatrixOptions(shards, request.sessions, request.base, request.head)
+    options = matrix.Jobs(shards, request.sessions, request.base, request.head)
     try:
         with contextlib.chdir(request.directory):
             matrix.run(options, rules_of(request), text)

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.calibrate import findings, text
 from gate.commands.calibrate.findings import Calibration, Session, news, session_of, with_worth
 from gate.config.types import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.measure.measure import measure_here
 from gate.decide.measurements import decide_inputs, looking
 from gate.evidence.inputs import read_inputs

@@ -7,9 +7,9 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
+from gate.commands.compare.command import CompareOptions, Form
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
-from gate.commands.compare.options import CompareOptions, Form
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.table import Comparison, Source, unlike
 from gate.decide import decide

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Interval
 from gate.decide.policy import policy_of

@@ -6,19 +6,22 @@ import json
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from gate.cli.options import RulesOptions
+from gate.cli.command import Command
+from gate.cli.groups import BASE, HEAD, RulesOptions
+from gate.cli.options import group, option, switch
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigOptions:
-    """Which sides; schema: print the JSON Schema instead."""
+class Options:
+    """Which sides, by whose rules."""
 
-    base: str | None
-    head: str | None
-    schema: bool
+    schema: bool = switch("print the JSON Schema of perfgate.toml instead")
+    base: str | None = option(BASE, metavar="REF")
+    head: str | None = option(HEAD, metavar="REF")
+    rules: RulesOptions = group(RulesOptions, "rules")
 
 
-def run(options: ConfigOptions, rules: RulesOptions, out: TextIO) -> int:
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print one line a value, with its origin as a comment."""
     if options.schema:
         from gate.config.schema import json_schema
@@ -30,12 +33,12 @@ def run(options: ConfigOptions, rules: RulesOptions, out: TextIO) -> int:
     from harness.errors import SourceError
 
     try:
-        project = open_project(options.base, options.head, rules)
+        project = open_project(options.base, options.head, options.rules)
     except SourceError:
         if options.base is not None:
             raise
         # a config can be read where there is nothing to compare yet
-        project = open_project("HEAD", options.head, rules)
+        project = open_project("HEAD", options.head, options.rules)
     settings = effective(project.settings)
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
@@ -54,3 +57,12 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     # JSON's strings, numbers and booleans are TOML's
     return json.dumps(value, ensure_ascii=False)
+
+
+COMMAND = Command(
+    help="print the effective configuration and where each value comes from",
+    example="perfgate config --rules base --base main",
+    options=Options,
+    run=run,
+    place=13,
+)

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import OutputOptions, RulesOptions
-from gate.decide.measurements import decide_inputs
-from gate.evidence.inputs import read_inputs
-from gate.report.outputs import refuse_inputs, require_writable, show, targets, write_asked
+from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.groups import MeasuredRulesOptions, OutputOptions
+from gate.cli.options import argument, group
 
 
-def run(files: Sequence[str], rules: RulesOptions, outputs: OutputOptions, out: TextIO) -> int:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Over what, by whose rules, and where the report goes."""
+
+    files: tuple[str, ...] = argument(
+        "measurements.jsonl, a folder with one, or - for stdin", metavar="FILE", nargs="+"
+    )
+    rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
+    outputs: OutputOptions = group(OutputOptions, "output")
+
+
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Decide over measurement files, print the report and return its exit code.
 
     Raises:
         UserError: files that cannot be read or written, or an output that is one of them.
     """
-    require_writable(outputs)
-    refuse_inputs([Path(file) for file in files], targets(outputs))
-    decided = decide_inputs(read_inputs(files), rules)
-    write_asked(decided, outputs)
-    show(decided, outputs, out)
+    from gate.decide.measurements import decide_inputs
+    from gate.evidence.inputs import read_inputs
+    from gate.report.outputs import refuse_inputs, require_writable, show, targets, write_asked
+
+    require_writable(options.outputs)
+    refuse_inputs([Path(file) for file in options.files], targets(options.outputs))
+    decided = decide_inputs(read_inputs(options.files), options.rules)
+    write_asked(decided, options.outputs)
+    show(decided, options.outputs, out)
     return decided.report.exit_code
+
+
+COMMAND = Command(
+    help="decide over measurement files from anywhere; prints text, writes only what is asked for",
+    example="perfgate decide .perfgate --set gate.confidence=0.99 --json -",
+    options=Options,
+    run=run,
+    codes=VERDICT_CODES,
+    place=4,
+)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TextIO
 
 import msgspec
 
-from gate.cli.options import OutputOptions
+from gate.cli.groups import OutputOptions
 from gate.commands.doctor import text
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of

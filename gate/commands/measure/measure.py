@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import MeasureOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import AfterRound, Execution, Failure, Run
 from gate.report.outputs import make_folder

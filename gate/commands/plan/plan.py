@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
+from gate.commands.plan.command import PlanOptions
 from gate.model import UserError
 from gate.planning.known import Gathered, from_memory, from_runs
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
-from gate.units import Duration, Share
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """From what, and for what.
-
-    runs: folders or measurement files; none: what is remembered of this host. budget: instead of plan.budget. target:
-    half-width of the intervals; detect: a change to find in 80% of the runs; neither: half-widths of half the
-    thresholds.
-    json: a file for the plan as JSON, "-" for standard output instead of text.
-    """
-
-    runs: tuple[str, ...]
-    history: Path | None
-    budget: Duration | None
-    target: Share | None
-    detect: Share | None
-    json: str | None
 
 
 def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:

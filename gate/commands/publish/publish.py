@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import OutputOptions
-from gate.commands.publish.options import PublishOptions
+from gate.cli.groups import OutputOptions
+from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, read_event
 from gate.github.fence import fenced
@@ -32,7 +32,7 @@ EXIT_ERROR = 4
 _SHOWN = OutputOptions(None, None, None, None, quiet=False)
 
 
-def run(options: PublishOptions, out: TextIO, _: TextIO) -> int:
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Decide over measurements, publish the outcome from within a workflow, and return its exit code.
 
     Everything goes to out, since the runner reads its commands there in order.
@@ -77,7 +77,7 @@ def _write_outputs(outputs: Mapping[str, str]) -> None:
         write_outputs(Path(file), outputs)
 
 
-def _concluded(options: PublishOptions, event: Event, environment: Mapping[str, str]) -> Concluded:
+def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -> Concluded:
     if event.source is not None:
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=environment.get("RUNNER_TEMP") or None))
         return conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), environment)
@@ -96,7 +96,7 @@ def _concluded(options: PublishOptions, event: Event, environment: Mapping[str, 
         return Concluded(could_not_run([Notice(EXIT_USAGE, str(error))], target))
 
 
-def _target(options: PublishOptions, event: Event, environment: Mapping[str, str]) -> Target:
+def _target(options: Options, event: Event, environment: Mapping[str, str]) -> Target:
     """Say which pull request and commit it is about; one that is named is looked up.
 
     Raises:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import OutputOptions, RulesOptions
+from gate.cli.groups import OutputOptions, RulesOptions
+from gate.commands.report.command import ReportOptions
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.material import Material
 from gate.report.outputs import (
-    Format,
     fill,
     filled,
     links_of,
@@ -25,17 +24,6 @@ from gate.report.outputs import (
     targets,
     write_asked,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """Which run, in which format; out: the folder to fill; links: for comment and summary."""
-
-    runs: tuple[str, ...]
-    form: Format
-    out: Path | None
-    every: bool
-    links: Links
 
 
 def links_with(report: str | None, run: str | None) -> Links:
@@ -51,17 +39,18 @@ def run(options: ReportOptions, rules: RulesOptions, outputs: OutputOptions, out
     run never replaces its report.
     """
     require_writable(outputs)
+    links = links_with(options.report_url, options.run_url)
     runs = options.runs or (str(_nearest_folder()),)
     folder = options.out or _own_folder(runs, rules)
     taken = folder is not None and _is_taken(folder, runs, options)
     _refuse_inputs(runs, targets(outputs), None if taken else folder)
     decided = _decided(runs, rules)
     if folder is not None and not taken:
-        fill(folder, decided, options.links)
+        fill(folder, decided, links)
     elif folder is not None:
         err.write(f"perfgate: {folder} holds another run, whose report stays; --out DIR writes this one's\n")
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=options.form, every=options.every, links=options.links)
+    show(decided, outputs, out, form=options.form, every=options.every, links=links)
     return decided.report.exit_code
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.rules import matches
 from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study

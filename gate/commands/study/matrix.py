@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TextIO
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
+from gate.cli.values import MOST_JOBS
 from gate.commands.study.design import open_design
 from gate.commands.study.options import StudyOptions
-from gate.config.shards import MOST_JOBS
 from gate.config.treatments import Job, jobs, labels_of
 from gate.model import UserError
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
 from gate.commands.study.options import StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan

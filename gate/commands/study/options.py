@@ -1,4 +1,4 @@
-"""What the command line of perfgate study says, typed; loads nothing heavy, since every command line has its help."""
+"""The options of perfgate study and of its parts; loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -9,65 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from gate.cli import values
+from gate.cli.groups import HEAD, STRICT, RulesOptions
+from gate.cli.options import argument, group, option, repeated, switch
+from gate.codes import MisuseError
+
 Unit = Literal["iteration", "execution", "build"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
-
-
-@dataclass(frozen=True, slots=True)
-class AnalyseOptions:
-    """What is analysed, how, and where it goes.
-
-    files: folders or measurement files; "-" is standard input. unit: one observation of the linear model; None: an
-    execution. order: interactions of up to so many factors; None: study.order. quantiles: strictly between 0 and 1, in
-    order; None: 0.1 to 0.9 and 0.99. iid: also the intervals that take values for independent. log: of the values'
-    logarithms. without: analyses again, each without the treatments that have all these settings. only: what is
-    analysed has all settings of one of these. benchmarks: globs; none: as configured. responses: metrics; none: as
-    configured. settings: factor -> its settings in order, the others left out. confidence: None: gate.confidence. seed:
-    of what is drawn. out: the folder to fill. html, json: files, "-" for standard output. csv: a folder of tables.
-    """
-
-    files: tuple[str, ...]
-    unit: Unit | None
-    order: int | None
-    quantiles: tuple[float, ...] | None
-    iid: bool
-    log: bool
-    without: tuple[dict[str, str], ...]
-    only: tuple[dict[str, str], ...]
-    benchmarks: tuple[str, ...]
-    responses: tuple[str, ...]
-    settings: dict[str, tuple[str, ...]]
-    confidence: float | None
-    seed: int | None
-    out: Path | None
-    html: str | None
-    json: str | None
-    csv: Path | None
-    quiet: bool
-
-
-@dataclass(frozen=True, slots=True)
-class StudyOptions:
-    """What is measured for a study, and where.
-
-    base: only where side is a factor. out: None: study in .perfgate of the project. session, sessions, runner: which
-    job this is, where several measure; None: the only one. every: the whole order in the plan. json: of the plan.
-    """
-
-    base: str | None
-    head: str | None
-    out: Path | None
-    seed: int | None
-    dry_run: bool
-    keep: bool
-    resume: bool
-    strict: bool
-    session: int | None
-    sessions: int | None
-    runner: str | None
-    every: bool
-    json: str | None
-    quiet: bool
+FOLDER = ".perfgate/study"
 
 
 def combination(text: str) -> dict[str, str]:
@@ -106,12 +55,12 @@ def by_factor(named: Iterable[FactorSettings]) -> dict[str, tuple[str, ...]]:
     """Return the settings by factor.
 
     Raises:
-        ValueError: a factor is named twice.
+        MisuseError: a factor is named twice.
     """
     found: dict[str, tuple[str, ...]] = {}
     for each in named:
         if each.factor in found:
-            raise ValueError(f"--settings {each.factor}: is given twice; write {each.factor}=SETTING,SETTING")
+            raise MisuseError(f"--settings {each.factor}: is given twice; write {each.factor}=SETTING,SETTING")
         found[each.factor] = each.settings
     return found
 
@@ -131,3 +80,209 @@ def _between(text: str, low: float, what: str) -> float:
     if not low < number < 1:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is no {what}: a number between {low:g} and 1, such as 0.99")
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRulesOptions(RulesOptions):
+    """Whose study it is: nothing is judged, so that of the code it is about, in a workflow too."""
+
+    rules: str = option("whose [study] and rules count; default head", metavar="base|head|FILE", default="head")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitsOptions:
+    """Which commits are measured."""
+
+    base: str | None = option("where side is a factor; default: as `perfgate check` has it", metavar="REF")
+    head: str | None = option(HEAD, metavar="REF")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuringOptions(CommitsOptions):
+    """What is measured for a study, and where; out: None: study in .perfgate of the project."""
+
+    out: Path | None = option(f"default: {FOLDER} of the project", metavar="DIR", parse=values.folder)
+    seed: int | None = option("of the order; default: a new one, recorded", metavar="N", parse=values.seed)
+    keep: bool = switch("leave the worktrees")
+    resume: bool = switch("go on with an interrupted study")
+    strict: bool = switch(STRICT)
+    dry_run: bool = switch("print what `perfgate study plan` does; measure nothing")
+    every: bool = switch("with --dry-run: the order of all executions", flag="--all")
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """Which job this is, where several measure; None: the only one."""
+
+    session: int | None = option("which session this job is, from 0 on", metavar="K", parse=values.session)
+    sessions: int | None = option(
+        "how many there are; default: plan.sessions, and as many as the factors name",
+        metavar="N", parse=values.sessions,
+    )  # fmt: skip
+    runner: str | None = option("which runner this job is on, where a factor names runners", metavar="NAME")
+
+
+_SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOutputOptions:
+    """Where the analysis goes; "-" is standard output itself."""
+
+    html: str | None = option("write the analysis as html; - for stdout instead of text", metavar="FILE")
+    json: str | None = option("write the analysis as json; - for stdout instead of text", metavar="FILE")
+    csv: Path | None = option("write its tables as CSV", metavar="DIR", parse=values.folder)
+    quiet: bool = switch("only the summary and errors")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A study, measured and analysed."""
+
+    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
+    job: JobOptions = group(JobOptions, *_SEVERAL)
+    rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
+    outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """A study, measured."""
+
+    measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
+    job: JobOptions = group(JobOptions, *_SEVERAL)
+    rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
+    quiet: bool = switch("no progress")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningOptions(CommitsOptions):
+    """What a plan is of, and how it is shown."""
+
+    out: Path | None = option(f"of the last run; default: {FOLDER}", metavar="DIR", parse=values.folder)
+    seed: int | None = option("of the order; default: a new one", metavar="N", parse=values.seed)
+    every: bool = switch("the order of all executions", flag="--all")
+    json: str | None = option("write the plan as JSON; - for stdout instead of text", metavar="FILE")
+    matrix: bool = switch("print the jobs as one line of JSON instead: session, sessions, runner and name of each")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """A study, before it is measured."""
+
+    plan: PlanningOptions = group(PlanningOptions)
+    job: JobOptions = group(JobOptions, *_SEVERAL)
+    rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyseOptions:
+    """What is analysed, how, and where it goes."""
+
+    files: tuple[str, ...] = argument(
+        f"measurements.jsonl, a folder with one, or - for stdin; default {FOLDER}", metavar="FILE", nargs="*"
+    )
+    benchmarks: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--benchmark", section="of what")
+    """Globs; none: as configured."""
+    responses: tuple[str, ...] = repeated("only these", metavar="METRIC", flag="--response", section="of what")
+    """Metrics; none: as configured."""
+    only: tuple[dict[str, str], ...] = repeated(
+        "only treatments with these settings",
+        metavar="F=S,F=S", flag="--only", parse=combination, section="of what",
+    )  # fmt: skip
+    """What is analysed has all settings of one of these."""
+    without: tuple[dict[str, str], ...] = repeated(
+        "also the analysis without such treatments",
+        metavar="F=S,F=S", flag="--without", parse=combination, section="of what",
+    )  # fmt: skip
+    """Analyses again, each without the treatments that have all these settings."""
+    chosen: tuple[FactorSettings, ...] = repeated(
+        "settings of a factor, in order; the others are left out",
+        metavar="F=S,S", flag="--settings", parse=factor_settings, section="of what",
+    )  # fmt: skip
+    unit: Unit | None = option(
+        "what one observation of the linear model is; default: the mean of an execution", choices=UNITS, section="how"
+    )
+    order: int | None = option(
+        "interactions of up to so many factors; default: study.order", metavar="N", parse=values.count, section="how"
+    )
+    quantiles: tuple[float, ...] | None = option(
+        "between 0 and 1; default: 0.1 to 0.9 and 0.99", metavar="Q,Q", parse=quantiles, section="how"
+    )
+    iid: bool = switch(
+        "also the intervals that take all values for independent, and why they are too narrow", section="how"
+    )
+    log: bool = switch("analyse the logarithms of the values: effects are ratios", section="how")
+    confidence: float | None = option("default: gate.confidence", metavar="C", parse=confidence, section="how")
+    seed: int | None = option("of subsamples; default: that of the run", metavar="N", parse=values.seed, section="how")
+    out: Path | None = option("folder to fill with report and tables", metavar="DIR", parse=values.folder)
+    outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
+
+    @property
+    def settings(self) -> dict[str, tuple[str, ...]]:
+        """Factor -> its settings in order, the others left out.
+
+        Raises:
+            MisuseError: a factor is named twice.
+        """
+        return by_factor(self.chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """What is measured for a study or planned, whichever part of the command asks."""
+
+    base: str | None
+    head: str | None
+    out: Path | None
+    seed: int | None
+    dry_run: bool
+    keep: bool
+    resume: bool
+    strict: bool
+    session: int | None
+    sessions: int | None
+    runner: str | None
+    every: bool
+    json: str | None
+    quiet: bool
+
+
+def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool) -> StudyOptions:
+    """Return what is measured."""
+    return StudyOptions(
+        base=measuring.base,
+        head=measuring.head,
+        out=measuring.out,
+        seed=measuring.seed,
+        dry_run=measuring.dry_run,
+        keep=measuring.keep,
+        resume=measuring.resume,
+        strict=measuring.strict,
+        session=job.session,
+        sessions=job.sessions,
+        runner=job.runner,
+        every=measuring.every,
+        json=None,
+        quiet=quiet,
+    )
+
+
+def planned(plan: PlanningOptions, job: JobOptions) -> StudyOptions:
+    """Return what is planned and not measured."""
+    return StudyOptions(
+        base=plan.base,
+        head=plan.head,
+        out=plan.out,
+        seed=plan.seed,
+        dry_run=True,
+        keep=False,
+        resume=False,
+        strict=False,
+        session=job.session,
+        sessions=job.sessions,
+        runner=job.runner,
+        every=plan.every,
+        json=plan.json,
+        quiet=False,
+    )

@@ -38,14 +38,16 @@ def require_targets(options: AnalyseOptions) -> None:
     Raises:
         UserError: a target is a folder or one of the inputs, or both formats want standard output.
     """
-    refuse_inputs([Path(file) for file in options.files], [Path(t) for t in (options.json, options.html) if t])
-    if options.json == options.html == "-":
+    refuse_inputs(
+        [Path(file) for file in options.files], [Path(t) for t in (options.outputs.json, options.outputs.html) if t]
+    )
+    if options.outputs.json == options.outputs.html == "-":
         raise UserError("--json - and --html - both want standard output")
-    for name, target in (("json", options.json), ("html", options.html)):
+    for name, target in (("json", options.outputs.json), ("html", options.outputs.html)):
         if target is not None and target != "-" and (not target or Path(target).is_dir()):
             raise UserError(f"--{name} {target}: is a folder, not a file")
-    if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
-        raise UserError(f"--csv {options.csv}: is a file, not a folder")
+    if options.outputs.csv is not None and options.outputs.csv.exists() and not options.outputs.csv.is_dir():
+        raise UserError(f"--csv {options.outputs.csv}: is a file, not a folder")
 
 
 def write_asked(analysed: Analysed, options: AnalyseOptions) -> None:
@@ -55,19 +57,19 @@ def write_asked(analysed: Analysed, options: AnalyseOptions) -> None:
         UserError: one cannot be written.
     """
     page: str | None = None
-    if options.out is not None or (options.html is not None and options.html != "-"):
+    if options.out is not None or (options.outputs.html is not None and options.outputs.html != "-"):
         page = _page(analysed)
     if options.out is not None and page is not None:
         make_folder(options.out)
         write(options.out / STUDY_JSON, json.render_study(analysed.report))
         write(options.out / STUDY_HTML, page)
         _write_tables(analysed.report, options.out / TABLES)
-    if options.html is not None and options.html != "-" and page is not None:
-        write(Path(options.html), page)
-    if options.json is not None and options.json != "-":
-        write(Path(options.json), json.render_study(analysed.report))
-    if options.csv is not None:
-        _write_tables(analysed.report, options.csv)
+    if options.outputs.html is not None and options.outputs.html != "-" and page is not None:
+        write(Path(options.outputs.html), page)
+    if options.outputs.json is not None and options.outputs.json != "-":
+        write(Path(options.outputs.json), json.render_study(analysed.report))
+    if options.outputs.csv is not None:
+        _write_tables(analysed.report, options.outputs.csv)
 
 
 def _write_tables(report: StudyReport, folder: Path) -> None:
@@ -83,12 +85,12 @@ def _page(analysed: Analysed) -> str:
 
 def show(analysed: Analysed, options: AnalyseOptions, out: TextIO, err: TextIO) -> None:
     """Print what was asked for on standard output, else the text."""
-    if options.json == "-":
+    if options.outputs.json == "-":
         out.write(json.render_study(analysed.report))
-    elif options.html == "-":
+    elif options.outputs.html == "-":
         out.write(_page(analysed))
     else:
         width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-        out.write(study_text.render(analysed.report, color=colored(out), width=width, brief=options.quiet))
-    if options.out is not None and not options.quiet:
+        out.write(study_text.render(analysed.report, color=colored(out), width=width, brief=options.outputs.quiet))
+    if options.out is not None and not options.outputs.quiet:
         err.write(f"perfgate: {options.out / STUDY_HTML} has the tables and pictures\n")

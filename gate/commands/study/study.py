@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import OutputOptions, RulesOptions
+from gate.cli.groups import OutputOptions, RulesOptions
 from gate.commands.study.measure import measure_study, outcome
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.model import UserError
@@ -21,10 +21,10 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
     Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
     """
     # found out now, not after an hour of measuring
-    outputs = OutputOptions(analysis.json, analysis.html, None, None, analysis.quiet)
+    outputs = OutputOptions(analysis.outputs.json, analysis.outputs.html, None, None, analysis.outputs.quiet)
     require_writable(outputs)
-    if analysis.csv is not None and analysis.csv.exists() and not analysis.csv.is_dir():
-        raise UserError(f"--csv {analysis.csv}: is a file, not a folder")
+    if analysis.outputs.csv is not None and analysis.outputs.csv.exists() and not analysis.outputs.csv.is_dir():
+        raise UserError(f"--csv {analysis.outputs.csv}: is a file, not a folder")
 
     def conclude(folder: Path, _: Job) -> int:
         told = outcome(folder, err)
@@ -40,5 +40,5 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
             return told.code or EXIT_USAGE
         return told.code or code
 
-    written = [*targets(outputs), *([analysis.csv] if analysis.csv else [])]
+    written = [*targets(outputs), *([analysis.outputs.csv] if analysis.outputs.csv else [])]
     return measure_study(options, rules, written, out, err, conclude=conclude)

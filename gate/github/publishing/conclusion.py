@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.github.event import Event

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy

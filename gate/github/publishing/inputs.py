@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gate.config.shards import Shard
+from gate.cli.values import Shard
 from gate.github.publishing.request import COMMANDS, Command, Wanted
 from gate.units import Duration
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.decide.policy import policy_of
 from gate.evidence.inputs import Inputs
 from gate.evidence.runs import run_of

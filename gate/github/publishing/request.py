@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.github.event import Event
 from gate.github.notice import Notice
 from gate.model import UserError

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gate.config.shards import Part, Shard, names_in, part_of, part_warnings, session_seed
+from gate.cli.values import Shard
+from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.types import Builds, Plan
 from gate.model import UserError
 

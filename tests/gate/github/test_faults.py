@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 
 from gate.commands.publish import publish
-from gate.commands.publish.options import PublishOptions
+from gate.commands.publish.command import Options
 from gate.github import patience
 from gate.github.client import Forge
 from tests.support.forge import FakeGitHub
@@ -88,7 +88,7 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path) -> To
     run = folder / "run"
     run.mkdir(exist_ok=True)
     (run / "measurements.jsonl").write_text(measured())
-    options = PublishOptions((str(run),), None, "perfgate", True, True, True, True)
+    options = Options((str(run),), status=True)
     out, began = io.StringIO(), time.monotonic()
     given = job.environment({}) | {"GITHUB_TOKEN": job.token}
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):

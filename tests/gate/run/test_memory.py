@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import Commit, Look, MeanSquare, Record, Remembered, Run

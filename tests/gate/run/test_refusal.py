@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.check import check
 from gate.commands.measure import measure

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.commands.calibrate.simulation.arrays.components import Components, components_of, of_variances
 from gate.config.parse import parse
 from gate.config.source import from_tables

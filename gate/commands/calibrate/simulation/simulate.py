@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.commands.calibrate.simulation import alarms, cost, coverage, others, power, promises, stopping
 from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
 from gate.commands.calibrate.simulation.draft import Draft, DraftTable, Setting, asked, finished, percent, plain, row

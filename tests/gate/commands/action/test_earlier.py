@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.commands.action.earlier import Asked, Measured, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import text as calibration_text
 from gate.commands.calibrate.calibrate import CalibrateOptions

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gate.cli.options import RulesOptions
-from gate.commands.plan.plan import PlanOptions, run
+from gate.cli.groups import RulesOptions
+from gate.commands.plan.command import PlanOptions
+from gate.commands.plan.plan import run
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config

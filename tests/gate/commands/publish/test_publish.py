@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 
 from gate.commands.publish import publish
-from gate.commands.publish.options import PublishOptions
+from gate.commands.publish.command import Options
 from gate.model import UserError
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, environment
@@ -23,7 +23,7 @@ from tests.support.runner_log import commands
 from tests.support.workflow_job import CONFIG, Done, Job, changed, pull_payload
 
 HEAD, BASE = "c" * 40, "d" * 40
-OPTIONS = PublishOptions((), None, "perfgate", True, True, True, False)
+OPTIONS = Options()
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def folder(path: Path, text: str) -> Path:
     return path
 
 
-def run(job: Job, options: PublishOptions, **more: str) -> Done:
+def run(job: Job, options: Options, **more: str) -> Done:
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(job.project.top):
@@ -71,9 +71,9 @@ def run(job: Job, options: PublishOptions, **more: str) -> Done:
     return Done(code, out.getvalue(), {})
 
 
-def wanted(*runs: Path, **more: Any) -> PublishOptions:
+def wanted(*runs: Path, **more: Any) -> Options:
     fields = {name: getattr(OPTIONS, name) for name in OPTIONS.__dataclass_fields__}
-    return PublishOptions(**{**fields, "runs": tuple(map(str, runs)), **more})
+    return Options(**{**fields, "runs": tuple(map(str, runs)), **more})
 
 
 def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:

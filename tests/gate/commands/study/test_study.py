@@ -339,7 +339,12 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     code, out, err = run("study", "--set", "study.replicates=1", "--json", "-", "--quiet")
     assert (code, out, err) == (0, "words\n", "")
     ((folder, options),) = calls
-    assert (folder, options.json, options.quiet, options.order) == (Path(".perfgate/study"), "-", True, None)
+    assert (folder, options.outputs.json, options.outputs.quiet, options.order) == (
+        Path(".perfgate/study"),
+        "-",
+        True,
+        None,
+    )
     # what is refused must be so before anything is measured
     for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
         assert run("study", *options_)[0] == 2

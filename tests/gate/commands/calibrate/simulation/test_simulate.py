@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gate.cli.options import RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.commands.calibrate.simulation import alarms, known, pool, simulate
 from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII
 from gate.commands.calibrate.simulation.arrays.draws import Source

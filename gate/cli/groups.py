@@ -1,0 +1,86 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.cli import values
+from gate.cli.options import option, repeated, switch
+from gate.cli.values import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class RulesOptions:
+    """Whose rules decide, and over which benchmarks."""
+
+    config: Path | None = option("use this config for both sides and the rules", metavar="FILE", parse=Path)
+    rules: str | None = option("whose rules decide; default head, base where CI is set", metavar="base|head|FILE")
+    sets: tuple[str, ...] = repeated("gate.threshold=5%%", metavar="KEY=VALUE", flag="--set")
+    benchmarks: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRulesOptions(RulesOptions):
+    """The same over measurements, which have rules of their own."""
+
+    config: Path | None = option(
+        "decide by this file instead of the rules that the run was measured under", metavar="FILE", parse=Path
+    )
+    rules: str | None = option("the same", metavar="FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """Where the report goes beside standard output; "-" is standard output itself."""
+
+    json: str | None = option("write the report as json; - for stdout instead of text", metavar="FILE")
+    html: str | None = option("write the report as html; - for stdout instead of text", metavar="FILE")
+    markdown: str | None = option("write the report as markdown; - for stdout instead of text", metavar="FILE")
+    junit: str | None = option("write the report as junit; - for stdout instead of text", metavar="FILE")
+    quiet: bool = switch("only the verdict and errors")
+
+
+STRICT = "exit with 5, before measuring, when this host is unfit; `perfgate doctor` shows why"
+HISTORY = "what is remembered of this host; default: gate.memory, $PERFGATE_HISTORY, the user's state directory"
+BASE = "default: the merge base with the default branch"
+HEAD = "default: the working tree as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """What is measured and how."""
+
+    base: str | None = option(BASE, metavar="REF")
+    head: str | None = option(HEAD, metavar="REF")
+    out: Path | None = option("default: .perfgate of the project", metavar="DIR", parse=values.folder)
+    seed: int | None = option("of the schedule; default: a new one, which is recorded", metavar="N", parse=values.seed)
+    dry_run: bool = switch("print the schedule and its expected duration")
+    keep: bool = switch("leave the worktrees of base and head")
+    resume: bool = switch("go on with an interrupted run")
+    strict: bool = switch(STRICT)
+    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    shard: Shard | None = None
+    """None: every benchmark. A check has no parts: it measures everything in one session."""
+    session: int | None = None
+    sessions: int | None = None
+    """None: as configured, where a shard or a session is named; else one."""
+
+
+_PARTS = "several runners, see `perfgate plan --matrix`"
+
+
+@dataclass(frozen=True, slots=True)
+class PartOptions(MeasureOptions):
+    """The same with which part of the gate one of several runners measures."""
+
+    shard: Shard | None = option(
+        "only this part of the benchmarks, from 1/N on; the same on every machine",
+        metavar="I/N", parse=values.shard, section=_PARTS,
+    )  # fmt: skip
+    session: int | None = option(
+        "which session this job is, from 0 on", metavar="S", parse=values.session, section=_PARTS
+    )
+    sessions: int | None = option(
+        "how many there are; default: plan.sessions", metavar="N", parse=values.sessions, section=_PARTS
+    )

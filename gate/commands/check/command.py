@@ -1,0 +1,39 @@
+"""The options of perfgate check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TextIO
+
+from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.options import group
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is measured, by whose rules it is judged, and where the report goes."""
+
+    measuring: MeasureOptions = group(MeasureOptions, "measuring")
+    rules: RulesOptions = group(RulesOptions, "rules")
+    outputs: OutputOptions = group(OutputOptions, "output")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Measure, decide and report."""
+    from gate.run.refusal import require_measuring
+
+    require_measuring()
+    from gate.commands.check.check import run
+
+    return run(options.measuring, options.rules, options.outputs, out, err)
+
+
+COMMAND = Command(
+    help="measure base and head of this checkout, decide and report",
+    example="perfgate check --base main --set gate.threshold=5%",
+    options=Options,
+    run=run,
+    codes=VERDICT_CODES,
+    place=2,
+)

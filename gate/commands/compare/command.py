@@ -1,0 +1,57 @@
+"""The options of perfgate compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+from gate.cli.command import Command
+from gate.cli.groups import MeasuredRulesOptions
+from gate.cli.options import argument, group, option, repeated
+
+Form = Literal["text", "markdown", "csv", "json"]
+_WHICH = "which side of %s; default head, or the only one it has"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What is compared, and how it is shown."""
+
+    first: str = argument("plays base: a folder of a run, a measurement file, or - for stdin", metavar="A")
+    second: str | None = argument("plays head; without it, A's own base and head", metavar="B", nargs="?")
+    side_a: Literal["base", "head"] | None = option(_WHICH % "A", choices=("base", "head"))
+    side_b: Literal["base", "head"] | None = option(_WHICH % "B", choices=("base", "head"))
+    metrics: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--metric")
+    form: Form = option(
+        "what to print; default text; csv has one line a row, json is the report behind the table",
+        flag="--format", default="text", choices=("text", "markdown", "csv", "json"),
+    )  # fmt: skip
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """One run, whose base is compared with its head, or two."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is compared, and by which rules."""
+
+    compare: CompareOptions = group(CompareOptions)
+    rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
+
+
+def run(options: Options, out: TextIO, _: TextIO) -> int:
+    """Put two runs side by side."""
+    from gate.commands.compare.compare import run
+
+    return run(options.compare, options.rules, out)
+
+
+COMMAND = Command(
+    help="show two measurement files side by side, with intervals and no gate (0 whatever changed)",
+    example="perfgate compare monday friday --format markdown",
+    options=Options,
+    run=run,
+    place=6,
+)

@@ -1,0 +1,50 @@
+"""The options of perfgate doctor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TextIO
+
+from gate.cli.command import Command
+from gate.cli.options import argument, option, switch
+from gate.codes import MisuseError
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the host is looked at."""
+
+    strict: bool = switch("exit with 5 when this host is unfit")
+    json: str | None = option("write what was found as JSON; - for stdout instead of text", metavar="FILE")
+    metrics: bool = switch("measure COMMAND with every instrument there is instead, to choose a metric by")
+    argv: tuple[str, ...] = argument("for --metrics, after --", metavar="COMMAND", nargs="*")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Look at the host, or at a command by every instrument."""
+    from gate.run.refusal import require_measuring
+
+    if not options.metrics:
+        if options.argv:
+            raise MisuseError(f"{options.argv[0]}: a command belongs to --metrics; see perfgate doctor --help")
+        require_measuring()
+        from gate.commands.doctor.doctor import DoctorOptions, run
+
+        return run(DoctorOptions(options.strict, options.json), out)
+    if not options.argv:
+        raise MisuseError("--metrics: needs a command: perfgate doctor --metrics -- COMMAND")
+    if options.strict:
+        raise MisuseError("--strict: does not go with --metrics")
+    require_measuring()
+    from gate.commands.doctor import metrics
+
+    return metrics.run(metrics.MetricsOptions(command=options.argv, json=options.json), out, err)
+
+
+COMMAND = Command(
+    help="say whether this host is fit to measure on, and how to make it so; changes nothing",
+    example="perfgate doctor --strict\nperfgate doctor --metrics -- ./build/app parse data.json",
+    options=Options,
+    run=run,
+    place=10,
+)

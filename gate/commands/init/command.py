@@ -1,0 +1,48 @@
+"""The options of perfgate init."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from gate.cli.command import Command
+from gate.cli.options import option, switch
+from gate.codes import MisuseError
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is written."""
+
+    kind: str | None = option(
+        "pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic; default: detected", metavar="KIND"
+    )
+    workflow: str | None = option(
+        "write into .github/workflows instead: pull-request, forks, matrix or calibrate", metavar="KIND"
+    )
+    action: str | None = option("what the workflow uses; default perfgate/perfgate@v1", metavar="OWNER/REPO@REF")
+    force: bool = switch("overwrite what exists")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Write a configuration, or a workflow."""
+    if options.workflow is not None:
+        from gate.commands.init import workflow
+
+        asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
+        return workflow.run(asked, out, err)
+    if options.action is not None:
+        raise MisuseError("--action: goes with --workflow only")
+    from gate.commands.init.init import InitOptions, run
+
+    return run(InitOptions(Path.cwd(), options.kind, options.force), out, err)
+
+
+COMMAND = Command(
+    help="write a commented perfgate.toml for the project here, or a workflow for GitHub",
+    example="perfgate init\nperfgate init --workflow pull-request",
+    options=Options,
+    run=run,
+    place=1,
+)

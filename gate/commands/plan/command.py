@@ -1,0 +1,92 @@
+"""The options of perfgate plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from gate.cli import values
+from gate.cli.command import Command
+from gate.cli.groups import HEAD, HISTORY, RulesOptions
+from gate.cli.options import argument, given, group, option, switch
+from gate.codes import MisuseError
+
+if TYPE_CHECKING:
+    from gate.units import Duration, Share
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """From what, and for what."""
+
+    runs: tuple[str, ...] = argument(
+        "a folder or measurement files; default: what is remembered of this host", metavar="RUN", nargs="*"
+    )
+    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    budget: Duration | None = option(
+        "of builds and executions; default: plan.budget", metavar="TIME", parse=values.duration
+    )
+    target: Share | None = option(
+        "half-width of intervals; default: half the thresholds",
+        metavar="SHARE", parse=values.share, exclusive="aim",
+    )  # fmt: skip
+    detect: Share | None = option(
+        "a change to be found in 80%% of the runs", metavar="SHARE", parse=values.share, exclusive="aim"
+    )
+    json: str | None = option("write the plan as JSON; - for stdout instead of text", metavar="FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixOptions:
+    """How the jobs of several runners are laid out; shards, sessions: None as configured."""
+
+    shards: int | None = option(
+        "parts of the benchmarks; default: plan.shards", metavar="N", parse=values.whole(1, values.MOST_JOBS)
+    )
+    sessions: int | None = option(
+        "how often everything is measured, each on a runner; default: plan.sessions",
+        metavar="N", parse=values.sessions,
+    )  # fmt: skip
+    base: str | None = option("whose benchmarks count too; default: as `perfgate measure` has it", metavar="REF")
+    head: str | None = option(HEAD, metavar="REF")
+    matrix: bool = switch("print the jobs of a matrix as one line of JSON instead; nothing needs to be measured")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A plan of counts, or the jobs of a matrix."""
+
+    plan: PlanOptions = group(PlanOptions)
+    matrix: MatrixOptions = group(MatrixOptions, "several runners")
+    rules: RulesOptions = group(RulesOptions, "rules")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Plan the next runs."""
+    asked = [flag for name, flag in given(options.matrix) if name != "matrix"]
+    if not options.matrix.matrix:
+        if asked:
+            raise MisuseError(f"{asked[0]}: goes with --matrix only")
+        from gate.commands.plan.plan import run
+
+        return run(options.plan, options.rules, out, err)
+    others = [flag for name, flag in given(options.plan) if name != "history"]
+    if others:
+        raise MisuseError(f"--matrix: does not go with {others[0]}")
+    from gate.run import matrix
+
+    return matrix.run(
+        matrix.Jobs(options.matrix.shards, options.matrix.sessions, options.matrix.base, options.matrix.head),
+        options.rules,
+        out,
+    )
+
+
+COMMAND = Command(
+    help="counts for the next runs, by what was measured or is remembered of this host",
+    example="perfgate plan .perfgate --budget 10m --target 1%\nperfgate plan --matrix --shards 3 --sessions 2",
+    options=Options,
+    run=run,
+    place=7,
+)

@@ -1,0 +1,58 @@
+"""The options of perfgate report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO
+
+from gate.cli import values
+from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.groups import MeasuredRulesOptions, OutputOptions
+from gate.cli.options import argument, group, option, switch
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Which run, in which format."""
+
+    runs: tuple[str, ...] = argument(
+        "a folder of a run, a report.json or measurement files; default .perfgate", metavar="RUN", nargs="*"
+    )
+    form: Literal["text", "markdown", "summary", "json", "html", "junit", "csv"] = option(
+        "what to print; default text; markdown is the comment, summary that of a job, csv the measurements",
+        flag="--format", default="text", choices=("text", "markdown", "summary", "json", "html", "junit", "csv"),
+    )  # fmt: skip
+    out: Path | None = option(
+        "folder to fill; default: RUN if it is one, unless other rules or benchmarks are named",
+        metavar="DIR", parse=values.folder,
+    )  # fmt: skip
+    every: bool = switch("every finding, also the unchanged ones of a long report", flag="--all")
+    report_url: str | None = option("where the HTML report will be", metavar="URL", parse=values.address)
+    run_url: str | None = option("where the workflow run is shown", metavar="URL", parse=values.address)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is rendered, by whose rules, and where it goes."""
+
+    report: ReportOptions = group(ReportOptions)
+    rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
+    outputs: OutputOptions = group(OutputOptions, "output")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Render a run again."""
+    from gate.commands.report.report import run
+
+    return run(options.report, options.rules, options.outputs, out, err)
+
+
+COMMAND = Command(
+    help="render a past run again",
+    example="perfgate report .perfgate --format markdown",
+    options=Options,
+    run=run,
+    codes=VERDICT_CODES,
+    place=5,
+)

@@ -1,0 +1,103 @@
+"""perfgate study and its parts: plan, measure, analyse."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TextIO
+
+from gate.cli.command import Command
+from gate.cli.options import given
+from gate.codes import MisuseError
+from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, measured, planned
+
+_CODES = """\
+exit codes (ended by a signal: 128 + its number):
+  0  done; a study neither passes nor fails
+  2  bad command line, config or input file
+  4  a build or an execution failed, or nothing was measured
+  5  the host is unfit (only with --strict)
+"""
+_WITH_MATRIX = ("base", "head", "sessions", "matrix")
+"""What of `perfgate study plan` a matrix has a use for."""
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Measure and analyse."""
+    _require_measuring()
+    from gate.commands.study.study import run
+
+    asked = measured(options.measuring, options.job, quiet=options.outputs.quiet)
+    return run(asked, options.rules, AnalyseOptions(outputs=options.outputs), out, err)
+
+
+def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
+    """Print the plan, or the jobs."""
+    asked = planned(options.plan, options.job)
+    if options.plan.matrix:
+        for name, flag in (*given(options.plan), *given(options.job)):
+            if name not in _WITH_MATRIX:
+                raise MisuseError(f"--matrix: does not go with {flag}")
+        from gate.commands.study import matrix
+
+        return matrix.run(asked, options.rules, out)
+    _require_measuring()
+    from gate.commands.study import measure
+
+    return measure.run(asked, options.rules, out, err)
+
+
+def run_measure(options: MeasureOptions, out: TextIO, err: TextIO) -> int:
+    """Measure."""
+    _require_measuring()
+    from gate.commands.study import measure
+
+    asked = measured(options.measuring, options.job, quiet=options.quiet)
+    return measure.run(asked, options.rules, out, err)
+
+
+def run_analyse(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
+    """Analyse."""
+    from gate.commands.study import analyse
+
+    return analyse.run(dataclasses.replace(options, files=options.files or (FOLDER,)), out, err)
+
+
+def _require_measuring() -> None:
+    # asked first: where measuring is not supported its modules cannot even be loaded
+    from gate.run.refusal import require_measuring
+
+    require_measuring()
+
+
+COMMAND = Command(
+    help="measure the treatments of an experiment, and say which factors matter and by how much",
+    example="perfgate study --dry-run\nperfgate study --set study.replicates=3\nperfgate study analyse .perfgate/study",
+    options=Options,
+    run=run,
+    codes=_CODES,
+    place=9,
+    parts={
+        "plan": Command(
+            help="print factors, treatments, order and expected time of a study, or its jobs for the matrix of a "
+            "workflow",
+            example="perfgate study plan --all\nperfgate study plan --matrix --sessions 2",
+            options=PlanOptions,
+            run=run_plan,
+            codes=_CODES,
+        ),
+        "measure": Command(
+            help="measure the treatments of a study, without analysing",
+            example="perfgate study measure --session 1 --sessions 2 --out results && perfgate study analyse results",
+            options=MeasureOptions,
+            run=run_measure,
+            codes=_CODES,
+        ),
+        "analyse": Command(
+            help="say which factors matter for what, and by how much, from measurement files",
+            example='perfgate study analyse .perfgate/study --quantiles 0.5,0.99 --without "fp=no,prf=fp"',
+            options=AnalyseOptions,
+            run=run_analyse,
+            codes=_CODES,
+        ),
+    },
+)
