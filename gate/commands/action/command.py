@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TextIO
 
 from gate.commands.action.options import ActionOptions
-from gate.github.workflow import error_line
+from gate.github.runner import error_line
 from gate.model import UserError
 from gate.words.plain import visible
 
