@@ -33,9 +33,6 @@ TIERS = (
 )
 RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}
 
-# Distributions that are imported by another name.
-IMPORTED_AS = {"pygithub": "github"}
-
 # Parts that may import these and no others.
 ONLY = {
     "stats": {"model"},
@@ -130,8 +127,7 @@ def violations(root: Path, declared: set[str]) -> list[str]:
 
 def runtime_dependencies() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = re.findall(r"^[\w-]+", "\n".join(project["dependencies"]), flags=re.MULTILINE)
-    return {IMPORTED_AS.get(name, name) for name in names}
+    return set(re.findall(r"^[\w-]+", "\n".join(project["dependencies"]), flags=re.MULTILINE))
 
 
 def test_imports_point_one_way() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.decide.importance import ordered
-from gate.github.workflow import error_line
+from gate.github.runner import error_line
 from gate.model import Finding, Report
 from gate.words import failures, findings, numbers
 from gate.words.arrangement import FailureGroup, grouped

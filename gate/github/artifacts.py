@@ -1,19 +1,28 @@
-"""Artifacts of workflow runs: which there are, and one as a file."""
+"""Artifacts of workflow runs: which there are, and one as a file from a storage that never sees the token."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from urllib.parse import urljoin
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from gate.github.problems import Task, one_line
-from gate.github.storage import Place, fetch
-from gate.github.transport import Transport
+from gate.github.problems import Task, Trouble, of_error, one_line
+from gate.github.transport import Overdue, Transport
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Response, Session
 
 _PERMISSION = "actions: read"
+_CHUNK = 1 << 16
+_REDIRECTIONS = 3
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class _Origin(msgspec.Struct):
@@ -162,4 +171,121 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
     address = answer.headers.get("location")
     if not address:
         raise task.failed(f"GitHub says no place to get it from ({answer.status})", status=answer.status)
-    fetch(task, transport, Place(urljoin(transport.api_url, address)), file, limit)
+    _fetch(task, transport, Place(urljoin(transport.api_url, address)), file, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address that is signed, and so as good as a token: only its host may be told."""
+
+    address: str
+
+    @property
+    def host(self) -> str:
+        """The host."""
+        return urlsplit(self.address).hostname or "?"
+
+    def allowed(self, api_url: str) -> bool:
+        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
+        place, api = urlsplit(self.address), urlsplit(api_url)
+        if place.scheme == "http":
+            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
+        return place.scheme == "https" and bool(place.hostname)
+
+
+def _fetch(task: Task, transport: Transport, place: Place, file: Path, limit: int) -> None:
+    """Save what is at a place; limit: bytes, counted as they arrive.
+
+    Raises:
+        Problem: it is larger, or cannot be read or saved; no file is left then.
+    """
+
+    def attempt() -> Trouble | None:
+        stop = threading.Event()
+        patience = transport.patience
+        reading = _Reading(task, place, transport, file, limit, stop)
+        try:
+            return patience.within(patience.left, reading.save)
+        except Overdue:
+            return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {place.host}"))
+        except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
+            return of_error(task, error, place.host)
+        finally:
+            stop.set()
+
+    done = False
+    try:
+        transport.persist(task, attempt, repeatable=True)
+        done = True
+    finally:
+        if not done:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    task: Task
+    place: Place
+    transport: Transport
+    file: Path
+    limit: int
+    stop: threading.Event
+
+    def save(self) -> Trouble | None:
+        """Follow the place to a file and save it; what is not there is a trouble."""
+        from requests import Session  # late: slow to import, and seldom needed
+
+        with Session() as session:
+            session.auth = _nobody
+            place = self.place
+            for _ in range(_REDIRECTIONS + 1):
+                if not place.allowed(self.transport.api_url):
+                    return Trouble(self.task.failed(f"GitHub sends to {place.host} without encryption"))
+                with self._open(session, place) as response:
+                    onward = response.headers.get("Location") if response.is_redirect else None
+                    if onward is None:
+                        return self._saved(response, place)
+                place = Place(urljoin(place.address, onward))
+        return Trouble(self.task.failed(f"{place.host} sends from place to place"))
+
+    def _open(self, session: Session, place: Place) -> Response:
+        headers = {"User-Agent": "perfgate", "Accept-Encoding": "identity"}
+        return session.get(
+            place.address, headers=headers, stream=True, allow_redirects=False, timeout=self.transport.timeout
+        )
+
+    def _saved(self, response: Response, place: Place) -> Trouble | None:
+        status = response.status_code
+        if status != 200:
+            problem = self.task.failed(f"the storage {place.host} answers with {status}", status=status)
+            return Trouble(problem, again=status >= 500 or status == 429)
+        if self.stop.is_set():  # nobody waits any more
+            return None
+        try:
+            out = self.file.open("wb", buffering=0)
+        except OSError as error:
+            return Trouble(self.task.failed(f"{self.file} cannot be written: {error.strerror}"))
+        with out:
+            return self._copied(response, out)
+
+    def _copied(self, response: Response, out: FileIO) -> Trouble | None:
+        written = 0
+        for chunk in response.iter_content(_CHUNK):
+            written += len(chunk)
+            if written > self.limit:
+                return Trouble(self.task.failed(f"it has more than {self.limit:,} bytes"))
+            if self.stop.is_set():
+                break
+            try:
+                rest = memoryview(chunk)
+                while rest:
+                    rest = rest[out.write(rest) :]
+            except OSError as error:  # the disk's, not the connection's
+                return Trouble(self.task.failed(f"{self.file} cannot be written: {error.strerror}"))
+        return None
+
+
+def _nobody(request: PreparedRequest) -> PreparedRequest:
+    """Keep requests from what ~/.netrc holds for the host."""
+    return request

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.github.workflow import error_line
+from gate.github.runner import error_line
 from gate.report.links import Links
 from gate.report.markdown.escape import brief, link
 from gate.report.markdown.opening import write

@@ -1,23 +1,24 @@
-"""Requests to GitHub through PyGithub: which are repeated, how long they may take, and what their answers hold."""
+"""Requests to GitHub: which are repeated, how long they may take, where they are sent, and what their answers hold."""
 
 from __future__ import annotations
 
 import logging
 import math
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import msgspec
 
-from gate.github.patience import Overdue, Patience
 from gate.github.problems import Problem, Task, Trouble, of_error, of_status, one_line
 from gate.units import Duration
 
 if TYPE_CHECKING:
-    from github.Requester import Requester
+    from requests import PreparedRequest, Session
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -28,7 +29,14 @@ _FIRST_PAUSE = 0.5
 _PAGE = 100
 # GitHub keeps 2500 comments of a conversation at most
 _MOST_PAGES = 30
-_HEADERS = {"Accept": "application/vnd.github+json, application/json;q=0.9"}
+_REDIRECTIONS = 3
+# By these the same request is sent on: a repository was renamed. 302 and 303 lead to something else.
+_MOVED = (301, 307, 308)
+_HEADERS = {
+    "Accept": "application/vnd.github+json, application/json;q=0.9",
+    "User-Agent": "perfgate",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +53,70 @@ class _Errors(msgspec.Struct):
     errors: list[Any] | None = None
 
 
+class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
+    """It took longer than it may; seconds: how long that is."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"longer than {seconds:g} s")
+        self.seconds = seconds
+
+
+class Patience:
+    """Seconds that may pass in all while a forge works or is waited for; what else happens takes none of them."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._spent = 0.0
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, 0 when all are spent."""
+        return max(0.0, self.seconds - self._spent)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, for as long as there is patience."""
+        pause = min(seconds, self.left)
+        time.sleep(pause)
+        self._spent += pause
+
+    def within(self, seconds: float, work: Callable[[], T]) -> T:
+        """Do something within so many seconds, and within what is left.
+
+        In a thread of its own that is left behind when it takes longer: looking up a name has no time-out, and a
+        server that sends a byte now and then never runs into that of a socket.
+
+        Raises:
+            Overdue: it took longer; it may go on, and nobody sees what comes of it.
+            Exception: what the work raised.
+        """
+        limit = min(seconds, self.left)
+        done: list[T] = []
+        failed: list[Exception] = []
+
+        def run() -> None:
+            try:
+                done.append(work())
+            except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
+                failed.append(error)
+
+        begin = time.monotonic()
+        worker = threading.Thread(target=run, name="perfgate-forge", daemon=True)
+        worker.start()
+        worker.join(limit)
+        self._spent += time.monotonic() - begin
+        if failed:
+            raise failed[0]
+        if not done:
+            raise Overdue(limit)
+        return done[0]
+
+
 class Transport:
     """Speaks to one API with one token, which is in no message.
 
     timeout: seconds for one attempt. patience: seconds for everything that this object ever does.
 
-    PyGithub's own repetitions (GithubRetry) are off: they double creations, wait as long as a server wishes, and do not
-    end a slow answer.
+    It follows no redirection to another host, scheme or port, so that nobody else sees the token.
     """
 
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
@@ -66,7 +131,7 @@ class Transport:
         self.patience = Patience(patience)
         self.timeout = timeout
         self._token = token.strip()
-        self._requester: Requester | None = None
+        self._session: Session | None = None
 
     def call(
         self,
@@ -81,7 +146,7 @@ class Transport:
     ) -> Answer:
         """Send a request, again if need be.
 
-        path: below the API's address, quoted; an absolute address of GraphQL. repeatable: may be sent again when it is
+        path: quoted, below the API's address; or the address of GraphQL. repeatable: may be sent again when it is
         unknown whether it was carried out; by default all but POST. redirect: a redirection is the answer wanted.
 
         Raises:
@@ -89,15 +154,16 @@ class Transport:
         """
 
         def attempt() -> Answer | Trouble:
-            requester = self._connect()
-            status, headers, text = self.patience.within(
-                self.timeout, lambda: requester.requestJson(method, path, dict(parameters or {}), dict(_HEADERS), body)
+            session = self._connect()
+            answer = self.patience.within(
+                self.timeout, lambda: self._sent(session, method, path, dict(parameters or {}), body)
             )
+            status = answer.status
             if status >= 400:
-                return of_status(task, status, headers, text.replace(self._token, "***"))
+                return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
             if status >= 300 and not redirect:
                 return Trouble(task.failed(f"GitHub has it elsewhere now ({status}): was it renamed?", status=status))
-            return Answer(status, headers, text)
+            return answer
 
         return self.persist(task, attempt, repeatable=method != "POST" if repeatable is None else repeatable)
 
@@ -137,16 +203,11 @@ class Transport:
             Problem: as of `get`.
         """
         found: list[S] = []
-        before: list[S] = []
         for page in range(1, _MOST_PAGES + 1):
             asked = {**parameters, "per_page": str(_PAGE), "page": str(page)}
             answer = self.call(task, "GET", path, parameters=asked)
             part = items(self.decode(task, answer, shape))
-            # PyGithub follows a redirection without its parameters: each page is the first then
-            if part == before:
-                break
             found += part
-            before = part
             link = answer.headers.get("link")
             if ('rel="next"' not in link) if link else len(part) < _PAGE:
                 break
@@ -166,7 +227,8 @@ class Transport:
         Raises:
             Problem: as of `get`; an API may be without GraphQL.
         """
-        address = self._connect().graphql_url
+        # of github.com /graphql; of an Enterprise Server /api/graphql beside /api/v3
+        address = f"{self.api_url.removesuffix('/v3')}/graphql"
         body = {"query": query, "variables": dict(variables)}
         answer = self.call(task, "POST", address, body=body, repeatable=True)
         said = self.decode(task, answer, _Errors)
@@ -209,7 +271,7 @@ class Transport:
             return Trouble(problem)
         except Overdue as overdue:
             # the connection is still in use by the thread that was left behind
-            self._requester = None
+            self._session = None
             why = f"no answer from {self.host} within {Duration(max(0.1, round(overdue.seconds, 1)))}"
             return Trouble(task.failed(why, unsure=True), again=True)
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, publishing goes on
@@ -227,22 +289,48 @@ class Transport:
         what = f"{problem.what}; it may be asked again in {asked}, and perfgate waits {left} at most"
         return Problem(what, status=problem.status, unsure=problem.unsure)
 
-    def _connect(self) -> Requester:
-        if self._requester is None:
-            from github import Auth, Github  # late: slow to import, and seldom needed
+    def _connect(self) -> Session:
+        if self._session is None:
+            from requests import Session  # late: slow to import, and seldom needed
 
             _silence()
-            self._requester = Github(
-                auth=Auth.Token(self._token), base_url=self.api_url, timeout=max(1, math.ceil(self.timeout)),
-                user_agent="perfgate", retry=None, seconds_between_requests=None, seconds_between_writes=None,
-                api_version="2022-11-28",
-            ).requester  # fmt: skip
-        return self._requester
+            self._session = Session()
+            self._session.headers.update(_HEADERS)
+            # not what ~/.netrc holds for the host
+            self._session.auth = self._signed
+        return self._session
+
+    def _signed(self, request: PreparedRequest) -> PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+    def _sent(
+        self, session: Session, method: Method, path: str, parameters: dict[str, str], body: Mapping[str, Any] | None
+    ) -> Answer:
+        """Send a request, and again with all its parameters to where the same API has it now."""
+        address = f"{self.api_url}{path}" if path.startswith("/") else path
+        moves = 0
+        while True:
+            # `Patience` ends what takes too long; this ends what it leaves behind
+            response = session.request(
+                method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
+            )
+            onward = urlsplit(urljoin(address, response.headers.get("Location", "")))
+            moved = response.status_code in _MOVED and _origin(onward) == _origin(urlsplit(address))
+            if not moved or moves == _REDIRECTIONS:
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))
+            moves += 1
+            address = onward._replace(query="", fragment="").geturl()
+
+
+def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
+    return address.scheme, address.hostname, address.port
 
 
 def _silence() -> None:
     """Keep what the libraries log from stderr; some of it holds addresses that are as good as a token."""
-    for name in ("github", "urllib3", "requests"):
+    for name in ("urllib3", "requests"):
         logger = logging.getLogger(name)
         logger.propagate = False
         if not logger.handlers:

@@ -27,7 +27,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Returns what the step does: 0, as those after it report what was refused or went wrong; else 2, or 4 for a fault of
     perfgate itself, in which case the last step of the action finds no exit code and fails with 4.
     """
-    from gate.github.workflow import error_line
+    from gate.github.runner import error_line
     from gate.model import UserError
     from gate.words.plain import visible
 

@@ -13,7 +13,6 @@ import msgspec
 from gate.cli.groups import OutputOptions
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
-from gate.github.fence import fenced
 from gate.github.fileguard import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
 from gate.github.publishing.collected import NothingError, broken_off, find_runs, join, require_readable
@@ -29,7 +28,7 @@ from gate.github.publishing.outcome import (
     write_status,
 )
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, as_inputs, request_of
-from gate.github.workflow import warning_line, write_outputs
+from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, UserError
 from gate.report.outputs import fill, show
 from gate.words import failures

@@ -15,7 +15,7 @@ from gate.cli.groups import RulesOptions
 from gate.evidence.records import Located
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
-from gate.github.sanitise import Claims, claims_of
+from gate.github.untrusted.sanitise import Claims, claims_of
 from gate.model import Run, UserError
 from gate.words.plain import clip, visible
 

@@ -13,11 +13,10 @@ from typing import TextIO
 
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard
-from gate.github.fence import fenced
 from gate.github.fileguard import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
 from gate.github.publishing.request import CALIBRATION, Request, request_of, rules_of
-from gate.github.workflow import error_line, warning_line
+from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
 from gate.run.measuring import UnfitError
 from gate.words.plain import visible

@@ -31,7 +31,7 @@ from gate.github.publishing.request import (
     rules_of,
     token_of,
 )
-from gate.github.workflow import warning_line, write_outputs
+from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gate.github.publishing.conclusion import target_of
 from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, Wanted, named, request_of
-from gate.github.workflow import error_line, warning_line, write_outputs
+from gate.github.runner import error_line, warning_line, write_outputs
 from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of

@@ -12,7 +12,6 @@ from gate.cli.groups import OutputOptions
 from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, read_event
-from gate.github.fence import fenced
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
 from gate.github.publishing.collected import NothingError, broken_off, find_runs
@@ -22,7 +21,7 @@ from gate.github.publishing.inputs import OWN_ARTIFACT
 from gate.github.publishing.outcome import Target, could_not_run
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Wanted, named
-from gate.github.workflow import warning_line, write_outputs
+from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show

@@ -23,16 +23,15 @@ from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.event import Event, SourceRun
 from gate.github.publishing.labels import accepted_by
-from gate.github.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
-from gate.github.unpack import LARGEST_ZIP, unpack
-from gate.github.untrusted import ARTIFACT, LIMITS, Seen, read_untrusted
+from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
+from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
 from gate.model import Commit, UserError
 from gate.words.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.github.artifacts import ArtifactFacts
-    from gate.github.client import Forge
-    from gate.github.pulls import PullFacts
+    from gate.github.client import Forge, PullFacts
 
 MOST_PARTS = 64
 """Artifacts of one gate: more shards and sessions than this are not merged here."""
@@ -178,18 +177,12 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
 
 def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:
     """Refuse measurements of another commit than the pull request's head, alone or merged into its target."""
-    if claims.head not in (pull.head_sha, pull.merge_sha) and not _was_merge(forge, claims.head, pull):
+    if claims.head not in (pull.head_sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head_sha):
         raise UserError(
             f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
             f"({pull.head_sha[:10]}); nothing of it is used"
         )
     return claims
-
-
-def _was_merge(forge: Forge, commit: str, pull: PullFacts) -> bool:
-    from gate.github.merges import is_merge_of
-
-    return is_merge_of(forge.transport, forge.repository, commit, pull.head_sha)
 
 
 def _known(source: SourceRun, pull: PullFacts, policy: Policy, claims: Claims) -> Known:

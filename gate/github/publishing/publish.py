@@ -18,7 +18,7 @@ from gate.github.fileguard import read_regular
 from gate.github.publishing.forge import forge_of, told
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import Wanted
-from gate.github.workflow import append_summary, warning_line
+from gate.github.runner import append_summary, warning_line
 from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary

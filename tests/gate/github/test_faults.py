@@ -17,7 +17,7 @@ import pytest
 
 from gate.commands.publish import publish
 from gate.commands.publish.command import Options
-from gate.github import patience
+from gate.github import transport
 from gate.github.client import Forge
 from tests.support.forge import FakeGitHub
 from tests.support.project import Project
@@ -63,7 +63,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     def shortly(seconds: float) -> None:
         time.sleep(min(seconds, 0.02))
 
-    monkeypatch.setattr(patience, "time", mock.Mock(sleep=shortly, monotonic=time.monotonic))
+    monkeypatch.setattr(transport, "time", mock.Mock(sleep=shortly, monotonic=time.monotonic))
     monkeypatch.setitem(Forge.__init__.__kwdefaults__ or {}, "timeout", TIMEOUT)
 
 

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,9 +15,8 @@ import pytest
 
 from gate.github import transport as module
 from gate.github.client import Forge
-from gate.github.patience import Overdue, Patience
 from gate.github.problems import Problem, Task
-from gate.github.transport import TRIES, Transport
+from gate.github.transport import TRIES, Overdue, Patience, Transport
 from tests.support.forge import FakeGitHub
 
 PULL = "/repos/acme/widget/pulls/12"
@@ -220,18 +220,57 @@ def test_a_list_without_links_to_its_pages_is_read(github: FakeGitHub, monkeypat
     assert answers == ["1", "2"]
 
 
-def test_pages_that_are_always_the_first_end(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyGithub follows 301 without the parameters, page among them."""
-    body = msgspec.json.encode(list(range(100))).decode()
-    link = {"link": '<http://x?page=2>; rel="next"'}
-    monkeypatch.setattr(Transport, "call", lambda *words, **more: module.Answer(200, link, body))
-    assert forge(github).transport.listed(TASK, "/x", list[int], list) == list(range(100))
+@pytest.mark.parametrize("status", [301, 307, 308])
+def test_a_repository_that_was_renamed_is_asked_the_same(github: FakeGitHub, status: int) -> None:
+    """Without its parameters each page would be the first, and a file that of the default branch."""
+    github.files["b" * 40, "x"] = "ours"
+    github.files["main", "x"] = "another's"
+    made = [github.add_artifact(7, f"part-{number}", b"") for number in range(130)]
+    api = f"{github.url}/repos/acme/widget"
+    github.fail("GET", "/contents/x", status, headers={"Location": f"{api}/contents/x?ref=main"})
+    github.fail("GET", "/artifacts", status, headers={"Location": f"{api}/actions/runs/7/artifacts"}, times=1)
+    one = forge(github)
+    assert one.file_at("x", "b" * 40) == "ours"
+    assert len(one.artifacts_of_run(7)) == len(made)
+    assert [seen.query.get("ref") or seen.query["page"] for seen in github.requests] == ["b" * 40] * 2 + ["1", "1", "2"]
+    github.fail("POST", "/statuses/", status, headers={"Location": f"/repos/acme/widget/statuses/{'a' * 40}"})
+    one.set_status("a" * 40, "success", "fine", "perfgate", None)
+    assert len(github.statuses) == 1 and github.requests[-1].body == github.requests[-2].body
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_repository_that_moved_is_said(github: FakeGitHub, status: int) -> None:
-    github.fail("GET", PULL, status, headers={"Location": "http://other.invalid/repositories/1/pulls/12"})
-    assert problem(forge(github)).what.startswith("cannot read pull request #12: ")
+def test_one_that_is_sent_in_circles_ends(github: FakeGitHub) -> None:
+    github.fail("GET", PULL, 301, headers={"Location": f"{github.url}{PULL}"}, times=None)
+    assert problem(forge(github)).what.endswith("GitHub has it elsewhere now (301): was it renamed?")
+    assert len(github.requests) == 4
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_other_host_sees_the_token(github: FakeGitHub, status: int) -> None:
+    with FakeGitHub("acme/widget") as other:
+        other.add_pull(12, head_sha="b" * 40)
+        for where in (f"{other.url}{PULL}", f"//127.0.0.1:{other.url.rpartition(':')[2]}{PULL}", "https://127.0.0.1/x"):
+            github.fail("GET", PULL, status, headers={"Location": where})
+            words = f"cannot read pull request #12: GitHub has it elsewhere now ({status}): was it renamed?"
+            assert problem(forge(github)).what == words
+        assert other.requests == [] and len(github.requests) == 3
+
+
+def test_no_password_of_netrc_stands_in_for_the_token(
+    github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n", encoding="utf-8")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    forge(github).pull(12)
+    assert github.requests[0].headers["authorization"] == f"Bearer {github.token}"
+
+
+def test_a_proxy_is_asked_as_the_environment_says(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("http_proxy", github.url)
+    # the fake takes the whole address that a proxy is asked for
+    assert forge(github, api_url="http://github.invalid").pull(12).number == 12
+    assert github.requests[0].headers["host"] == "github.invalid"
 
 
 @pytest.mark.parametrize("token", ["", " \n", "ghs_secret\nmore", "ghs_secr\u00e9t", "ghs secret"])

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from gate.github.artifacts import Place
 from gate.github.client import Forge
 from gate.github.problems import Problem
-from gate.github.storage import Place
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer
 

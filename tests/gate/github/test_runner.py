@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import fence, fileguard, workflow
+from gate.github import fileguard, runner
 from gate.github.fileguard import NAMES, FileGuard, Restored
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
@@ -28,16 +28,16 @@ def hostile(seed: int) -> str:
 
 
 @pytest.mark.parametrize("level", ["error", "warning", "notice"])
-def test_a_message_arrives_as_it_is_and_is_one_command(level: workflow.Level) -> None:
+def test_a_message_arrives_as_it_is_and_is_one_command(level: runner.Level) -> None:
     for seed in range(2000):
         message, title = hostile(seed), hostile(seed + 1_000_000)
-        line = workflow.command(level, message, title)
+        line = runner.command(level, message, title)
         properties = {"title": title.strip()} if title.strip() else {}
         assert commands(line) == [Command(level, properties, message)], (message, title)
 
 
 def test_a_message_that_is_too_long_is_cut() -> None:
-    [command] = commands(workflow.error_line("x" * 100_000))
+    [command] = commands(runner.error_line("x" * 100_000))
     assert len(command.data) == 4000
     assert command.data.endswith("…")
 
@@ -45,10 +45,10 @@ def test_a_message_that_is_too_long_is_cut() -> None:
 def test_within_a_fence_nothing_is_a_command() -> None:
     for seed in range(1000):
         out = io.StringIO()
-        with fence.fenced(out) as inside:
+        with runner.fenced(out) as inside:
             for piece in range(5):
                 inside.write(hostile(10 * seed + piece))
-        out.write(workflow.error_line("after"))
+        out.write(runner.error_line("after"))
         assert commands(out.getvalue()) == [Command("error", {}, "after")]
 
 
@@ -56,22 +56,22 @@ def test_the_fence_is_closed_after_an_exception_and_after_half_a_line() -> None:
     out = io.StringIO()
 
     def break_off() -> None:
-        with fence.fenced(out) as inside:
+        with runner.fenced(out) as inside:
             inside.write("half a line")
             raise ValueError("over")
 
     with pytest.raises(ValueError, match="over"):
         break_off()
-    runner = Runner()
-    runner.read(out.getvalue())
-    assert runner.token is None
-    assert "half a line" in runner.lines
+    theirs = Runner()
+    theirs.read(out.getvalue())
+    assert theirs.token is None
+    assert "half a line" in theirs.lines
 
 
 def test_fences_have_their_own_tokens() -> None:
     out = io.StringIO()
     for _ in range(2):
-        with fence.fenced(out):
+        with runner.fenced(out):
             pass
     first, second = (line for line in out.getvalue().splitlines() if line.startswith("::stop-commands::"))
     assert first != second
@@ -80,7 +80,7 @@ def test_fences_have_their_own_tokens() -> None:
 def test_no_fence_is_a_terminal() -> None:
     master, slave = os.openpty()
     with os.fdopen(slave, "w") as terminal:
-        with fence.fenced(terminal) as inside:
+        with runner.fenced(terminal) as inside:
             assert terminal.isatty()
             assert not inside.isatty()
         os.close(master)
@@ -91,33 +91,33 @@ def test_outputs_hold_what_was_given(tmp_path: Path) -> None:
     for seed in range(500):
         file.unlink(missing_ok=True)
         value = hostile(seed).replace("\r", "").replace("\x85", "").replace("\u2028", "").replace("\x0b", "")
-        workflow.write_outputs(file, {"verdict": value, "after": "1"})
+        runner.write_outputs(file, {"verdict": value, "after": "1"})
         assert outputs(file.read_text()) == {"verdict": value, "after": "1"}
 
 
 def test_an_output_with_its_own_delimiter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda _: "known")
     with pytest.raises(ValueError, match="delimiter"):
-        workflow.write_outputs(tmp_path / "output", {"verdict": "a\nperfgate_known\nverdict=pass"})
+        runner.write_outputs(tmp_path / "output", {"verdict": "a\nperfgate_known\nverdict=pass"})
     assert not (tmp_path / "output").exists()
 
 
 def test_an_output_needs_a_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no name"):
-        workflow.write_outputs(tmp_path / "output", {"a\nb": "1"})
+        runner.write_outputs(tmp_path / "output", {"a\nb": "1"})
 
 
 def test_an_output_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be written"):
-        workflow.write_outputs(tmp_path / "none" / "output", {"a": "1"})
+        runner.write_outputs(tmp_path / "none" / "output", {"a": "1"})
 
 
 def test_a_summary_keeps_within_the_runner_s_limit(tmp_path: Path) -> None:
     file = tmp_path / "summary"
-    assert workflow.append_summary(file, "x" * 900_000)
-    assert not workflow.append_summary(file, "y" * 200_000)
+    assert runner.append_summary(file, "x" * 900_000)
+    assert not runner.append_summary(file, "y" * 200_000)
     assert file.stat().st_size == 900_001
-    assert workflow.append_summary(file, "z")
+    assert runner.append_summary(file, "z")
 
 
 # --- the files of the runner ------------------------------------------------------------------------------------------

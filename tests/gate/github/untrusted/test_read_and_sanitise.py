@@ -16,8 +16,8 @@ from gate.config.source import read_source
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.github.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted import LIMITS, Limits, Seen, read_untrusted
+from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
+from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError
 from tests.support import runs
 

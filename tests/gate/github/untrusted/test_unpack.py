@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import unpack as unpacking
-from gate.github.unpack import MEASUREMENTS, unpack
+from gate.github.untrusted import unpack as unpacking
+from gate.github.untrusted.unpack import MEASUREMENTS, unpack
 from gate.model import UserError
 
 LINE = b'{"type":"run"}\n'
