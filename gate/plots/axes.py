@@ -1,4 +1,4 @@
-"""What the pictures of values share: the vertical axis in a readable unit, the marks of the two sides, their words."""
+"""What pictures of values share: a vertical axis with its grid, the shape of a distribution, the marks of the sides."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from gate.model import Case, Finding, Side
 from gate.plots.picture import Point, Shape, Sheet, elide, room
-from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, ticks
+from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
-from gate.plots.thin import Flags, Kept
+from gate.plots.thin import Density, Flags, Kept
 
 Array = npt.NDArray[np.float64]
 
@@ -73,18 +73,43 @@ def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float
     more = [number for value in also if value is not None and (number := scale.one(value)) is not None]
     ends = limits(np.concatenate(list(numbers.values())), more)
     marks = (log_ticks if scale.log else ticks)(ends.low, ends.high, 6)
-    left = 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
-    return Vertical(scale, ends, Axis(ends.low, ends.high, bottom, top), marks, left, numbers)
+    return Vertical(scale, ends, Axis(ends.low, ends.high, bottom, top), marks, tick_room(marks), numbers)
 
 
 def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
-    """Draw the grid, the ticks and the name of a vertical axis."""
-    sheet.lines("grid", [[(y.left, y.axis.at(t.at)), (right, y.axis.at(t.at))] for t in y.ticks])
-    for tick in y.ticks:
-        sheet.text(y.left - 8, y.axis.at(tick.at), tick.label.replace("-", "−"), "soft middle", "end")
-    for layout, name, unit, log in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
-        said = f"{elide(case.metric, name)}{f', {elide(y.measure.unit, unit)}' if y.measure.unit else ''}"
-        sheet.text(12, 20, f"{said}{log if y.measure.log else ''}", f"soft other {layout}")
+    """Draw the grid, the ticks and the name of a case's vertical axis."""
+    grid(sheet, y.axis, y.ticks, y.left, right)
+    quantity(sheet, case.metric, y.measure.unit, log=y.measure.log)
+
+
+def tick_room(marks: Sequence[Tick]) -> float:
+    """Return the room that the labels of a vertical axis take at its left."""
+    return 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
+
+
+def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float, *, labels: bool = True) -> None:
+    """Draw the lines of a vertical axis and, beside them, their numbers."""
+    sheet.lines("grid", [[(left, y.at(t.at)), (right, y.at(t.at))] for t in marks])
+    for tick in marks if labels else ():
+        sheet.text(left - 8, y.at(tick.at), minus(tick.label), "soft middle", "end")
+
+
+def quantity(sheet: Sheet, metric: str, unit: str, *, log: bool, before: str = "") -> None:
+    """Write above a vertical axis what it holds: "mean latency, ms (log axis)"."""
+    for layout, width, room_of_unit, words in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
+        shown = f", {elide(unit, room_of_unit)}" if unit else ""
+        sheet.text(12, 20, f"{before}{elide(metric, width)}{shown}{words if log else ''}", f"soft other {layout}")
+
+
+def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Point]:
+    """Return one half of the outline of a distribution, from its smallest number to its largest, beginning at x."""
+    heights = found.heights
+    ys = axis.all(np.linspace(found.low, found.high, heights.size))
+    # along a thin tail two points are enough
+    thick = heights > 0.01
+    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
+    outline = [(x + width * float(heights[k]), ys[k]) for k in np.flatnonzero(thick).tolist()]
+    return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

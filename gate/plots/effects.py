@@ -6,7 +6,7 @@ import math
 
 from gate.model import Finding, QuantileCurve, QuantileEffect
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Tick, ticks
+from gate.plots.scales import Axis, Tick, minus, ticks
 
 _WIDTH, _HEIGHT = 640, 298
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96, 104, 40, 244
@@ -90,7 +90,7 @@ def _few(points: list[QuantileEffect]) -> str:
 
 
 def _percent(change: float) -> str:
-    return f"{change * 100:+.3g}%".replace("-", "−")
+    return minus(f"{change * 100:+.3g}%")
 
 
 def _thresholds(finding: Finding) -> tuple[float, float]:
@@ -136,7 +136,7 @@ def _outside(y: Axis, effect: QuantileEffect) -> bool:
 
 
 def _signed(tick: Tick) -> str:
-    return tick.label.replace("-", "−") if tick.at <= 0 else f"+{tick.label}"
+    return minus(tick.label) if tick.at <= 0 else f"+{tick.label}"
 
 
 def _described(points: list[QuantileEffect]) -> str:

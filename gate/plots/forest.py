@@ -11,7 +11,7 @@ import numpy as np
 from gate.decide.importance import ORDER
 from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
-from gate.plots.scales import Axis, Tick
+from gate.plots.scales import Axis, Tick, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.units import Share, format_confidence, format_share
 
@@ -151,7 +151,7 @@ def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]
 
 def _round(change: float) -> str:
     percent = round(change * 100, 6)
-    return f"{percent:+g}%".replace("-", "−") if percent else "0"
+    return minus(f"{percent:+g}%") if percent else "0"
 
 
 class _Legend:
@@ -229,7 +229,7 @@ def _texts(sheet: Sheet, finding: Finding, columns: _Columns, name: str, y: floa
 
 
 def _percent(ratio: float) -> str:
-    return format_share(ratio - 1, sign=True).replace("-", "−")
+    return minus(format_share(ratio - 1, sign=True))
 
 
 def _interval(sheet: Sheet, x: Axis, row: _Row, y: float) -> None:

@@ -1,28 +1,20 @@
-"""A drawing by matplotlib made into one clean <svg> element for a page: classes for styles, text as text, short paths.
-
-matplotlib gets shapes in pixels, and of every text only its number: what comes from elsewhere is put in afterwards,
-escaped, so that no name meets matplotlib's fonts or its mathematics. Its axes are not used: their ticks, clip paths and
-styles are most of the time and of the bytes of a picture.
-"""
+"""A drawing as one clean <svg> element for a page: classes for styles, text as text, short paths."""
 
 from __future__ import annotations
 
-import io
-import logging
 import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
-from xml.etree import ElementTree
+from functools import cache
+from itertools import islice, pairwise
+from typing import Literal
 from xml.sax.saxutils import escape
 
-from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
+import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
+from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
 
 Anchor = Literal["start", "middle", "end"]
 Shape = Literal[
@@ -33,9 +25,8 @@ Point = tuple[float, float]
 _TIP = 240
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_PIECE = re.compile(r"([ML]) (\S+) (\S+)|(z)")
-_NAMESPACE = "{http://www.w3.org/2000/svg}"
-_HALIGN: dict[Anchor, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
+_STEADY = 6
+"""Digits of a place that may choose its tenth: the last bits differ between processors."""
 _LINES = ("circle", "cross", "chevron-up", "chevron-down")
 """Shapes that are strokes, not areas."""
 _GAP = 12
@@ -132,74 +123,29 @@ class Sheet:
         """
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
-        drawn = ElementTree.fromstring(self._drawn())  # noqa: S314 - it is ours
-        body = "\n".join(self._elements(drawn))
+        body = "\n".join(self._elements())
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
         return Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
-            f"<style>{style(ids[0], body, self.width)}</style>\n{body}\n</svg>",
+            f"<style>{style(ids[0], self._classes(), self.width)}</style>\n{body}\n</svg>",
             caption,
         )
 
-    def _drawn(self) -> str:
-        # a machine without a home makes matplotlib warn about where it keeps its list of fonts
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)
-        import matplotlib
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
+    def _classes(self) -> Iterator[str]:
+        for classes in (*(s.classes for s in self._shapes), *(t.classes for t in self._texts)):
+            yield from classes.split()
 
-        out = io.StringIO()
-        # all that a matplotlibrc in the project under test could change
-        with matplotlib.rc_context(
-            {
-                "svg.fonttype": "none", "svg.hashsalt": "perfgate", "text.parse_math": False, "text.usetex": False,
-                "font.family": ["DejaVu Sans"], "path.sketch": None, "path.effects": [],
-            }
-        ):  # fmt: skip
-            figure = Figure(figsize=(self.width / 72, self.height / 72), dpi=72, frameon=False)
-            for artist in self._artists():
-                figure.add_artist(artist)
-            canvas: Any = FigureCanvasSVG(figure)
-            canvas.print_svg(out, metadata={"Date": None})
-        return out.getvalue()
-
-    def _artists(self) -> Iterator[Artist]:
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path
-        from matplotlib.text import Text
-        from matplotlib.transforms import IdentityTransform
-
-        pixels = IdentityTransform()
+    def _elements(self) -> Iterator[str]:
         for shape in self._shapes:
-            places = [(x, self.height - y) for line in shape.lines for x, y in (*line, *line[: shape.closed])]
-            codes = [
-                code
-                for line in shape.lines
-                for code in (Path.MOVETO, *[Path.LINETO] * (len(line) - 1), *[Path.CLOSEPOLY] * shape.closed)
-            ]
-            path = Path(places, codes)
-            # simplifying drops lines without length, and those are dots
-            path.should_simplify = False
-            yield PathPatch(path, gid=shape.classes, transform=pixels, clip_on=False, facecolor="none")
-        for number, text in enumerate(self._texts):
+            yield f'<path{marked(shape.classes)} d="{_path(shape)}"/>'
+        for text in self._texts:
             x, y = text.at
-            yield Text(
-                x, self.height - y, str(number), ha=_HALIGN[text.anchor], va="baseline", transform=pixels, clip_on=False
-            )
-
-    def _elements(self, root: ElementTree.Element) -> Iterator[str]:
-        for group in root.iter(f"{_NAMESPACE}g"):
-            path, text = group.find(f"{_NAMESPACE}path"), group.find(f"{_NAMESPACE}text")
-            if path is not None:
-                yield f'<path{marked(group.get("id", ""))} d="{_short(path.get("d", ""))}"/>'
-            elif text is not None:
-                said = self._texts[int(text.text or 0)]
-                anchor = "" if said.anchor == "start" else f' text-anchor="{said.anchor}"'
-                at = f'x="{float(text.get("x", 0)):.1f}" y="{float(text.get("y", 0)):.1f}"'
-                full = f"<title>{legal(said.full)}</title>" if said.full else ""
-                yield f"<text{marked(said.classes)} {at}{anchor}>{legal(said.text)}{full}</text>"
+            anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
+            full = f"<title>{legal(text.full)}</title>" if text.full else ""
+            at = f'x="{round(x, _STEADY):.1f}" y="{round(y, _STEADY):.1f}"{anchor}'
+            yield f"<text{marked(text.classes)} {at}>{legal(text.text)}{full}</text>"
 
 
 def legal(text: str) -> str:
@@ -222,6 +168,8 @@ def elide(text: str, width: int) -> str:
 
 
 def _columns(text: str) -> list[int]:
+    if text.isascii():
+        return [1] * len(text)
     return [2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text]
 
 
@@ -244,32 +192,33 @@ def _fitting(columns: Sequence[int], width: int) -> int:
     return len(columns)
 
 
-def _short(path: str) -> str:
-    """Write a path of straight lines in whole tenths of a pixel, each point from the one before."""
+def _path(shape: _Shape) -> str:
+    """Write straight lines in whole tenths of a pixel, each point from the one before."""
+    lengths = [len(line) for line in shape.lines]
+    tenths = np.rint(np.round([point for line in shape.lines for point in line], _STEADY) * 10)
+    before = np.vstack((np.zeros(2), tenths[:-1]))
+    if shape.closed:
+        # z leads back to where a line began
+        begins = np.cumsum([0, *lengths[:-1]])
+        before[begins[1:]] = tenths[begins[:-1]]
+    steps = iter((tenths - before).astype(np.int64).tolist())
     parts: list[str] = []
-    at = begin = (0, 0)
-    for command, x, y, close in _PIECE.findall(path):
-        if close:
-            # z itself draws the last line
-            parts[-1] = "z" if at == begin else f"{parts[-1]}z"
-            at = begin
-            continue
-        to = (round(float(x) * 10), round(float(y) * 10))
-        if command == "M":
-            begin = to
-        parts.append(_step(command, to[0] - at[0], to[1] - at[1]))
-        at = to
+    for length in lengths:
+        dx, dy = next(steps)
+        parts.append(f"m{_tenths(dx)}{_joined(dy)}")
+        parts += [_step(dx, dy) for dx, dy in islice(steps, length - 1)]
+        if shape.closed:
+            parts.append("z")
     return "".join(parts)
 
 
-def _step(command: str, dx: int, dy: int) -> str:
-    if command == "M":
-        return f"m{_tenths(dx)}{_joined(dy)}"
+def _step(dx: int, dy: int) -> str:
     if dy == 0:
         return f"h{_tenths(dx)}"
     return f"v{_tenths(dy)}" if dx == 0 else f"l{_tenths(dx)}{_joined(dy)}"
 
 
+@cache
 def _tenths(value: int) -> str:
     whole, rest = divmod(abs(value), 10)
     sign = "-" if value < 0 else ""

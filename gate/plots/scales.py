@@ -147,6 +147,11 @@ def ticks(low: float, high: float, count: int) -> list[Tick]:
     return [Tick(place, f"{place + 0.0:.{digits}f}") for place in places]
 
 
+def minus(label: str) -> str:
+    """Write a negative number with a proper minus sign."""
+    return label.replace("-", "−")
+
+
 def log_ticks(low: float, high: float, count: int) -> list[Tick]:
     """Choose round numbers between the ends of an axis in log10, and write them as numbers."""
     first, last = math.floor(low), math.ceil(high)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 
-_CLASS = re.compile(r'class="([^"]*)"')
 _VERDICTS = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
 _SIDES = ("base", "head")
 SETTINGS = 8
@@ -79,13 +78,13 @@ def marked(classes: str) -> str:
     return f' class="{names}"' if names else ""
 
 
-def style(root: str, body: str, width: float) -> str:
-    """Write the rules that the classes in an SVG body need, for the element with an id only.
+def style(root: str, classes: Iterable[str], width: float) -> str:
+    """Write the rules that classes need, for the element with an id only.
 
     Classes are names of rules, or a rule and a colour: "dot-base", "mark-regression". A phone gets larger letters, and
     "narrow" texts in place of "wide" ones.
     """
-    used = dict.fromkeys(name[2:] for classes in _CLASS.findall(body) for name in classes.split())
+    used = dict.fromkeys(classes)
     small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
     rules = [
         f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",

@@ -14,6 +14,7 @@ from gate.plots.axes import (
     arrows,
     beyond_words,
     frame,
+    half_violin,
     key,
     own_mark,
     spots,
@@ -22,9 +23,8 @@ from gate.plots.axes import (
     vertical,
 )  # fmt: skip
 from gate.plots.picture import Picture, Point, Sheet, room
-from gate.plots.scales import Axis
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.plots.thin import Density, Flags, build_sizes, density, places, thinned, used_builds
+from gate.plots.thin import Flags, build_sizes, density, places, thinned, used_builds
 from gate.units import format_confidence
 
 _WIDTH, _HEIGHT = 640, 352
@@ -124,19 +124,9 @@ def _build_violins(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> None
     for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
         found = density(y.numbers[of.side][begin:end], y.range.low, y.range.high, points)
         if found is not None:
-            shapes[used].append(_half(y.axis, found, slots.middle[name] + sign, sign * (slots.half - 1)))
+            shapes[used].append(half_violin(y.axis, found, slots.middle[name] + sign, sign * (slots.half - 1)))
     sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
     sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
-
-
-def _half(axis: Axis, found: Density, x: float, width: float) -> list[Point]:
-    heights = found.heights
-    ys = axis.all(np.linspace(found.low, found.high, heights.size))
-    # along a thin tail two points are enough
-    thick = heights > 0.01
-    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
-    outline = [(x + width * float(heights[k]), ys[k]) for k in np.flatnonzero(thick)]
-    return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
 def _points(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> Drawn:
@@ -163,7 +153,7 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> b
         found = density(numbers, y.range.low, y.range.high, 60)
         if found is not None:
             shapes = True
-            right_half = _half(y.axis, found, middle, width * 0.42)
+            right_half = half_violin(y.axis, found, middle, width * 0.42)
             left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
             sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
         _own_value(sheet, y, middle, of)

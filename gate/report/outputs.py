@@ -27,7 +27,7 @@ def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
     Raises:
         UserError: csv without measurements.
     """
-    # each renderer only where it is needed: jinja2, matplotlib and pandas take their time
+    # each renderer only where it is needed: jinja2 and pandas take their time
     if form == "csv":
         return _csv(decided)
     if form == "html":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -150,7 +150,7 @@ def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _legendre()
     # in logarithms: an early look spends less of a small alpha than a float can hold
     first = -ndtri_exp(log_spent_by(alpha, times[0]))
     found = [first]
@@ -167,6 +167,13 @@ def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.
         mass = weight * np.einsum("aij,aj->ai", kernel, mass)
         x = y
     return found
+
+
+@cache
+def _legendre() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    # they take longer than all that is done on them
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
 
 
 def _grid(

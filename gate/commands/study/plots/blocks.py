@@ -24,8 +24,9 @@ from gate.commands.study.plots.marks import (
     look_of,
     said,
 )
-from gate.commands.study.plots.scale import Scale, Vertical, grid, name, scale, vertical
+from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
 from gate.model.study import Blocks, Box, Factor, Response, Setting
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 
 _WIDTH = 720
@@ -72,9 +73,9 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     slot = min((_WIDTH - left - (_LAST if tagged else 8)) / len(kept), _BROAD)
     places = Places([left + 6 + slot * (k + 0.5) for k in range(len(kept))], slot)
     sheet = Sheet(_WIDTH, top + _PLOT + 8 + height(others) + 8)
-    name(sheet, 12, 20, response, of, "mean ")
+    name(sheet, response, of, "mean ")
     legend(sheet, listed, 12, _HEAD, _WIDTH - 24, said(factor.name))
-    grid(sheet, y, left, _WIDTH - 8)
+    grid(sheet, y.axis, y.ticks, left, _WIDTH - 8)
     commonest = _commonest(boxes, factor)
     for box, x in zip(kept, places.xs, strict=True):
         own = _order(box, factor)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.commands.study.plots.marks import Look, factors_by_name, said, write
-from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, grid, scale, tick_room, vertical
+from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, scale, vertical
 from gate.model.study import Effect, Factor, QuantileEffects, Response
+from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet, elide
 from gate.plots.scales import Axis
 from gate.units import format_confidence
@@ -208,7 +209,7 @@ def _draw(sheet: Sheet, panel: _Panel, index: int, shared: Vertical | None, *, l
     placed = Vertical(y.range, Axis(y.range.low, y.range.high, top + _PLOT, top), y.ticks, y.room)
     start, end = left + tick_room(y.ticks), left + width - 22
     write(sheet, left + 4, top - 17, panel.title, width - 18, "strong other", "start")
-    grid(sheet, placed, start, end)
+    grid(sheet, placed.axis, placed.ticks, start, end)
     x = Axis(0, 1, start, end)
     if zero:
         sheet.lines("zero", [[(start, placed.axis.at(0)), (end, placed.axis.at(0))]])

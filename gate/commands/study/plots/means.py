@@ -22,8 +22,9 @@ from gate.commands.study.plots.marks import (
     shortened,
     write,
 )
-from gate.commands.study.plots.scale import Array, Scale, Vertical, grid, name, scale, vertical
+from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, MainEffect, MeanPoint, Response, Setting
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Point, Sheet, elide, room
 from gate.plots.scales import Axis
 
@@ -68,7 +69,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     below = _BELOW + max(_lower(_row_names(row), slot) for row, slot in zip(rows, slots, strict=True))
     pitch = _TITLE + _PLOT + below
     sheet = Sheet(_WIDTH, _HEAD + pitch * len(rows))
-    name(sheet, 12, 20, response, of, "mean ")
+    name(sheet, response, of, "mean ")
     for number, row in enumerate(rows):
         top = _HEAD + pitch * number + _TITLE
         _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number])
@@ -130,7 +131,7 @@ def _sorted(factor: Factor, main: MainEffect) -> list[MeanPoint]:
 
 def _main_row(sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float) -> None:
     left, right = y.room, _WIDTH - 10
-    grid(sheet, y, left, right)
+    grid(sheet, y.axis, y.ticks, left, right)
     every = np.array([p.mean for m in row for p in m[1].points])
     middle = y.axis.at(float(of.of(every).mean()))
     sheet.lines("dotted", [[(left, middle), (right, middle)]])
@@ -203,7 +204,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     below = _BELOW + max(_lower(_x_names(d), _x_slot(d, width)) for d in drawn)
     pitch = _TITLE + extra + _TALL + below
     sheet = Sheet(_WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns))
-    name(sheet, 12, 20, response, of, "mean ")
+    name(sheet, response, of, "mean ")
     for number, (lines, own) in enumerate(zip(drawn, legends, strict=True)):
         top = _HEAD + pitch * (number // columns) + _TITLE + extra
         left = y.room + width * (number % columns)
@@ -268,7 +269,7 @@ def _panel(
     labelled = len(by_settings) <= _LABELLED
     start = left + (0 if first else 12)
     right = left + width - (_LABEL if labelled else 14)
-    grid(sheet, y, start, right, labels=first)
+    grid(sheet, y.axis, y.ticks, start, right, labels=first)
     along = sorted({x for _, x in lines.means})
     slot = (right - start) / len(along)
     xs = {x: start + slot * (k + 0.5) for k, x in enumerate(along)}

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots.marks import LAYOUTS, Look, combination, factors_by_name, look_of, said, write
-from gate.commands.study.plots.scale import Scale, Vertical, differences, grid, minus, name, scale, vertical
+from gate.commands.study.plots.scale import Scale, Vertical, differences, name, scale, vertical
 from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, Response, Setting
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide, room
-from gate.plots.scales import Axis, ticks
+from gate.plots.scales import Axis, minus, ticks
 from gate.units import format_confidence
 
 _WIDTH = 720
@@ -50,8 +51,8 @@ def one_way(
     y = vertical(of.of(values), of.measure.log, _TOP, _TOP + _PLOT)
     below = _TOP + _PLOT + _BELOW
     sheet = Sheet(_WIDTH, below - 24 + (_PAIR * len(pairs) + 92 if pairs else 0))
-    name(sheet, 12, 20, response, of)
-    grid(sheet, y, y.room, _WIDTH - 10)
+    name(sheet, response, of)
+    grid(sheet, y.axis, y.ticks, y.room, _WIDTH - 10)
     slot = min((_WIDTH - 10 - y.room) / len(rows), 150.0)
     for number, row in enumerate(rows):
         x = y.room + slot * (number + 0.5)

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots.marks import Look, said
-from gate.commands.study.plots.scale import Scale, Vertical, differences, grid, marks_between, scale, vertical, whole
+from gate.commands.study.plots.scale import Scale, Vertical, differences, marks_between, scale, vertical, whole
 from gate.model.study import Diagnostics, Residual, Response
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
-from gate.plots.scales import Axis, ticks
+from gate.plots.scales import Axis, minus, ticks
 
 _WIDTH, _HEIGHT = 720, 334
 _TOP, _BOTTOM = 66, 266
@@ -71,11 +72,11 @@ def _against_fitted(
     numbers = fits.of(np.array([r.fitted for r in kept]))
     ends = whole(numbers)
     x = Axis(ends.low, ends.high, left, right)
-    grid(sheet, y, left, right)
+    grid(sheet, y.axis, y.ticks, left, right)
     sheet.lines("zero", [[(left, y.axis.at(0)), (right, y.axis.at(0))]])
     _spots(sheet, kept, x.all(numbers), y, factor)
     marks = marks_between(ends.low, ends.high, 5, log=fits.measure.log)
-    sheet.row(_BOTTOM + 24, [(x.at(t.at), t.label.replace("-", "−")) for t in marks], "soft")
+    sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
     unit = f", {elide(said(fits.measure.unit), 12)}" if fits.measure.unit else ""
     sheet.text((left + right) / 2, _HEIGHT - 12, f"fitted value{unit}", "soft other", "middle")
     sheet.text((left + right) / 2, _TOP - 14, "residual and fitted", "strong", "middle")
@@ -89,13 +90,13 @@ def _against_normal(
     quantiles = np.array([r.quantile for r in kept])
     reach = 1.07 * float(np.abs(quantiles).max()) or 1.0
     x = Axis(-reach, reach, left, right)
-    grid(sheet, y, left, right, labels=False)
+    grid(sheet, y.axis, y.ticks, left, right, labels=False)
     line = _line(found, factor)
     if line is not None:
         sheet.lines("zero", [_clipped(line, x, y)])
     _spots(sheet, kept, x.all(quantiles), y, factor)
     marks = [t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach]
-    sheet.row(_BOTTOM + 24, [(x.at(t.at), t.label.replace("-", "−")) for t in marks], "soft")
+    sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
     sheet.text((left + right) / 2, _HEIGHT - 12, "normal quantile", "soft", "middle")
     sheet.text((left + right) / 2, _TOP - 14, "normal probability", "strong", "middle")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy.typing as npt
 
 from gate.commands.study.plots.marks import said
 from gate.model.study import Response
-from gate.plots.picture import Sheet, elide, room
-from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, ticks
-from gate.plots.style import LETTERS_NARROW
+from gate.plots.axes import quantity, tick_room
+from gate.plots.picture import Sheet
+from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.units import format_number, shown_unit
 
 Array = npt.NDArray[np.float64]
@@ -94,11 +93,6 @@ def whole(numbers: Array) -> Range:
     return Range(low - pad, high + pad, 0)
 
 
-def tick_room(marks: Sequence[Tick]) -> float:
-    """Return the room that the labels of a vertical axis take at its left."""
-    return 18 + max((room(t.label, LETTERS_NARROW) for t in marks), default=0)
-
-
 def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tick]:
     """Choose round numbers between two ends; on a short log axis they are evenly spaced numbers."""
     if not log:
@@ -109,25 +103,9 @@ def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tic
     return [Tick(math.log10(t.at), t.label) for t in ticks(10.0**low, 10.0**high, count) if t.at > 0]
 
 
-def grid(sheet: Sheet, y: Vertical, left: float, right: float, *, labels: bool = True) -> None:
-    """Draw the lines of a vertical axis and, beside them, their numbers."""
-    sheet.lines("grid", [[(left, y.axis.at(t.at)), (right, y.axis.at(t.at))] for t in y.ticks])
-    if labels:
-        for tick in y.ticks:
-            sheet.text(left - 8, y.axis.at(tick.at), minus(tick.label), "soft middle", "end")
-
-
-def name(sheet: Sheet, x: float, y: float, response: Response, of: Scale, prefix: str = "") -> None:
-    """Write what a vertical axis holds: "mean latency, ms (log axis)"."""
-    for layout, width, unit, log in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
-        shown = f", {elide(said(of.measure.unit), unit)}" if of.measure.unit else ""
-        text = f"{prefix}{elide(said(response.metric), width)}{shown}{log if of.measure.log else ''}"
-        sheet.text(x, y, text, f"soft other {layout}")
-
-
-def minus(label: str) -> str:
-    """Write a negative number with a proper minus sign."""
-    return label.replace("-", "−")
+def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:
+    """Write above a vertical axis what it holds."""
+    quantity(sheet, said(response.metric), said(of.measure.unit), log=of.measure.log, before=before)
 
 
 @dataclass(frozen=True, slots=True)

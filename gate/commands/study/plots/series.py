@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend_height, look_of, said, strongest
-from gate.commands.study.plots.scale import Scale, Vertical, grid, name, scale, vertical
+from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
 from gate.model.study import Dependence, Factor, Response, SeriesPoint
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 from gate.plots.scales import Axis, ticks
 from gate.plots.style import SETTINGS
@@ -61,7 +62,7 @@ def series(prefix: str, response: Response) -> Picture | None:
     x = Axis(-0.5, len(stage.points) - 0.5, left, right)
     sheet, y = stage.sheet, stage.y
     several = _bounds(stage, x)
-    grid(sheet, y, left, right)
+    grid(sheet, y.axis, y.ticks, left, right)
     _marks(stage, [x.at(ranks[id(p)]) for p in stage.shown])
     whole = [t for t in ticks(0, len(stage.points) - 1, 8) if t.at % 1 == 0]
     sheet.row(y.axis.start + 24, [(x.at(t.at), f"{t.at:.0f}") for t in whole], "soft")
@@ -89,7 +90,7 @@ def sessions(prefix: str, response: Response) -> Picture | None:
     slot = min((_WIDTH - left - 12) / len(drawn), 190.0)
     middles = {s: left + 4 + slot * (k + 0.5) for k, s in enumerate(drawn)}
     sheet, y = stage.sheet, stage.y
-    grid(sheet, y, left, _WIDTH - 12)
+    grid(sheet, y.axis, y.ticks, left, _WIDTH - 12)
     columns = len(stage.kinds.entries)
     crowded = slot * 0.84 / columns < _BAR
     width = 0.0 if crowded else slot * 0.84 / columns
@@ -148,7 +149,7 @@ def _stage(response: Response) -> _Stage | None:
     top = _HEAD + legend_height(kinds.entries, _WIDTH - 24, kinds.title) + 22
     y = vertical(of.of(values), of.measure.log, top, top + _PLOT, cut=True)
     sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
-    name(sheet, 12, 20, response, of)
+    name(sheet, response, of)
     legend(sheet, kinds.entries, 12, _HEAD, _WIDTH - 24, kinds.title)
     return _Stage(sheet, y, of, kinds, points, _thinned(points))
 

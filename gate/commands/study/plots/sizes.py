@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gate.commands.study.plots.marks import Entry, Look, combination, legend, legend_height, said
-from gate.commands.study.plots.scale import Vertical, grid, vertical
+from gate.commands.study.plots.scale import Vertical, vertical
 from gate.model.study import Response, SampleSize, SampleSizes
+from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 from gate.plots.scales import Axis, measure
 from gate.units import format_confidence, format_number
@@ -73,7 +74,7 @@ def _widths(
     effect: float | None,
 ) -> None:  # fmt: skip
     x = _x(rows, span)
-    grid(sheet, y, *span)
+    grid(sheet, y.axis, y.ticks, *span)
     _bottom(sheet, rows, x, y)
 
     def at(number: float) -> float:
@@ -99,7 +100,7 @@ def _coverage(
     sheet: Sheet, rows: Sequence[SampleSize], y: Vertical, span: tuple[float, float], confidence: float
 ) -> None:
     x = _x(rows, span)
-    grid(sheet, y, *span)
+    grid(sheet, y.axis, y.ticks, *span)
     _bottom(sheet, rows, x, y)
     nominal = y.axis.at(confidence * 100)
     sheet.lines("dotted", [[(span[0], nominal), (span[1], nominal)]])

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from gate.commands.study.plots.labels import Places, height, keyed, labels, names_room, ordered
 from gate.commands.study.plots.marks import Look, combination, look_of
-from gate.commands.study.plots.scale import Array, Scale, Vertical, grid, name, scale, vertical
+from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, Response, Setting
+from gate.plots.axes import grid, half_violin
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis
-from gate.plots.thin import Density, density
+from gate.plots.thin import density
 
 _WIDTH = 720
 _HEAD, _PLOT = 32, 236
@@ -64,12 +65,12 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
     places = [_places(left, len(rows[0]), len(row)) for row in rows]
     pitch = _PLOT + 8 + height(factors) + _GAP
     sheet = Sheet(_WIDTH, _HEAD + pitch * len(rows))
-    name(sheet, 12, 20, response, of)
+    name(sheet, response, of)
     quota = _quota(drawn)
     for number, (row, at) in enumerate(zip(rows, places, strict=True)):
         top = _HEAD + pitch * number
         placed = Vertical(y.range, Axis(y.range.low, y.range.high, top + _PLOT, top), y.ticks, y.room)
-        grid(sheet, placed, left, _WIDTH - 8)
+        grid(sheet, placed.axis, placed.ticks, left, _WIDTH - 8)
         for sample, x in zip(row, at.xs, strict=True):
             _treatment(sheet, sample, x, min(at.slot * 0.44, 46), placed, of, _look(factors, sample), quota)
         marked = factors[-1] if factors else None
@@ -128,8 +129,7 @@ def _treatment(
     found = density(numbers, y.range.low, y.range.high, 16 if half < 14 else 40)
     widths = np.full(numbers.size, 0.5)
     if found is not None:
-        ys = y.axis.all(np.linspace(found.low, found.high, found.heights.size))
-        sheet.lines(f"violin-{look.colour}", [_outline(found, x, half, ys)], closed=True)
+        sheet.lines(f"violin-{look.colour}", [_outline(half_violin(y.axis, found, x, half), x)], closed=True)
         grid_at = np.linspace(found.low, found.high, found.heights.size)
         widths = np.interp(numbers, grid_at, found.heights) if found.high > found.low else widths
     kept = _thinned(sample.values, quota)
@@ -148,12 +148,8 @@ def _treatment(
     sheet.lines("mean", [[(x - half * 0.8, mean), (x + half * 0.8, mean)]])
 
 
-def _outline(found: Density, x: float, half: float, ys: Sequence[float]) -> list[Point]:
-    thick = found.heights > 0.01
-    # along a thin tail two points are enough
-    thick = thick | np.append(thick[1:], True) | np.append(True, thick[:-1])
-    right = [(x + half * float(found.heights[k]), ys[k]) for k in np.flatnonzero(thick).tolist()]
-    return [(x, ys[0]), *right, (x, ys[-1]), *((2 * x - px, at) for px, at in reversed(right))]
+def _outline(half: Sequence[Point], x: float) -> list[Point]:
+    return [*half, *((2 * x - px, at) for px, at in reversed(half[1:-1]))]
 
 
 def _edges(sheet: Sheet, numbers: Array, x: float, y: Vertical, look: Look) -> None:
