@@ -2,13 +2,21 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint promise study evidence bench tools docs lock venv help
+.PHONY: demo test blas lint promise study evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
 
 test: venv ## Everything fast, in two processes
 	@$(PYTHON_ENV) -m pytest -n 2
+
+blas: venv ## Statistics and decisions under the kernels of OpenBLAS for old and new processors
+	@$(PYTHON_ENV) -c "import numpy, scipy; [m.show_config() for m in (numpy, scipy)]" | grep DYNAMIC_ARCH
+	@for core in Prescott Haswell Zen SkylakeX; do \
+		echo "OPENBLAS_CORETYPE=$$core"; \
+		OPENBLAS_CORETYPE=$$core OPENBLAS_VERBOSE=2 $(PYTHON_ENV) -c "import numpy, scipy.linalg" || exit 1; \
+		OPENBLAS_CORETYPE=$$core $(PYTHON_ENV) -m pytest -n 2 tests/gate/stats tests/gate/decide tests/gate/study || exit 1; \
+	done
 
 lint: venv ## Linters and types
 	@scripts/check

@@ -5,13 +5,16 @@ Tests reject anything once there are thousands of units, so each finding also sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import fdtrc
 
-from gate.stats.design.finding import Finding, untested
+from gate.model.study import Check
+from gate.stats.family import holm
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,6 +40,70 @@ PAIRED = 0.6
 _DIGITS = 9
 LACKING = 0.01
 """Smallest share of all variability that is worth another interaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A test of one assumption.
+
+    p: None: it cannot be tested, `figures` says why. large: whether what it is about is large enough to matter, however
+    sure it is. good, bad: what it says where nothing speaks against the assumption, and where something does; figures:
+    the numbers behind it. warning: what to do about it.
+    """
+
+    name: str
+    statistic: float | None
+    df: tuple[float, ...]
+    p: float | None
+    large: bool
+    good: str
+    bad: str
+    figures: str
+    warning: str
+
+
+def untested(name: str, why: str) -> Finding:
+    """Return a finding without a test."""
+    return Finding(name, None, (), None, False, "not tested", "not tested", why, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A check, and its warning where it does not hold."""
+
+    check: Check
+    warning: str | None
+
+
+def judged(findings: Sequence[Finding], alpha: float) -> list[Judged]:
+    """Share alpha over the findings by Holm, so that a model without fault gets a warning with chance alpha at most.
+
+    What is sure but too small to matter holds: with thousands of units every test rejects.
+    """
+    tested = [i for i, finding in enumerate(findings) if finding.p is not None]
+    shares = holm([p for finding in findings if (p := finding.p) is not None], alpha)
+    sure = {i for i, own in zip(tested, shares, strict=True) if own.rejected}
+    return [_judged(finding, sure=i in sure) for i, finding in enumerate(findings)]
+
+
+def _judged(finding: Finding, *, sure: bool) -> Judged:
+    holds = not (sure and finding.large)
+    said = finding.good if not sure else finding.bad if not holds else f"{finding.bad}, too little to matter"
+    p = "" if finding.p is None else f", {p_text(finding.p)}"
+    check = Check(
+        name=finding.name,
+        statistic=finding.statistic,
+        df=list(finding.df),
+        p=finding.p,
+        holds=holds,
+        words=f"{said} ({finding.figures}{p})",
+    )
+    return Judged(check, None if holds else finding.warning)
+
+
+def p_text(p: float) -> str:
+    """Write a p: "p = 0.03", "p < 0.001"."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def studentized(fit: Fit) -> Array:
@@ -84,6 +151,8 @@ def equal_variance(fit: Fit) -> Finding:
     one: without these structural zeros the test keeps its level at few units (Hines and O'Hara Hines 2000, Biometrics
     56).
     """
+    from scipy import stats
+
     name = "equal variances"
     design = fit.design
     enough = np.flatnonzero(design.counts >= 3)
@@ -95,13 +164,9 @@ def equal_variance(fit: Fit) -> Finding:
     groups = [fit.residuals[rank[ends[t] - design.counts[t] : ends[t]]] for t in enough.tolist()]
     deviations = [_deviations(group) for group in groups]
     n, k = sum(map(len, deviations)), len(deviations)
-    means = np.array([d.mean() for d in deviations])
-    grand = sum(float(d.sum()) for d in deviations) / n
-    between = sum(len(d) * (m - grand) ** 2 for d, m in zip(deviations, means.tolist(), strict=True)) / (k - 1)
-    within = sum(float(((d - d.mean()) ** 2).sum()) for d in deviations) / (n - k)
-    if not within:
+    if not any(np.ptp(d) for d in deviations):
         return untested(name, "the units of each treatment stand equally far from its median")
-    f = between / within
+    f, p = stats.f_oneway(*deviations)
     sd = np.array([group.std(ddof=1) for group in groups])
     low, high = (int(enough[int(pick(sd))]) for pick in (np.argmin, np.argmax))
     smallest, largest = float(sd.min()), float(sd.max())
@@ -111,7 +176,7 @@ def equal_variance(fit: Fit) -> Finding:
         name=name,
         statistic=float(f),
         df=(float(k - 1), float(n - k)),
-        p=float(fdtrc(k - 1, n - k, f)),
+        p=float(p),
         large=largest >= DEVIATIONS * smallest,
         good="no sign that treatments differ in their variance",
         bad="treatments differ in their variance",

@@ -14,8 +14,8 @@ from scipy.special import fdtrc
 
 from gate.model.study import Check, Dependence
 from gate.stats.design.cells import unit_of
+from gate.stats.design.checks import p_text
 from gate.stats.design.design import lay_out, scaled
-from gate.stats.design.finding import p_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,14 +6,14 @@ counts, is least squares on the units: a hundred thousand of them cost no more t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gate.stats.design.coding import Coded, coded
+from gate.stats.design.coding import Coded, coded, contrasts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of the values are rounding of their means, not spread."""
-
-FORMULA = 100
-"""Most columns that are fitted by a formula: of several hundred terms its parser is at the limit of recursion."""
+INTERCEPT = "intercept"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,17 +63,19 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """Least squares on scaled values: y = location + scale * scaled, scale a power of 2.
+    """Least squares on scaled values: y = location + scale * scaled, scale a power of 2; up to noise all is rounding.
 
-    coded: rows are treatments. covariance: of the coefficients, for a residual variance of 1. residuals, fitted: of the
-    units, residuals that are only rounding are 0. leverage: of a unit of each treatment. residual_ss 0 with degrees of
-    freedom left: all units of a treatment are alike.
+    results: of statsmodels, for the means of treatments. coded: rows are treatments. covariance: of the coefficients,
+    for a residual variance of 1. residuals, fitted: of the units, residuals that are only rounding are 0. leverage: of
+    a unit of each treatment. residual_ss 0 with degrees of freedom left: all units of a treatment are alike.
     """
 
+    results: Any
     design: Design
     coded: Coded
     location: float
     scale: float
+    noise: float
     coefficients: Array
     covariance: Array
     fitted: Array
@@ -160,56 +160,95 @@ def _power(value: float) -> float:
 
 
 def least_squares(y: Array, design: Design, order: int) -> Fit:
-    """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding.
-
-    y: of the units. The formula is over columns named f0_1, f1_1, f1_2, ...: names of factors come from files, and
-    formulas are evaluated as Python.
-    """
+    """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
     own = scaled(y)
-    means = design.totals(own.values) / design.counts
-    coefficients, covariance = _solve(means, design, model)
-    at = model.matrix @ coefficients
-    residuals = own.values - at[design.place]
+    results = _by_formula(design.totals(own.values) / design.counts, design, model)
+    coefficients, covariance = (np.asarray(found) for found in (results.params, results.normalized_cov_params))
+    location = own.location
+    fitted = np.asarray(results.fittedvalues)[design.place]
+    residuals = own.values - fitted
     if float(np.abs(residuals).max()) <= own.noise:
         residuals = np.zeros(len(y))
+        values = np.full(len(design.counts), math.inf)
+        np.minimum.at(values, design.place, y)
+        location = float(values[0])
+        apart = values / own.scale - location / own.scale
+        coefficients = _exact(apart, model.matrix, covariance @ (model.matrix.T * design.counts))
+        fitted = apart[design.place]
         coefficients = np.where(np.abs(coefficients) <= own.noise, 0.0, coefficients)
     df = len(y) - len(coefficients)
-    if df == 0:
-        residuals = np.zeros(len(y))
     return Fit(
+        results=results,
         design=design,
         coded=model,
-        location=own.location,
+        location=location,
         scale=own.scale,
+        noise=own.noise,
         coefficients=coefficients,
         covariance=covariance,
-        fitted=at[design.place],
-        residuals=residuals,
+        fitted=fitted,
+        residuals=residuals if df else np.zeros(len(y)),
         leverage=np.einsum("ij,ij->i", model.matrix @ covariance, model.matrix),
         residual_df=df,
-        residual_ss=float(residuals @ residuals),
+        residual_ss=float(residuals @ residuals) if df else 0.0,
         total_ss=float(own.values @ own.values),
     )
 
 
-def _solve(means: Array, design: Design, model: Coded) -> tuple[Array, Array]:
-    """Return the coefficients, in the order of the columns, and their covariance for a residual variance of 1."""
+def _by_formula(means: Array, design: Design, model: Coded) -> Any:
+    """Fit the means of treatments by statsmodels, which is told how many degrees of freedom their units leave.
+
+    The columns are named f0, f1, ...: names of factors come from files, and formulas are evaluated as Python.
+    """
     import pandas as pd
     from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
 
-    if model.matrix.shape[1] > FORMULA:
-        plain = WLS(means, model.matrix, weights=design.counts).fit(method="qr")
-        return np.asarray(plain.params), np.asarray(plain.cov_params(scale=1.0))
-    frame: dict[str, Array] = {"y": means}
-    own: dict[int, list[str]] = {}
-    names = ["1"]
-    for term in model.terms[1:]:
-        if len(term.factors) == 1:
-            factor = term.factors[0]
-            own[factor] = [f"f{factor}_{j}" for j in range(1, term.stop - term.start + 1)]
-            frame.update(zip(own[factor], model.matrix[:, term.start : term.stop].T, strict=True))
-        names += [":".join(chosen) for chosen in product(*(own[factor] for factor in term.factors))]
-    found = WLS.from_formula(f"y ~ {' + '.join(names)}", pd.DataFrame(frame), weights=design.counts).fit(method="qr")
-    names[0] = "Intercept"
-    return found.params[names].to_numpy(), found.cov_params(scale=1.0).loc[names, names].to_numpy()
+    names = [f"C(f{i}, Sum(omit=0))" for i in range(len(design.sizes))]
+    # of an interaction the first factor's columns are the fastest there, the last one's here
+    terms = ["1", *(":".join(names[f] for f in reversed(term.factors)) for term in model.terms[1:])]
+    frame = pd.DataFrame({"y": means} | {f"f{i}": own for i, own in enumerate(design.codes.T)})
+    found = WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts)
+    found.df_resid = max(int(design.counts.sum()) - model.matrix.shape[1], 1)
+    return found.fit()
+
+
+def _exact(values: Array, matrix: Array, solve: Array) -> Array:
+    """Return coefficients that give values of treatments exactly, where there are such; solve: least squares.
+
+    What a BLAS rounds depends on the processor. So it only improves a solution, by what that lacks to each value: a sum
+    of floats without rounding, since columns hold -1, 0 and 1. A solution that floats hold is met and does not move.
+    """
+    found = np.zeros(matrix.shape[1])
+    for _ in range(8):
+        lacking = np.array([math.fsum((value, *row)) for value, row in zip(values, -matrix * found, strict=True)])
+        if not lacking.any():
+            break
+        found = found + solve @ lacking
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Addend:
+    """What a term adds at some settings: a weighted sum of all coefficients.
+
+    number: of the term; 0 is the intercept.
+    """
+
+    number: int
+    term: str
+    settings: dict[str, Setting]
+    weights: Array
+
+
+def addends(design: Design, model: Coded) -> list[Addend]:
+    """Return what each term adds, the intercept first; terms in the order of the model."""
+    found = []
+    for number, columns in enumerate(model.terms):
+        name = ":".join(design.names[f] for f in columns.factors) or INTERCEPT
+        for contrast in contrasts(columns.factors, design.sizes):
+            weights = np.zeros(model.matrix.shape[1])
+            weights[columns.start : columns.stop] = contrast.weights
+            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
+            found.append(Addend(number, name, settings, weights))
+    return found

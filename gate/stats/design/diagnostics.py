@@ -16,9 +16,8 @@ from scipy.special import ndtri, stdtr
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
 from gate.stats.design.cells import held
-from gate.stats.design.checks import equal_variance, growth, lack_of_fit, normality
+from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
 from gate.stats.design.design import ROUNDING, lay_out, least_squares
-from gate.stats.design.finding import judged
 from gate.stats.design.in_order import Course, drift, independence
 
 if TYPE_CHECKING:

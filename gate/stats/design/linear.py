@@ -8,33 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite, sqrt
-from typing import TYPE_CHECKING
+from math import fsum, isfinite, sqrt
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
 
 from gate.model.study import Effect, LinearModel, Term
 from gate.stats.design.cells import held
-from gate.stats.design.coding import contrasts
-from gate.stats.design.design import Fit, lay_out, least_squares
+from gate.stats.design.design import addends, lay_out, least_squares
 from gate.stats.design.inestimable import inestimable
 from gate.stats.family import holm
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    from gate.model.study import Factor, Setting
+    from gate.model.study import Factor
     from gate.stats.design.coding import Columns
-    from gate.stats.design.design import Design
-
-    Array = npt.NDArray[np.float64]
-
-INTERCEPT = "intercept"
+    from gate.stats.design.design import Addend, Design, Fit
 
 
 def linear_model(
@@ -56,11 +48,14 @@ def linear_model(
     design = lay_out(units, factors)
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
     square = fit.scale * fit.scale
+    tested = fit.results.get_robustcov_results("fixed scale", scale=fit.variance or 1.0, use_t=True)
+    own = addends(design, fit.coded)
+    effects = _tested(fit, tested, own, confidence) if fit.variance else _exact(fit, own)
     return LinearModel(
         formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
-        intercept=_effect(fit, INTERCEPT, {}, _Sum(slice(0, 1), np.ones(1), fit.location), confidence),
-        terms=_adjusted([_term(fit, columns, confidence) for columns in fit.coded.terms[1:]], 1 - confidence),
+        intercept=effects[0],
+        terms=_adjusted(_terms(fit, tested, own, effects), 1 - confidence),
         residual_df=fit.residual_df,
         residual_ss=held(fit.residual_ss * square),
         residual_sd=None if fit.variance is None else held(sqrt(fit.variance) * fit.scale),
@@ -71,62 +66,66 @@ def linear_model(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sum:
-    """A weighted sum of coefficients, and what is added to it, in the unit of the response."""
+def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect]) -> list[Term]:
+    """Test each term by what its columns explain beside the others; tested: what statsmodels says of the fit."""
+    table = tested.wald_test_terms(scalar=True).table
+    found = []
+    for number, columns in enumerate(fit.coded.terms[1:], 1):
+        f, p = (float(table[name].iloc[number]) for name in ("statistic", "pvalue"))
+        within = [effect for each, effect in zip(own, effects, strict=True) if each.number == number]
+        found.append(_term(fit, columns, f, p, within))
+    return found
 
-    own: slice
-    weights: Array
-    added: float = 0.0
 
-
-def _term(fit: Fit, columns: Columns, confidence: float) -> Term:
-    own = slice(columns.start, columns.stop)
-    b = fit.coefficients[own]
-    ss = float(b @ np.linalg.solve(fit.covariance[own, own], b))
+def _term(fit: Fit, columns: Columns, f: float, p: float, effects: list[Effect]) -> Term:
+    names = [fit.design.names[factor] for factor in columns.factors]
     df = columns.stop - columns.start
-    f = None if not fit.variance else ss / df / fit.variance
-    p: float | None = None
-    if f is not None:
-        p = float(fdtrc(df, fit.residual_df, f))
-    elif fit.variance is not None and fit.total_ss:
-        p = 0.0 if ss else 1.0
-    design = fit.design
-    names = [design.names[factor] for factor in columns.factors]
-    effects = []
-    for contrast in contrasts(columns.factors, design.sizes):
-        settings = {design.names[factor]: design.settings[factor][code] for factor, code in contrast.settings.items()}
-        effects.append(_effect(fit, ":".join(names), settings, _Sum(own, np.array(contrast.weights)), confidence))
+    present = bool(fit.coefficients[columns.start : columns.stop].any())
+    ss = f * df * (fit.variance or 1.0) if present else 0.0
+    exact = fit.variance == 0 and fit.total_ss > 0
     return Term(
         term=":".join(names),
         factors=names,
         df=df,
         sum_of_squares=held(ss * fit.scale * fit.scale),
         share=ss / fit.total_ss if fit.total_ss else None,
-        f=f,
-        p=p,
+        f=f if fit.variance else None,
+        p=p if fit.variance else float(not present) if exact else None,
         p_adjusted=None,
         effects=effects,
     )
 
 
-def _effect(fit: Fit, term: str, settings: dict[str, Setting], of: _Sum, confidence: float) -> Effect:
-    estimate = float(of.weights @ fit.coefficients[of.own])
-    shown = held(estimate * fit.scale + of.added)
-    if fit.variance is None or not fit.total_ss:
-        return Effect(term=term, settings=settings, estimate=shown, low=None, high=None, p=None)
-    error = sqrt(fit.variance * max(float(of.weights @ fit.covariance[of.own, of.own] @ of.weights), 0.0))
-    half = float(stdtrit(fit.residual_df, (1 + confidence) / 2)) * error * fit.scale
-    p = _p(estimate + of.added / fit.scale, error, fit.residual_df)
-    low, high = (end if isfinite(end) else None for end in (shown - half, shown + half))
-    return Effect(term=term, settings=settings, estimate=shown, low=low, high=high, p=p)
+def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> list[Effect]:
+    """Return the intercept, and what each term adds, with intervals by t."""
+    added = np.array([fit.location] + [0.0] * (len(own) - 1))
+    found = tested.t_test((np.array([each.weights for each in own]), -added / fit.scale))
+    with np.errstate(over="ignore"):
+        shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
+    rows = zip(own, shown.tolist(), np.atleast_1d(found.pvalue).tolist(), strict=True)
+    return [
+        Effect(
+            term=each.term,
+            settings=each.settings,
+            estimate=held(estimate),
+            low=low if isfinite(low) else None,
+            high=high if isfinite(high) else None,
+            p=p,
+        )
+        for each, (estimate, low, high), p in rows
+    ]
 
 
-def _p(estimate: float, error: float, df: int) -> float:
-    """Return the two-sided p of no effect; without spread there is no chance in it."""
-    if not error:
-        return 0.0 if estimate else 1.0
-    return float(2 * stdtr(df, -abs(estimate) / error))
+def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
+    """Return the same without spread: no interval, or one without width where units were repeated."""
+    found = []
+    for number, each in enumerate(own):
+        estimate = fsum(each.weights * fit.coefficients)
+        shown = held((estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location))
+        known = fit.variance is not None and fit.total_ss > 0
+        end, p = (shown, float(not shown)) if known else (None, None)
+        found.append(Effect(term=each.term, settings=each.settings, estimate=shown, low=end, high=end, p=p))
+    return found
 
 
 def _adjusted(terms: list[Term], alpha: float) -> list[Term]:

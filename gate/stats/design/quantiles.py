@@ -13,13 +13,12 @@ from scipy.special import stdtr, stdtrit
 
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
 from gate.stats.design.cells import held, unit_of
-from gate.stats.design.coding import Coded, coded, contrasts
-from gate.stats.design.design import Design, lay_out
+from gate.stats.design.coding import Coded, coded
+from gate.stats.design.design import Addend, addends, lay_out
 from gate.stats.design.inestimable import inestimable
 from gate.stats.design.quantile_cells import Around, Ordered, around, by_treatment
 from gate.stats.design.quantile_fit import Fit, fit
-from gate.stats.design.quantile_iid import independent_covariance
-from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, joined, limits
+from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, independent_covariance, joined, limits
 from gate.stats.design.quantile_warnings import AtTau, warnings_of
 from gate.stats.quantile import needed_values
 
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from gate.model.study import Factor, Setting
+    from gate.model.study import Factor
 
     Array = npt.NDArray[np.float64]
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
-INTERCEPT = "intercept"
 MOST_CELLS = 2000
 """Most treatments that are fitted: the work grows with their third power."""
 MOST_SIZE = 40_000
@@ -77,12 +75,12 @@ def quantile_effects(
         many = f"{model.matrix.shape[1]:,} coefficients of {len(design.counts):,} treatments are too many to fit"
         return _none(values, cluster, f"{many}, unless every combination of settings is measured")
     cells = by_treatment(y, design.place, values[cluster].to_numpy(dtype=np.int64))
-    sums = _sums(design, model)
+    terms = addends(design, model)
     data = _Data(
         cells,
         model,
-        sums,
-        np.array([own.weights for own in sums]),
+        terms,
+        np.array([own.weights for own in terms]),
         clusters_of(cells),
         confidence,
         bool(y.min() < y.max()),
@@ -136,30 +134,10 @@ def _check(y: Array, taus: Sequence[float], confidence: float) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sum:
-    """What a term adds at some settings: a weighted sum of all coefficients."""
-
-    term: str
-    settings: dict[str, Setting]
-    weights: Array
-
-
-def _sums(design: Design, model: Coded) -> list[_Sum]:
-    found = []
-    for columns in model.terms:
-        for contrast in contrasts(columns.factors, design.sizes):
-            weights = np.zeros(model.matrix.shape[1])
-            weights[columns.start : columns.stop] = contrast.weights
-            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
-            found.append(_Sum(":".join(design.names[f] for f in columns.factors) or INTERCEPT, settings, weights))
-    return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Data:
     cells: list[Ordered]
     model: Coded
-    sums: list[_Sum]
+    sums: list[Addend]
     weights: Array
     clusters: Clusters
     confidence: float
@@ -202,7 +180,7 @@ def _leverage(data: _Data, parts: Sequence[Around]) -> Array:
     return np.asarray(np.linalg.solve(rows.T @ (rows * weights[:, None]), rows.T * weights), dtype=np.float64)
 
 
-def _effect(own: _Sum, estimate: float, limit: Limits | None) -> Effect:
+def _effect(own: Addend, estimate: float, limit: Limits | None) -> Effect:
     low, high, p = (None, None, None) if limit is None else (limit.low, limit.high, limit.p)
     return Effect(term=own.term, settings=own.settings, estimate=estimate, low=low, high=high, p=p)
 

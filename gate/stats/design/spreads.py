@@ -1,4 +1,7 @@
-"""Whether settings differ in their variance, be their means equal (Born de Oliveira et al. 2013, section 7)."""
+"""Tests of treatments beside the linear model: of their distributions by ranks, and of their variances.
+
+Variances may differ be the means equal (Born de Oliveira et al. 2013, section 7).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import fdtr, fdtrc
 
-from gate.model.study import Factor, Setting, Spread
+from gate.model.study import Check, Factor, Setting, Spread
 from gate.stats.design.cells import HAIR, Cell, boxes, cells
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NAME = "Kruskal-Wallis"
+FEW = 5
+"""Units of a treatment below which the chi-square distribution is a rough guide (Kruskal and Wallis 1952)."""
 
 Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
@@ -82,13 +89,40 @@ def brown_forsythe(groups: Sequence[Group]) -> float | None:
     kept = [[cell.y for cell in group if len(cell.y) > 2] for group in groups]
     if len(kept) < 2 or not all(kept):
         return None
+    from scipy import stats
+
     # in shares of the largest value, so that squares are floats
     largest = max(float(np.abs(y).max()) for group in kept for y in group) or 1.0
     away = [np.concatenate([np.abs(y / largest - np.median(y / largest)) for y in group]) for group in kept]
-    every = np.concatenate(away)
-    k, n = len(away), len(every)
-    within = sum(float(((z - z.mean()) ** 2).sum()) for z in away)
-    between = sum(len(z) * float(z.mean() - every.mean()) ** 2 for z in away)
-    if within <= n * HAIR**2:
+    if sum(float(((z - z.mean()) ** 2).sum()) for z in away) <= sum(map(len, away)) * HAIR**2:
         return None
-    return float(fdtrc(k - 1, n - k, between / (k - 1) / (within / (n - k))))
+    return float(stats.f_oneway(*away).pvalue)
+
+
+def kruskal(units: pd.DataFrame, factors: Sequence[Factor], *, confidence: float = 0.95) -> Check:
+    """Test whether all treatments have the same distribution (Kruskal and Wallis 1952, corrected for ties).
+
+    p by the chi-square distribution with one degree of freedom less than treatments. All values equal: p = 1. With
+    fewer than two treatments, or one unit in each, nothing can be told: p is None. holds: p >= 1 - confidence.
+    """
+    from scipy import stats
+
+    groups = [cell.y for cell in cells(units, factors)]
+    sizes = np.array([len(y) for y in groups])
+    if len(groups) < 2 or sizes.max() < 2:
+        lacking = "needs two treatments" if len(groups) < 2 else "needs more than one unit in a treatment"
+        return Check(name=NAME, statistic=None, df=[], p=None, holds=True, words=f"not tested: {lacking}")
+    if np.ptp(np.concatenate(groups)):
+        found = stats.kruskal(*groups)
+        h, p = max(float(found.statistic), 0.0), float(found.pvalue)
+    else:
+        h, p = 0.0, 1.0
+    holds = p >= 1 - confidence
+    said = "no difference between treatments is shown" if holds else "at least one treatment differs from the others"
+    rough = f"; p is rough, since a treatment has fewer than {FEW} units" if sizes.min() < FEW else ""
+    return Check(name=NAME, statistic=h, df=[len(groups) - 1.0], p=p, holds=holds, words=f"{said} ({shown(p)}{rough})")
+
+
+def shown(p: float) -> str:
+    """Write a p: "p = 0.031", "p < 0.001"."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"

@@ -334,6 +334,22 @@ def test_exact_values_have_intervals_without_width() -> None:
     assert model.r2 == 1 and model.residual_df == 8
 
 
+def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
+    # additive counts of unequal replicates: the mean of treatments, and what each setting adds, are whole numbers
+    codes = np.array(list(product(range(3), range(2), range(3))))
+    codes = codes.repeat(np.arange(1, 19), axis=0)
+    y = 2_000_003 + np.array([-70, 30, 40])[codes[:, 0]] + np.array([-9, 9])[codes[:, 1]] + 1000.0 * (codes[:, 2] - 1)
+    factors = [factor("a", 0, 1, 2), factor("b", 0, 1), factor("c", 0, 1, 2)]
+    for order in (1, 2, 3):
+        model = linear_model(frame(y, *codes.T), factors, order, 0.95)
+        assert model.intercept.estimate == 2_000_003 and model.residual_ss == 0
+        added = {each.term: [e.estimate for e in each.effects] for each in model.terms}
+        assert (added.pop("a"), added.pop("b"), added.pop("c")) == ([-70, 30, 40], [9], [-1000, 0, 1000])
+        assert all(estimate == 0 for own in added.values() for estimate in own)
+        assert all(each.p == (each.term not in "abc") for each in model.terms)
+        assert all(e.low == e.high == e.estimate for each in model.terms for e in each.effects)
+
+
 def test_empty_cells_are_named() -> None:
     codes = [(0, 0), (0, 1), (1, 0)] * 3
     model = linear_model(

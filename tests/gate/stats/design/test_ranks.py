@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.design.ranks import kruskal
+from gate.stats.design.spreads import kruskal
 from tests.support.units_frame import TENSION, WOOL, about, crossed, factors, frame, warpbreaks
 
 # R 4.2.2: q <- airquality[!is.na(airquality$Ozone),]; for (m in 5:9) q$Ozone[q$Month==m]
