@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TextIO, TypeVar
 
 from gate.cli.options import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
 from gate.config.shards import MOST_SESSIONS, Shard
 from gate.units import Duration, Share
 
 T = TypeVar("T")
-
-EXIT_USAGE = 2
 
 
 class UsageError(Exception):
@@ -51,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one line."""
-        self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(Exit.USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def add_sides(parser: Parser) -> None:

@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from gate import __version__
 from gate.cli import arguments, running
-from gate.cli.arguments import (
-    EXIT_USAGE,
-    Parser,
-    UsageError,
-    add_history,
-    add_measuring,
-    add_outputs,
-    add_rules,
-    add_sides,
-)
+from gate.cli.arguments import Parser, UsageError, add_history, add_measuring, add_outputs, add_rules, add_sides
+from gate.codes import Exit, of_signal
 from gate.commands.action import options as action_options
 from gate.commands.calibrate import arguments as calibrating
 from gate.commands.compare import options as compare_options
@@ -31,13 +23,10 @@ from gate.commands.publish import options as publish_options
 from gate.commands.study import arguments as studying
 from gate.model import UserError
 from gate.run import matrix
-from gate.run.measuring import UnfitError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-EXIT_ERROR = 4
-EXIT_UNFIT = 5
 
 _ENDING = """\
 exit codes of check, decide, report and publish (measure: 0, 2, 4 or 5; ended by a signal: 128 + its number):
@@ -68,9 +57,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         visible = import_module("gate.words.plain").visible
         err.write(f"perfgate: {visible(str(error))}\n")
-        # what is refused is no mistake in the command line: it is not measured
-        code = EXIT_UNFIT if isinstance(error, UnfitError) else getattr(error, "exit_code", EXIT_USAGE)
-        return int(code)
+        return error.exit_code
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -79,13 +66,13 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             raise
         name = f"{error.filename}: " if error.filename else ""
         err.write(f"perfgate: {name}{error.strerror or error}\n")
-        return EXIT_USAGE
+        return Exit.USAGE
     except Exception as error:  # a fault of perfgate itself is one line too, and never a pass
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         kind = type(error).__name__
         err.write(f"perfgate: internal error, {kind}: {error} (PERFGATE_TRACEBACK=1 shows where); please report it\n")
-        return EXIT_ERROR
+        return Exit.ERROR
 
 
 def run() -> NoReturn:
@@ -100,12 +87,12 @@ def run() -> NoReturn:
     except OSError as error:
         # the reader (head, less) has gone, or a disk is full: no more output, and no traceback at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-        code = 128 + signal.SIGPIPE
+        code = of_signal(signal.SIGPIPE)
         if not isinstance(error, BrokenPipeError):
             err.write(f"perfgate: standard output: {error.strerror}\n")
-            code = EXIT_ERROR
+            code = Exit.ERROR
     except KeyboardInterrupt:
-        code = 128 + signal.SIGINT
+        code = of_signal(signal.SIGINT)
     sys.exit(code)
 
 

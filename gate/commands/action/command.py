@@ -6,13 +6,11 @@ import os
 from importlib import import_module
 from typing import TextIO
 
+from gate.codes import Exit
 from gate.commands.action.options import ActionOptions
 from gate.github.workflow import error_line
 from gate.model import UserError
 from gate.words.plain import visible
-
-EXIT_USAGE = 2
-EXIT_ERROR = 4
 
 
 def run(options: ActionOptions, out: TextIO, _: TextIO) -> int:
@@ -26,11 +24,11 @@ def run(options: ActionOptions, out: TextIO, _: TextIO) -> int:
         code: int = step.run(out)
     except UserError as error:
         out.write(error_line(f"perfgate: {visible(str(error))}", "perfgate"))
-        return EXIT_USAGE
+        return Exit.USAGE
     except Exception as error:  # a fault of perfgate itself is one line too
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         text = f"perfgate: internal error in {options.step}, {type(error).__name__}: {visible(str(error))}"
         out.write(error_line(f"{text}; please report it", "perfgate"))
-        return EXIT_ERROR
+        return Exit.ERROR
     return code

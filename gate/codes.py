@@ -1,0 +1,34 @@
+"""The exit codes of every command."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What a command ends with; after a signal it is `of_signal`."""
+
+    PASS = 0
+    """Nothing regressed; of a command that gives no verdict: done."""
+    REGRESSION = 1
+    USAGE = 2
+    """A bad command line, config or input file."""
+    INCONCLUSIVE = 3
+    """Only with gate.inconclusive = "fail"."""
+    ERROR = 4
+    """A build or a benchmark failed or is missing, or nothing was measured."""
+    UNFIT = 5
+    """The host is unfit; only with --strict."""
+
+
+_SIGNAL = 128
+
+
+def of_signal(number: int) -> int:
+    """Return the shell's exit code of a process that a signal ended."""
+    return _SIGNAL + number
+
+
+def is_of_signal(code: int) -> bool:
+    """Tell whether an exit code says that a signal ended the command."""
+    return code > _SIGNAL
