@@ -20,7 +20,7 @@ LONGEST_MODULE = 400
 
 TIERS = (
     ("__init__",),
-    ("model", "resources"),
+    ("codes", "model", "resources"),
     ("units", "records", "config", "adapters", "history"),
     ("stats", "runs", "factors", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
     ("decide", "study"),
@@ -48,7 +48,7 @@ ONLY = {
         "hosts",
         "steadiness",
     },
-    "harness": {"model", "units", "records", "config", "adapters"},
+    "harness": {"codes", "model", "units", "records", "config", "adapters"},
 }
 # Parts that nobody but these may import.
 ONLY_FOR = {"harness": {"commands"}}

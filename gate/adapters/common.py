@@ -13,6 +13,7 @@ import msgspec
 
 from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
+from gate.model.bounds import out_of_bounds, why_out_of_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def _fault(metric: str, series: Series) -> str | None:
     for value in series.values:
         if not math.isfinite(value):
             return f"{value} in {metric!r} is not a finite number"
+        if out_of_bounds([value]) is not None:
+            return f"{metric!r} holds {why_out_of_bounds(value)}"
         if value < 0 and series.unit in _NO_NEGATIVES:
             return f"{value:g} in {metric!r} is below 0"
     return None

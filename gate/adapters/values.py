@@ -11,6 +11,7 @@ import msgspec
 
 from gate.adapters.errors import OutputError
 from gate.model import Better
+from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.units import to_base
 
 _SHOWN = 60
@@ -151,17 +152,19 @@ def plain_metric(units: Mapping[str, str | None]) -> str:
 
 def usable(values: Sequence[float], unit: str) -> bool:
     """Tell whether `checked` takes all of some values."""
-    return all(map(math.isfinite, values)) and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
+    return out_of_bounds(values) is None and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
 
 
 def checked(value: float, unit: str, line: bytes) -> float:
     """Return a value of a base unit.
 
     Raises:
-        OutputError: it is no finite number, or a time or size below 0; line: what it was read from.
+        OutputError: it is no finite number, too large or small, or a time or size below 0; line: what it was read from.
     """
     if not math.isfinite(value):
         raise OutputError(f"{shown(line)} is not a finite number")
+    if out_of_bounds([value]) is not None:
+        raise OutputError(f"{shown(line)} is {why_out_of_bounds(value)}")
     if value < 0 and unit in _NO_NEGATIVES:
         raise OutputError(f"{shown(line)} is below 0, which no {'time' if unit == 's' else 'size'} is")
     return value

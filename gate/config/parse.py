@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
+import operator
 import types
 import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -74,11 +78,20 @@ def _value(hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> An
         return _items(kind, arguments[-1], hint, raw, path, source, lenient)
     if any(_origin(member) is dict for member in arguments):
         return _value(_container(arguments, raw, path, source), raw, path, source, lenient)
+    custom = _custom(bare)
+    if custom is None:
+        return _converted(hint, raw, path, source)
     try:
-        custom = _custom(bare)
-        return custom.parse(raw) if custom is not None else msgspec.convert(raw, hint)
-    except (ValueError, msgspec.ValidationError) as error:
-        raise source.error(path, _plain(str(error), bare, raw)) from None
+        return custom.parse(raw)
+    except ValueError as error:
+        raise source.error(path, str(error)) from None
+
+
+def _converted(hint: Any, raw: Any, path: Path, source: Source) -> Any:
+    try:
+        return msgspec.convert(raw, hint)
+    except msgspec.ValidationError:
+        raise source.error(path, _wrong(hint, raw)) from None
 
 
 def _items(kind: type[Any], item: Any, hint: Any, raw: Any, path: Path, source: Source, lenient: bool) -> Any:
@@ -91,10 +104,7 @@ def _items(kind: type[Any], item: Any, hint: Any, raw: Any, path: Path, source: 
         return [_value(item, value, (*path, i), source, lenient) for i, value in enumerate(raw)]
     for value in raw:
         _value(item, value, path, source, lenient)
-    try:
-        return msgspec.convert(raw, hint)
-    except msgspec.ValidationError as error:
-        raise source.error(path, _plain(str(error), hint, raw)) from None
+    return _converted(hint, raw, path, source)
 
 
 def _container(members: tuple[Any, ...], raw: Any, path: Path, source: Source) -> Any:
@@ -118,32 +128,89 @@ def _custom(bare: Any) -> type[Share | Duration | Quantity] | None:
     return next((kind for kind in _CUSTOM if kind in members), None)
 
 
-def _plain(message: str, bare: Any, raw: Any) -> str:
-    # msgspec: "Expected `int`, got `str`", "Invalid enum value 'x'": say what is allowed and what was given
-    members = typing.get_args(bare) if typing.get_origin(bare) in (typing.Union, types.UnionType) else (bare,)
-    choices = [c for member in members if typing.get_origin(member) is typing.Literal for c in typing.get_args(member)]
-    if choices and any(typing.get_origin(m) is typing.Annotated for m in members):
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """One of the types that a value may be, and what bounds it."""
+
+    kind: Any
+    meta: msgspec.Meta | None
+
+    def holds(self, raw: Any) -> bool:
+        """Tell whether a value is of this type, whatever its bounds."""
+        plain = typing.get_origin(self.kind) or self.kind
+        if plain in (int, float) and isinstance(raw, int):
+            return not isinstance(raw, bool)
+        return isinstance(plain, type) and not _is_struct(plain) and type(raw) is plain
+
+
+def _members(hint: Any) -> list[_Member]:
+    if typing.get_origin(hint) is typing.Annotated:
+        bare, *metas = typing.get_args(hint)
+        own = next((meta for meta in metas if isinstance(meta, msgspec.Meta)), None)
+        return [_Member(member.kind, member.meta or own) for member in _members(bare)]
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return [member for each in typing.get_args(hint) for member in _members(each)]
+    return [_Member(hint, None)]
+
+
+def _wrong(hint: Any, raw: Any) -> str:
+    """Say why a value is none of a type, going by the type alone and not by msgspec's words."""
+    members = _members(hint)
+    kinds = [member.kind for member in members]
+    choices = [choice for kind in kinds if typing.get_origin(kind) is typing.Literal for choice in kind.__args__]
+    if choices and int in kinds:
         return f"{_shown(raw)} is neither a whole number from 0 on nor {_shown(choices[0])}"
     if choices:
         return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
-    if {str, int, float} <= set(members):
+    if {str, int, float} <= set(kinds):
         return f"expected text or a number, got {_shown(raw)}"
-    if "RFC3339" in message:
+    if datetime.date in kinds and isinstance(raw, str):
         return f"expected a date such as 2026-12-31 ({_shown(raw)})"
-    if any(_is_struct(member) for member in members) and "object" in message:
-        whole = (
-            "a whole number or "
-            if any(member is not types.NoneType and not _is_struct(member) for member in members)
-            else ""
+    found = next((member for member in members if member.holds(raw)), None)
+    if found is None and any(_is_struct(kind) for kind in kinds):
+        return f"expected {'a whole number or ' if int in kinds else ''}a table, got {_shown(raw)}"
+    if found is not None and found.meta is not None and found.meta.extra:
+        return f"{_shown(raw)} is {found.meta.extra['else']}"
+    return f"{_expected(members, raw) or 'not as expected'} ({_shown(raw)})"
+
+
+def _expected(members: Sequence[_Member], raw: Any) -> str | None:
+    """Say which type or bound a value, or an item of a list, is not of; None: it is of all that can be told."""
+    found = next((member for member in members if member.holds(raw)), None)
+    if found is None:
+        return f"expected {' | '.join(_name(member.kind) for member in members)}, got {_name(type(raw))}"
+    bound = _bound(found, raw)
+    if bound is not None:
+        return f"expected {_name(found.kind)} {bound}"
+    items = _members(typing.get_args(found.kind)[0]) if isinstance(raw, list) else []
+    return next((text for item in raw if (text := _expected(items, item))), None) if items else None
+
+
+def _bound(member: _Member, raw: Any) -> str | None:
+    """Return the bound that a number, or the length of a text or list, is beyond."""
+    meta = member.meta
+    if meta is None:
+        return None
+    bounds: tuple[tuple[float | None, str, Callable[[Any, Any], bool]], ...]
+    if isinstance(raw, (str, list)):
+        of, number, size = "of length ", int, len(raw)
+        bounds = ((meta.min_length, ">=", operator.ge), (meta.max_length, "<=", operator.le))
+    else:
+        of, number, size = "", member.kind, raw
+        bounds = (
+            (meta.gt, ">", operator.gt),
+            (meta.ge, ">=", operator.ge),
+            (meta.lt, "<", operator.lt),
+            (meta.le, "<=", operator.le),
         )
-        return f"expected {whole}a table, got {_shown(raw)}"
-    if "regex" in message and "[0-9]+(-" in message:
-        return f"{_shown(raw)} is no list of processors: write 0, 2-3 or 0,2"
-    if "regex" in message or "pattern" in message:
-        return f"{_shown(raw)} is no statistic: write mean, p50, p99 or p99.9"
-    text = message.replace("`", "").replace("Expected", "expected", 1)
-    text = text.split(" - at ")[0]
-    return text if repr(raw) in text else f"{text} ({_shown(raw)})"
+    return next(
+        (f"{of}{sign} {number(end)}" for end, sign, holds in bounds if end is not None and not holds(size, end)), None
+    )
+
+
+def _name(kind: Any) -> str:
+    plain = typing.get_origin(kind) or kind
+    return {list: "array", dict: "object", types.NoneType: "null"}.get(plain, getattr(plain, "__name__", str(plain)))
 
 
 def _shown(raw: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -119,13 +119,13 @@ def tables_of(sets: Sequence[str]) -> dict[str, Any]:
         key, separator, value = text.partition("=")
         path = key.strip().split(".")
         if not separator or len(path) != 2 or path[0] not in _SETTABLE:
-            raise ConfigError(f"--set {text}", f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}")
+            raise ConfigError(text, f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}", option="set")
         try:
             parsed = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             parsed = value.strip()
         table, name = path
-        source = from_tables({table: {name: parsed}}, f"--set {text}")
+        source = from_tables({table: {name: parsed}}, text, option="set")
         # a key of [study] means something beside its factors only
         (parse_types if table == "study" else parse)(source)
         tables.setdefault(table, {})[name] = parsed
@@ -139,7 +139,7 @@ def over(source: Source, options: Source) -> Source:
         # a run line has null for a table that is not there; what is no table is refused by parse
         own = {} if tables.get(table) is None else tables[table]
         tables[table] = {**own, **values} if isinstance(own, dict) else own
-    return Source(source.name, source.text, tables, source.prefix)
+    return replace(source, tables=tables)
 
 
 def _over_side(source: Source, options: Source) -> Source:
@@ -151,7 +151,7 @@ def _over_side(source: Source, options: Source) -> Source:
 def _refuse_without_study(rules: Source, options: Source) -> None:
     given = options.tables.get("study", {})
     if given and "factor" not in given and not rules.tables.get("study"):
-        raise ConfigError(f"--set study.{next(iter(given))}", f"{rules.name} has no [study]")
+        raise ConfigError(f"study.{next(iter(given))}", f"{rules.name} has no [study]", option="set")
 
 
 def _refuse_unmatched_globs(config: Config, rules: Source) -> None:

@@ -26,6 +26,8 @@ class Policy:
     source: str
     today: datetime.date
     label: str | None = None
+    measured: Config | None = None
+    """What the run was measured by, which lays out its looks; None where that is not known."""
 
 
 def matches(glob: str, name: str) -> bool:

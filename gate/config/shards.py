@@ -45,7 +45,7 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
         raise UserError(f"there are {count} sessions{where}: say which one this is, --session 0 to {count - 1}")
     if session is not None and session >= count:
         last = f"the last of {count} sessions{where} is {count - 1}" if count > 1 else f"there is 1 session{where}"
-        raise UserError(f"--session {session}: {last}, they count from 0; more with --sessions {session + 1}")
+        raise UserError(f"{session}: {last}, they count from 0; more with --sessions {session + 1}", option="session")
     found = Part(shard or Shard(1, 1), session or 0, count)
     return found if found.shard.of > 1 or found.sessions > 1 else None
 
@@ -60,7 +60,7 @@ def names_in(names: Iterable[str], shard: Shard) -> frozenset[str]:
     """
     ordered = sorted(set(names))
     if shard.of > len(ordered):
-        raise UserError(f"--shard {shard}: {too_many(shard.of, len(ordered))}")
+        raise UserError(f"{shard}: {too_many(shard.of, len(ordered))}", option="shard")
     return frozenset(ordered[shard.number - 1 :: shard.of])
 
 

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gate.model import UserError
+from gate.model import Side, UserError
 
 
 class ConfigError(UserError):
     """A config file or option that cannot be used."""
 
-    def __init__(self, where: str, why: str) -> None:
-        """Say where ("perfgate.toml:12: gate.threshold") and why."""
-        super().__init__(f"{where}: {why}" if where else why)
+    def __init__(self, where: str, why: str, *, side: Side | None = None, option: str | None = None) -> None:
+        """Say where ("perfgate.toml:12: gate.threshold") and why.
+
+        side: whose file it is, where each side has one. option: as for UserError.
+        """
+        super().__init__(f"{where}: {why}" if where else why, option=option)
+        self.side = side
 
 
 Path = tuple[str | int, ...]
@@ -28,12 +32,16 @@ class Source:
 
     name: what errors and origins call it, such as "perfgate.toml" or "base: perfgate.toml".
     prefix: where the tables stand in the text: () or ("tool", "perfgate").
+    side: whose it is, where each side has one.
+    option: of the command line that it stands in; its name is then the value.
     """
 
     name: str
     text: str
     tables: dict[str, Any]
     prefix: tuple[str, ...] = ()
+    side: Side | None = None
+    option: str | None = None
 
     def place(self, path: Path) -> str:
         """Name the file and line of a key: "perfgate.toml:12"."""
@@ -42,53 +50,58 @@ class Source:
 
     def error(self, path: Path, why: str) -> ConfigError:
         """Make the error of a key: its place, its name and why."""
-        return ConfigError(f"{self.place(path)}: {dotted(path)}" if path else self.name, why)
+        where = f"{self.place(path)}: {dotted(path)}" if path else self.name
+        return ConfigError(where, why, side=self.side, option=self.option)
 
 
-def read_source(text: str, name: str, *, prefix: tuple[str, ...] = ()) -> Source:
+def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:
     """Parse a config text.
+
+    side: whose it is, where each side has one.
 
     Raises:
         ConfigError: not TOML, or the prefix is no table.
     """
-    tables = _loads(text, name)
+    tables = _loads(text, name, side)
     for key in prefix:
         tables = tables.get(key, {})
         if not isinstance(tables, dict):
-            raise ConfigError(name, f"{'.'.join(prefix)} is not a table")
-    return Source(name, text, tables, prefix)
+            raise ConfigError(name, f"{'.'.join(prefix)} is not a table", side=side)
+    return Source(name, text, tables, prefix, side)
 
 
-def from_tables(tables: dict[str, Any], name: str) -> Source:
-    """Wrap tables that do not come from a TOML text (the config of a run line)."""
-    return Source(name, "", tables)
+def from_tables(tables: dict[str, Any], name: str, *, option: str | None = None) -> Source:
+    """Wrap tables that do not come from a TOML text: the config of a run line, an option."""
+    return Source(name, "", tables, option=option)
 
 
-def project_source(perfgate_toml: str | None, pyproject_toml: str | None, side: str = "") -> Source | None:
+def project_source(
+    perfgate_toml: str | None, pyproject_toml: str | None, whose: str = "", *, side: Side | None = None
+) -> Source | None:
     """Return the config of a project from the texts of its two possible files; None when neither holds one.
 
-    side: put before the file names in messages.
+    whose: put before the file names in messages. side: that they are of, where each side has its own.
 
     Raises:
         ConfigError: not TOML, or both hold a config.
     """
-    lead = f"{side}: " if side else ""
+    lead = f"{whose}: " if whose else ""
     pyproject = None
     if pyproject_toml is not None and "perfgate" in pyproject_toml:
-        pyproject = read_source(pyproject_toml, f"{lead}pyproject.toml", prefix=("tool", "perfgate"))
+        pyproject = read_source(pyproject_toml, f"{lead}pyproject.toml", prefix=("tool", "perfgate"), side=side)
     if perfgate_toml is None:
         return pyproject if pyproject and pyproject.tables else None
     if pyproject and pyproject.tables:
-        raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them")
-    return read_source(perfgate_toml, f"{lead}perfgate.toml")
+        raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them", side=side)
+    return read_source(perfgate_toml, f"{lead}perfgate.toml", side=side)
 
 
-def _loads(text: str, name: str) -> dict[str, Any]:
+def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
     try:
         # an editor's byte order mark and CRLF are no errors of the user's
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(name, f"not valid TOML: {error}") from None
+        raise ConfigError(name, f"not valid TOML: {error}", side=side) from None
 
 
 def line_of(text: str, path: Path) -> int | None:

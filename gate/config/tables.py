@@ -24,7 +24,13 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of perfgate.toml."""
 
 
-Cpus = Annotated[str, Meta(pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$")]
+Cpus = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
+        extra={"else": "no list of processors: write 0, 2-3 or 0,2"},
+    ),
+]
 
 
 class Service(Table, frozen=True, kw_only=True):

@@ -46,7 +46,13 @@ __all__ = [
     "Table",
 ]
 
-Statistic = Annotated[str, Meta(pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$")]
+Statistic = Annotated[
+    str,
+    Meta(
+        pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$",
+        extra={"else": "no statistic: write mean, p50, p99 or p99.9"},
+    ),
+]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
 Suite = Literal["pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh"]
 Instrument = Literal["hyperfine", "spawn", "values", "perf_stat", "callgrind"] | Suite

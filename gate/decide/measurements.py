@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.parse import parse
 from gate.config.rules import Policy, matches
-from gate.config.source import from_tables
+from gate.config.types import Config
 from gate.decide import decide, look
-from gate.decide.policy import policy_of
+from gate.decide.policy import policy_at, policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs
 from gate.evidence.looks import planned_looks
@@ -49,10 +47,11 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     Raises:
         UserError: files that contradict each other, or a selection of nothing.
     """
-    evidence = gather(inputs.records, policy.config, options.benchmarks)
+    evidence = gather(inputs.records, policy.config, options.benchmarks, policy.measured)
     if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
-        raise UserError(f"--benchmark {' '.join(options.benchmarks)}: matches none of {', '.join(names) or 'nothing'}")
+        given = " ".join(options.benchmarks)
+        raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
     warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
     warned = msgspec.structs.replace(evidence, warnings=warnings)
     return Decided(decide(warned, policy), lambda: material_of(inputs, evidence, policy, options))
@@ -68,15 +67,14 @@ def _selection(inputs: Inputs, options: RulesOptions) -> list[str]:
     return [f"{part}: the error level is shared over these alone, and the verdict is theirs and not the run's"]
 
 
-def looking(run: Run) -> AfterRound | None:
+def looking(run: Run, config: Config) -> AfterRound | None:
     """Return what a run asks after each round; None when its design is fixed.
 
-    The rules are those of the run line, as for the report: a look and the report never judge by different ones.
+    config: what the run line holds, as for the report: a look and the report never judge by different rules.
     """
-    config = parse(from_tables(run.config or {}, "the run's config"), lenient=True)
     if not planned_looks(config.plan, ()) or config.gate.interval.startswith("bootstrap"):
         return None
-    policy = Policy(config, run.rules or "", datetime.datetime.now(tz=datetime.UTC).date())
+    policy = policy_at(run, config)
 
     def after_round(records: Sequence[Record]) -> frozenset[str]:
         done = 1 + sum(isinstance(record, Look) for record in records)
@@ -86,7 +84,7 @@ def looking(run: Run) -> AfterRound | None:
         # the loop knows what it measured; the run line, which holds what is remembered, is not among it
         measured = [record for record in records if not isinstance(record, Run)]
         located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
-        evidence = gather(located, config)
+        evidence = gather(located, config, measured=config)
         rounds = Round(done=done, planned=looks[-1])
         return look(msgspec.structs.replace(evidence, looks=looks, rounds=rounds), policy)
 

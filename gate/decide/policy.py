@@ -13,6 +13,7 @@ from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.source import Source, from_tables, project_source, read_source
 from gate.config.types import Config
+from gate.evidence.runs import config_of
 from gate.model import Run, UserError
 
 
@@ -23,29 +24,33 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
         UserError: rules that cannot be read, or a side that measurements do not hold.
     """
     if options.rules in ("base", "head"):
-        raise UserError(f"--rules {options.rules}: measurements hold one set of rules; give --rules FILE instead")
+        raise UserError(
+            f"{options.rules}: measurements hold one set of rules; give --rules FILE instead", option="rules"
+        )
     file = options.config or (Path(options.rules) if options.rules else None)
     sets = from_tables(tables_of(options.sets), "--set")
-    source, origin = _source(run, file)
-    lenient = origin == "run"
-    config = parse(over(source, sets), lenient=lenient) if source else parse(sets)
-    if origin == "file" and run and run.config:
-        config = _with_benchmarks(config, parse(from_tables(run.config, "the run's config"), lenient=True))
-    name = {"run": (run.rules if run else None) or "the run", "none": "defaults"}.get(
-        origin, source.name if source else ""
-    )
+    source = read_rules(file) if file is not None else None
+    measured = config_of(run)
+    if source is None and run is not None and measured is not None:
+        name = run.rules or "the run"
+        config = (config_of(run, sets) if options.sets else None) or measured
+    else:
+        source = source or project_source(_text(Path("perfgate.toml")), _text(Path("pyproject.toml")))
+        name = source.name if source else "defaults"
+        config = parse(over(source, sets) if source else sets)
+        config = _with_benchmarks(config, measured) if measured is not None else config
     if options.sets:
         name += f" with {', '.join(options.sets)}"
-    return Policy(config, name, datetime.datetime.now(tz=datetime.UTC).date())
+    return Policy(config, name, _today(), measured=measured)
 
 
-def _source(run: Run | None, file: Path | None) -> tuple[Source | None, str]:
-    if file is not None:
-        return read_rules(file), "file"
-    if run and run.config:
-        return from_tables(run.config, "the run's config"), "run"
-    here = project_source(_text(Path("perfgate.toml")), _text(Path("pyproject.toml")))
-    return (here, "file") if here else (None, "none")
+def policy_at(run: Run, config: Config) -> Policy:
+    """Make the policy of a run that is being measured: the very rules that its run line holds."""
+    return Policy(config, run.rules or "the run", _today(), measured=config)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(tz=datetime.UTC).date()
 
 
 def _with_benchmarks(config: Config, measured: Config) -> Config:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
@@ -31,7 +32,12 @@ from gate.model import (
 )
 from gate.units import format_number
 
-EXIT_CODES: dict[ReportVerdict, int] = {"pass": 0, "regression": 1, "inconclusive": 3, "error": 4}
+_EXITS: dict[ReportVerdict, Exit] = {
+    "pass": Exit.PASS,
+    "regression": Exit.REGRESSION,
+    "inconclusive": Exit.INCONCLUSIVE,
+    "error": Exit.ERROR,
+}
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
 
@@ -201,5 +207,5 @@ def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Poli
     # a finding that is shown not to be worse never fails, even where inconclusive ones do
     open_ones = any(f.verdict == "inconclusive" and not f.not_worse for f in findings)
     if verdict == "inconclusive" and not (policy.config.gate.inconclusive == "fail" and open_ones):
-        return 0
-    return EXIT_CODES[verdict]
+        return Exit.PASS
+    return _EXITS[verdict]

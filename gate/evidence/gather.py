@@ -50,11 +50,13 @@ CaseKey = tuple[str, str, str]
 """Benchmark, metric, factors as canonical JSON."""
 
 
-def gather(records: Sequence[Located], config: Config, select: Sequence[str] = ()) -> Evidence:
+def gather(
+    records: Sequence[Located], config: Config, select: Sequence[str] = (), measured: Config | None = None
+) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
     config: the rules in force, for units, exactness and which metrics are decided. select: globs of benchmarks; the
-    others are left out.
+    others are left out. measured: the config of the run line, where it is parsed already.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
@@ -63,7 +65,7 @@ def gather(records: Sequence[Located], config: Config, select: Sequence[str] = (
     run = run_of(records)
     _refuse_one_side(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    looks = looks_of(run, [r.record for r in records])
+    looks = looks_of(run, [r.record for r in records], measured)
     rounds = rounds_of(records, run, looks)
     lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
     short = part_warnings(records, run)

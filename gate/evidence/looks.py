@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.config.parse import parse
-from gate.config.source import from_tables
-from gate.config.types import Builds, Plan
+from gate.config.types import Builds, Config, Plan
+from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 from gate.stats.sequential import look_rounds
 
@@ -31,19 +30,21 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
     return list(look_rounds(min(plan.builds.min, most), most))
 
 
-def looks_of(run: Run | None, records: Sequence[Record]) -> list[int]:
+def looks_of(run: Run | None, records: Sequence[Record], config: Config | None = None) -> list[int]:
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
     Look lines of a run whose plan names no range stand for looks at their own rounds, the last one at the end that the
     run line names (or that was measured). A shard's looks are those of its
     plan, whatever its first round cost: all shards look together.
+
+    config: the run was measured by, where the caller has parsed it already.
     """
     lines = sorted({r.look for r in records if isinstance(r, Look)})
     if not lines:
         return []
-    if run is not None and run.config is not None:
-        plan = parse(from_tables(run.config, "the run's config"), lenient=True).plan
-        planned = planned_looks(plan, () if run.shard else records)
+    config = config or config_of(run)
+    if run is not None and config is not None:
+        planned = planned_looks(config.plan, () if run.shard else records)
         if planned:
             return planned
     # the end is where the run line puts it, or where the measurements go on to

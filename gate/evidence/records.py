@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -12,8 +12,10 @@ from typing import Self
 import msgspec
 
 from gate.model import SCHEMA, Execution, Record, Run, UserError
+from gate.model.bounds import out_of_bounds, why_out_of_bounds
 
 _DECODER = msgspec.json.Decoder(Record)
+_TYPES = {kind.__struct_config__.tag for kind in Record.__args__}
 
 
 class RecordError(UserError):
@@ -49,7 +51,8 @@ def read(path: str, data: bytes) -> Reading:
     one of ours does (or with the zeros that a power cut leaves).
 
     Raises:
-        RecordError: a line that is no JSON object of a known type, or a run of a newer schema.
+        RecordError: a line that is no JSON object of a known type, a run of a newer schema, or a value too large or too
+            small to compute with.
     """
     *lines, rest = data.split(b"\n")
     records: list[Located] = []
@@ -62,14 +65,24 @@ def read(path: str, data: bytes) -> Reading:
         try:
             record = _DECODER.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RecordError(path, number, _newer(text) or _why(error)) from None
+            raise RecordError(path, number, _newer(text) or _why(error, text)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, _newer(text))
+        if isinstance(record, Execution):
+            _refuse_out_of_bounds(record, path, number)
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
         raise RecordError(path, len(lines) + 1, "is no JSON object, and so no line of measurements")
     return Reading(records, torn=bool(begun))
+
+
+def _refuse_out_of_bounds(record: Execution, path: str, number: int) -> None:
+    for name, metric in record.metrics.items():
+        for values in (metric.values, metric.dropped):
+            found = out_of_bounds(values)
+            if found is not None:
+                raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
 
 
 def _newer(text: bytes) -> str:
@@ -84,15 +97,16 @@ def _newer(text: bytes) -> str:
     return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, text: bytes) -> str:
     message = str(error)
     if not isinstance(error, msgspec.ValidationError):
         return f"not valid JSON: {message.removeprefix('JSON is malformed: ')}"
-    unknown = re.match(r"Invalid value '(.*)' - at `\$\.type`", message)
-    if unknown:
-        return f'unknown type "{unknown[1]}"'
-    if "missing required field `type`" in message:
-        return 'no "type"'
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        head = msgspec.json.decode(text)
+        if isinstance(head, dict) and "type" not in head:
+            return 'no "type"'
+        if isinstance(head, dict) and isinstance(head["type"], str) and head["type"] not in _TYPES:
+            return f'unknown type "{head["type"]}"'
     what, _, where = message.partition(" - at `$")
     return f"{where.strip('.`')}: {what}".removeprefix(": ").replace("`", "")
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gate.config.parse import parse
-from gate.config.source import from_tables
+from gate.config.resolve import over
+from gate.config.source import Source, from_tables
+from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, UserError
 
@@ -42,6 +44,20 @@ def run_of(records: Iterable[Located]) -> Run | None:
         return None
     _refuse_wrong_parts(files)
     return _with_memory(run, files, records)
+
+
+def config_of(run: Run | None, options: Source | None = None) -> Config | None:
+    """Parse the config that a run was measured by; None where its line holds none.
+
+    Keys that this perfgate does not know are ignored. options: what is laid over it.
+
+    Raises:
+        ConfigError: a value that cannot be.
+    """
+    if run is None or run.config is None:
+        return None
+    source = from_tables(run.config, "the run's config")
+    return parse(over(source, options) if options else source, lenient=True)
 
 
 def in_order(records: Sequence[Located]) -> list[Located]:
@@ -103,10 +119,8 @@ def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
 
 
 def _same_rules(one: Run, other: Run) -> bool:
-    if one.config is None or other.config is None:
-        return False
-    first, second = (parse(from_tables(c, "the run's config"), lenient=True) for c in (one.config, other.config))
-    return first == second
+    first, second = config_of(one), config_of(other)
+    return first is not None and first == second
 
 
 def _shards(run: Run) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gate.codes import Exit
 from gate.github.runner import error_line
 from gate.report.links import Links
 from gate.report.markdown.escape import brief, link
@@ -32,7 +33,7 @@ def headline(notices: Sequence[Notice]) -> str:
 def render(notices: Sequence[Notice], links: Links | None = None) -> str:
     """Write the notices as Markdown, for a comment and for a summary."""
     shown = [brief(notice.message, _WIDTH) for notice in notices[:_MOST]]
-    code = notices[0].code if notices else 4
+    code = notices[0].code if notices else Exit.ERROR
     return write(
         "notice.md.j2",
         {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
+
+from gate.codes import Exit
 
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]
@@ -25,4 +27,12 @@ FEWEST_FOR_STEADY = 10
 
 
 class UserError(Exception):
-    """Something the user can mend, in one line: what, where, what to do; a command ends with exit code 2."""
+    """What the user can fix, in one line: what is wrong, where, and what to do."""
+
+    exit_code: ClassVar[Exit] = Exit.USAGE
+    """What a command ends with."""
+
+    def __init__(self, why: str, *, option: str | None = None) -> None:
+        """Keep why; option: of the command line with whose value it begins, such as "base"."""
+        super().__init__(f"--{option} {why}" if option else why)
+        self.why, self.option = why, option

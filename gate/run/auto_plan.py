@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Plan
+from gate.evidence.runs import config_of
 from gate.memory.entries import Costs, HistoryError
 from gate.memory.store import History
 from gate.model import Memory, Run
@@ -38,9 +37,9 @@ def with_plan(
     config = project.settings.rules
     if not config.plan.auto:
         return Planned(project, ())
-    if past is not None and past.config is not None:
-        plan = parse(from_tables(past.config, "the run's config"), lenient=True).plan
-        return Planned(_replaced(project, plan), ())
+    earlier = config_of(past)
+    if earlier is not None:
+        return Planned(_replaced(project, earlier.plan), ())
     benchmarks = project.settings.benchmarks
     both = [name for name in benchmarks["head"] if name in benchmarks["base"]]
     found = auto_plan(memory, costs_here(option, project, host), config, both)

@@ -10,8 +10,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
+from gate.codes import Exit, of_signal
 from gate.model import Execution, UserError
 from gate.run.folder import MEASUREMENTS, records_of
+from gate.run.saying import say_why
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -22,7 +24,7 @@ class Interrupted(BaseException):
     def __init__(self, number: int) -> None:
         """Keep the signal."""
         super().__init__(signal.Signals(number).name)
-        self.exit_code = 128 + number
+        self.exit_code = of_signal(number)
 
 
 @contextmanager
@@ -46,7 +48,6 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-EXIT_ERROR = 4
 _TOP = ("perfgate.toml", ".git")
 """No project is above one of these."""
 
@@ -60,12 +61,12 @@ def guarded(measure: Callable[[], int], folder: Callable[[], Path | None], err: 
         with interruptible():
             return measure()
     except Interrupted as interrupted:
-        err.write(f"perfgate: {interrupted}: {_kept(folder())}\n")
+        say_why(err, f"{interrupted}: {_kept(folder())}")
         return interrupted.exit_code
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        err.write(f"perfgate: {what}: {_kept(folder())}\n")
-        return EXIT_ERROR
+        say_why(err, f"{what}: {_kept(folder())}")
+        return Exit.ERROR
 
 
 def folder_of(known: Path | None, default: Path, *, resume: bool) -> Path | None:

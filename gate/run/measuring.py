@@ -15,6 +15,7 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
+from gate.codes import Exit
 from gate.config.resolve import WITHOUT_BASE
 from gate.config.rules import is_single
 from gate.config.schema import to_tables
@@ -48,7 +49,9 @@ from harness.source.workdir import RUNNING, remove_leftovers
 
 
 class UnfitError(UserError):
-    """The host is unfit and --strict was given; the command line turns it into exit code 5."""
+    """The host is unfit and --strict was given."""
+
+    exit_code = Exit.UNFIT
 
 
 def refuse_unfit(problems: Sequence[str]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -21,7 +20,6 @@ from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import SUITES, Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side
-from harness.source import sides
 from harness.source import sides as source
 from harness.source.repository import Repository, find_repository, text_at
 
@@ -48,6 +46,9 @@ def remember_outputs(repository: Repository, outputs: Collection[Path]) -> froze
     return frozenset(every)
 
 
+_EACH_ITS_OWN: Mapping[Side, Side] = {"base": "base", "head": "head"}
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A repository, its two sides, and what the gate goes by.
@@ -71,27 +72,60 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     Raises:
         UserError: no repository, nothing to compare, or a config that is wrong.
     """
-    # a named file is meant from where the user stands; the project may be a folder above
-    config = read_rules(options.config) if options.config else None
     repository = find_repository(Path.cwd())
     own = remember_outputs(repository, outputs)
     sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
+    try:
+        return project_of(repository, sources, options)
+    except ConfigError as error:
+        raise _way_out(error) if error.side == "base" else error from None
+
+
+def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
+    """Find the repository around the working directory, and its head as both sides.
+
+    head: a ref; None: the working tree as it is. outputs: as for open_project.
+
+    Raises:
+        UserError: no repository, a head that is not there, or a config that is wrong.
+    """
+    repository = find_repository(Path.cwd())
+    own = remember_outputs(repository, outputs)
+    # a base that is given asks for no default branch and no history
+    chosen = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
+    sources = source.Sources(chosen.head, chosen.head, "head on both sides", chosen.warnings)
+    return project_of(repository, sources, options, files={"base": "head", "head": "head"})
+
+
+def project_of(
+    repository: Repository,
+    sources: source.Sources,
+    options: RulesOptions,
+    *,
+    files: Mapping[Side, Side] = _EACH_ITS_OWN,
+) -> Project:
+    """Read both sides' configs, and settle what the gate goes by. files: whose file each side goes by.
+
+    Raises:
+        UserError: a config that is wrong.
+    """
+    # a named file is meant from where the user stands; the project may be a folder above
+    config = read_rules(options.config) if options.config else None
     # a file that takes the place of both needs neither
-    texts = {side: None if config else _config_at(repository, sources.of(side).revision, side) for side in SIDES}
+    texts = {side: None if config else _config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
     rules = _rules(options)
     if texts["head"] is None and config is None:
         _refuse_ignored(repository)
-    try:
-        settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
-    except ConfigError as error:
-        raise _way_out(error) if str(error).startswith("base: ") else error from None
+    settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     whole = Project(repository, sources, settings, _whose(rules, config, options))
-    return selected(whole, options.benchmarks, f"--benchmark {' '.join(options.benchmarks)}")
+    return selected(whole, options.benchmarks, " ".join(options.benchmarks), option="benchmark")
 
 
-def selected(project: Project, globs: Collection[str], where: str) -> Project:
-    """Leave a project the benchmarks that globs name; none: all of them. where: the globs stand, for the error.
+def selected(project: Project, globs: Collection[str], where: str, *, option: str | None = None) -> Project:
+    """Leave a project the benchmarks that globs name; none: all of them.
+
+    where: the globs stand, for the error. option: of the command line that gives them, where one does.
 
     Raises:
         ConfigError: they match none.
@@ -103,7 +137,7 @@ def selected(project: Project, globs: Collection[str], where: str) -> Project:
     sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
     rules = _cut(settings.rules, globs)
     if not rules.benchmark:
-        raise ConfigError(where, f"matches none of {', '.join(names) or 'no benchmarks'}")
+        raise ConfigError(where, f"matches none of {', '.join(names) or 'no benchmarks'}", option=option)
     narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
     return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 
@@ -125,14 +159,11 @@ def of_shard(project: Project, shard: Shard) -> Project:
 
 def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
     own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
-    try:
-        return project_source(own, shared, side)
-    except ConfigError as error:
-        raise _way_out(error) if side == "base" else error from None
+    return project_source(own, shared, side, side=side)
 
 
 def _way_out(error: ConfigError) -> ConfigError:
-    """Say what gets a change past a base whose config is wrong: else the one that mends it would be stopped too."""
+    """Say what gets a change past a base whose config is wrong, or the one that fixes it would be stopped too."""
     return ConfigError("", f"{error}; for the change that mends it: --config perfgate.toml takes head's for both sides")
 
 
@@ -176,33 +207,3 @@ def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
         inner += [glob[len(head) + 1 :] for head in heads if matches(head, benchmark.name)]
     # who names it on the command line wants it, whatever include says
     return msgspec.structs.replace(benchmark, include=inner) if inner else None
-
-
-def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
-    """Find the repository around the working directory, and its head as both sides.
-
-    head: a ref; None: the working tree as it is. outputs: as for open_project.
-
-    Raises:
-        UserError: no repository, a head that is not there, or a config that is wrong.
-    """
-    repository = find_repository(Path.cwd())
-    own = remember_outputs(repository, outputs)
-    # a base that is given asks for no default branch and no history
-    chosen = sides.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own).head
-    try:
-        project = open_project(chosen.revision, head, options, outputs)
-    except ConfigError as error:
-        # both sides are head: what base's file is told of is wrong in head's
-        told, _, _ = str(error).partition("; for the change that mends it: ")
-        raise ConfigError("", f"head: {told.removeprefix('base: ')}" if told.startswith("base: ") else told) from None
-    before = project.sources
-    sources = sides.Sources(before.head, before.head, "head on both sides", _of_head(before.warnings))
-    kept = [w for w in project.settings.warnings if w not in before.warnings or w in sources.warnings]
-    settings = dataclasses.replace(project.settings, warnings=kept)
-    return dataclasses.replace(project, sources=sources, settings=settings)
-
-
-def _of_head(warnings: Collection[str]) -> tuple[str, ...]:
-    # a working tree with changes is a commit that head lacks
-    return tuple(warning for warning in warnings if not warning.startswith("base ("))

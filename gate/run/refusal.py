@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from gate.codes import Exit
 from gate.github.event import PRIVILEGED, Event, read_event, refusal
 from gate.model import UserError
 from harness.host.facts import unsupported_platform
@@ -13,9 +14,9 @@ FORKS = "PERFGATE_FORKS"
 
 
 class RefusedError(UserError):
-    """Measuring is refused here; a command ends with `exit_code`."""
+    """Measuring is refused here; the command line is not at fault."""
 
-    exit_code = 4
+    exit_code = Exit.ERROR
 
 
 def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:

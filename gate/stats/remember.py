@@ -13,9 +13,6 @@ from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 
-_SMALLEST, _LARGEST = 1e-70, 1e70
-"""Means between these have squares whose products are floats."""
-
 
 @dataclass(frozen=True, slots=True)
 class Repetitions:
@@ -43,7 +40,7 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
     base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast. tau:
     of the quantile, whose logarithm per build has no levels below; None: the mean. session: id of the run, created: its
     time as ISO 8601. None where there is nothing to remember: fewer than two builds, several sessions, a mean that is
-    not above 0 or whose square is no float, values below 0, or no spread at all.
+    not above 0, values below 0, or no spread at all.
     """
     sides = [base] if head is None else [base, head]
     if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in sides):
@@ -51,7 +48,7 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
     if all(side.values.min() == side.values.max() for side in sides):
         return None
     tops = _tops(sides, tau)
-    if not tops or any(not side.log and not _SMALLEST < side.mean < _LARGEST for side in tops):
+    if not tops or any(not side.log and side.mean <= 0 for side in tops):
         return None
     counts = repetitions(sides)
     return Remembered(

@@ -29,6 +29,7 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
+from harness.process.private import is_of_runner, is_secret
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 
 STDERR_KEPT = KEPT
@@ -41,7 +42,6 @@ PADDING = "PERFGATE_PADDING"
 _MARK = "PERFGATE_BACKGROUND"
 # A directory's own names: the shell and the executor set them anew.
 _OF_DIRECTORY = ("PWD", "OLDPWD")
-_PRIVATE = re.compile(r"\A(GITHUB_|ACTIONS_|RUNNER_|INPUT_)|TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
 # `git rev-parse --local-env-vars`, and what git sets in hooks: they would turn the benchmarked tree's git elsewhere.
 _GIT = re.compile(
     r"GIT_(ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|CONFIG|CONFIG_COUNT|CONFIG_PARAMETERS|CONFIG_VALUE_\d+|DIR|"
@@ -333,7 +333,8 @@ def clean_environment(
     kept = {
         name: value
         for name, value in caller.items()
-        if name in passed or not (_PRIVATE.search(name) or _GIT.fullmatch(name) or name in _OF_DIRECTORY)
+        if name in passed
+        or not (is_of_runner(name) or is_secret(name) or _GIT.fullmatch(name) or name in _OF_DIRECTORY)
     }
     return kept | dict(added or {})
 

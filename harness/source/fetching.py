@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.codes import Exit
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
@@ -27,7 +28,7 @@ _DEEPEST = 100
 class FetchError(SourceError):
     """A commit that is needed is not here and cannot be fetched; a command ends with `exit_code`."""
 
-    exit_code = 4
+    exit_code = Exit.ERROR
 
 
 @dataclass(frozen=True, slots=True)

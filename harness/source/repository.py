@@ -169,13 +169,14 @@ def names_one(revision: str) -> bool:
     return re.search(r"^[-^]|\.\.|[:\s\0]", revision) is None
 
 
-def refuse_several(revision: str, what: str) -> None:
-    """Refuse a revision that cannot name one commit; what: where it was asked for.
+def refuse_several(revision: str, option: str | None = None) -> None:
+    """Refuse a revision that cannot name one commit; option: of the command line that asks for it.
 
     Raises:
         SourceError: it cannot.
     """
     if not names_one(revision):
         raise SourceError(
-            f"{what} {revision}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1"
+            f"{revision}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1",
+            option=option,
         )

@@ -77,7 +77,7 @@ def resolve(
 def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
     git = repository.git
     if ref is not None:
-        found = _find(repository, ref, "--head")
+        found = _find(repository, ref, "head")
         return _Choice(found, f"{found.commit.ref} as given")
     sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
@@ -95,7 +95,7 @@ def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -
 
 
 def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
-    found = _find(repository, ref, "--base")
+    found = _find(repository, ref, "base")
     warnings = []
     if not repository.shallow and found.commit.sha != head.commit.sha:
         extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
@@ -116,7 +116,7 @@ def _find(repository: Repository, ref: str, option: str) -> Source:
         sha = git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
         if sha is not None:
             return Source(Commit(ref=name, sha=sha), sha)
-    raise SourceError(f"{option} {ref}: {_unknown(repository, ref)}")
+    raise SourceError(f"{ref}: {_unknown(repository, ref)}", option=option)
 
 
 def _unknown(repository: Repository, ref: str) -> str:

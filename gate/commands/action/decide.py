@@ -11,6 +11,7 @@ from typing import TextIO
 import msgspec
 
 from gate.cli.groups import OutputOptions
+from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
 from gate.github.fileguard import is_regular, put, read_regular, remove
@@ -27,15 +28,13 @@ from gate.github.publishing.outcome import (
     write_outcome,
     write_status,
 )
-from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, as_inputs, request_of
+from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, UserError
 from gate.report.outputs import fill, show
 from gate.words import failures
 from gate.words.plain import visible
 
-EXIT_USAGE = 2
-EXIT_ERROR = 4
 _SHOWN = OutputOptions(None, None, None, None, quiet=False)
 
 
@@ -102,7 +101,7 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     target = _target(request)
     why = untrusted(environment)
     if why is not None:
-        return Concluded(could_not_run([*request.notices, Notice(EXIT_ERROR, why)], target))
+        return Concluded(could_not_run([*request.notices, Notice(Exit.ERROR, why)], target))
     if request.notices:
         return Concluded(could_not_run(request.notices, target))
     if request.command == "plan":
@@ -118,9 +117,9 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
             return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
         return _own(request, environment, read_status(Path(request.folder)))
     except NothingError as error:
-        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], target))
+        return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
     except UserError as error:
-        return Concluded(could_not_run([Notice(EXIT_USAGE, str(error))], target))
+        return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
 def _target(request: Request) -> Target:
@@ -140,7 +139,7 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
     if status.code and request.command != "calibrate":
-        lines = [as_inputs(line) for line in status.lines] or [f"measuring ended with exit code {status.code}"]
+        lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command == "check":
         return _decided(request, environment, files, [])
@@ -202,13 +201,13 @@ def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
     require_readable(files)
     records: list[Located] = read_inputs([str(file) for file in files]).records
     failed = [r.record for r in records if isinstance(r.record, Failure)]
-    notices = [Notice(EXIT_ERROR, failures.title(failure)) for failure in failed[:5]]
+    notices = [Notice(Exit.ERROR, failures.title(failure)) for failure in failed[:5]]
     # a shard may have nothing that both sides have; who decides over all shards sees that
     parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
     if not failed and not parts and not any(isinstance(r.record, Execution) for r in records):
-        notices = [Notice(EXIT_ERROR, "nothing was measured")]
+        notices = [Notice(Exit.ERROR, "nothing was measured")]
     verdict: ReportVerdict | None = "error" if notices else None
-    code = EXIT_ERROR if notices else 0
+    code = Exit.ERROR if notices else 0
     return Concluded(Outcome(code=code, verdict=verdict, notices=notices, report=False, target=target), files=files)
 
 

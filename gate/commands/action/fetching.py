@@ -106,7 +106,7 @@ def _name_default(clone: Clone, branch: str) -> None:
 
 def _given(clone: Clone, ref: str, side: str) -> str | None:
     """Return the commit of an input; None where the check will say what is wrong with it."""
-    refuse_several(ref, f"input {side}:")
+    refuse_several(ref, side)
     found = clone.find(ref) or clone.find(f"{REMOTE}/{ref}")
     if found is None:
         found = _fetched(clone, ref)

@@ -13,48 +13,21 @@ from typing import TextIO
 
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard
+from gate.codes import Exit, is_of_signal
 from gate.github.fileguard import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
-from gate.github.publishing.request import CALIBRATION, Request, request_of, rules_of
+from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
-from gate.run.measuring import UnfitError
+from gate.run.saying import Heard, say_why
 from gate.words.plain import visible
+from harness.process.private import is_of_runner, is_secret
 
 _TOKEN = re.compile(r"\b(gh[a-z]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,})")
 SECRET = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-# as harness.process.execute keeps names from benchmarks, less the runner's own
-_PRIVATE = re.compile(r"TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
-# GPG_KEY: the public key that an image of Python was checked with
-_HARMLESS = re.compile(r"(GITHUB_|ACTIONS_|RUNNER_|INPUT_).*|GPG_KEY", re.IGNORECASE)
-EXIT_USAGE = 2
-EXIT_ERROR = 4
-EXIT_UNFIT = 5
-_SIGNAL = 128
+# no secret: the public key that an image of Python was checked with
+_PUBLIC = "GPG_KEY"
 _SHOWN = 5
-
-
-class _Heard(io.StringIO):
-    """Hands text on, and keeps the last line of perfgate's own: where it ends badly, that says why."""
-
-    def __init__(self, out: TextIO) -> None:
-        super().__init__()
-        self._out = out
-        self._rest = ""
-        self.last = ""
-
-    def write(self, text: str, /) -> int:
-        *whole, self._rest = (self._rest + text).split("\n")
-        for line in whole:
-            if line.startswith("perfgate: ") and not line.startswith("perfgate: warning: "):
-                self.last = line.removeprefix("perfgate: ")
-        return self._out.write(text)
-
-    def flush(self) -> None:
-        self._out.flush()
-
-    def isatty(self) -> bool:
-        return False
 
 
 def run(out: TextIO) -> int:
@@ -73,15 +46,15 @@ def run(out: TextIO) -> int:
     restored = False
     try:
         with _one_stream(out), fenced(out) as inside:
-            heard = _Heard(inside)
+            heard = Heard(inside)
             code = attempted(lambda: _measured(request, heard), heard)
-            write_status(Path(request.folder), Status(code, [heard.last] if code and heard.last else []))
+            write_status(Path(request.folder), Status(code, [heard.why] if code and heard.why else []))
     finally:
         # whatever ended it
         restored = _restored(guard, out)
     if not restored:
-        return EXIT_ERROR
-    return code if code > _SIGNAL else 0
+        return Exit.ERROR
+    return code if is_of_signal(code) else 0
 
 
 def tokens_in(environment: Mapping[str, str]) -> list[str]:
@@ -114,7 +87,7 @@ def secret_warnings(environment: Mapping[str, str]) -> list[str]:
     named = [
         name
         for name, value in sorted(environment.items())
-        if value and _PRIVATE.search(name) and name not in SECRET and not _HARMLESS.fullmatch(name)
+        if value and is_secret(name) and not is_of_runner(name) and name not in (*SECRET, _PUBLIC)
     ]
     if not named:
         return []
@@ -145,26 +118,24 @@ def attempted(measure: Callable[[], int], err: TextIO) -> int:
     try:
         return measure()
     except UserError as error:
-        err.write(f"perfgate: {visible(str(error))}\n")
-        return EXIT_UNFIT if isinstance(error, UnfitError) else EXIT_USAGE
+        say_why(err, visible(str(error)), as_input=visible(as_inputs(error)))
+        return error.exit_code
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        err.write(f"perfgate: {visible(f'{name}{error.strerror or error}')}\n")
-        return EXIT_ERROR
+        say_why(err, visible(f"{name}{error.strerror or error}"))
+        return Exit.ERROR
     except Exception as error:  # a fault of perfgate itself is one line too, and never a pass
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
-        err.write(f"perfgate: internal error, {type(error).__name__}: {visible(str(error))}; please report it\n")
-        return EXIT_ERROR
+        say_why(err, f"internal error, {type(error).__name__}: {visible(str(error))}; please report it")
+        return Exit.ERROR
 
 
 def _measured(request: Request, out: TextIO) -> int:
     held = [name for name in SECRET if os.environ.get(name)]
     if held:
-        out.write(
-            f"perfgate: the measuring step must not have the token: {', '.join(held)} is set; it is not measured\n"
-        )
-        return EXIT_ERROR
+        say_why(out, f"the measuring step must not have the token: {', '.join(held)} is set; it is not measured")
+        return Exit.ERROR
     for name in NAMES:
         os.environ.pop(name, None)
     from gate.run.refusal import require_measuring

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
+from gate.codes import Exit
 from gate.github.event import Event, may_write_history, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
@@ -61,7 +62,7 @@ def run(out: TextIO) -> int:
     event = read_event(environment)
     found = read_inputs(environment)
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-    request = _first(found.inputs, event, workspace, [Notice(2, problem) for problem in found.problems])
+    request = _first(found.inputs, event, workspace, [Notice(Exit.USAGE, problem) for problem in found.problems])
     matrix = ""
     if not request.notices:
         settled = _settled(request, found.inputs, environment)
@@ -85,19 +86,19 @@ def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice])
     try:
         gate = id_of(inputs.id, directory, workspace, inputs.config)
     except UserError as error:
-        problems.append(Notice(2, str(error)))
+        problems.append(Notice(Exit.USAGE, str(error)))
     command = inputs.command or _command_of(event)
     # what a fork's run measured is published without a checkout
     foreign = command == "publish" and event.source is not None and not inputs.runs
     if not foreign and command != "publish" and not directory.is_dir():
         problems.append(
             Notice(
-                2,
+                Exit.USAGE,
                 f"input working-directory: {inputs.directory!r:.200} is no folder here: check out the repository first",
             )
         )
     elif not foreign and command != "publish" and not _is_in_checkout(directory):
-        problems.append(Notice(2, _NO_CHECKOUT.format(workspace)))
+        problems.append(Notice(Exit.USAGE, _NO_CHECKOUT.format(workspace)))
     return Request(
         command=command,
         id=gate,
@@ -165,7 +166,7 @@ def _settled(request: Request, inputs: Inputs, environment: Mapping[str, str]) -
         return _Settled(request, warnings)
     why = _refusal(request, forks=inputs.forks)
     if why is not None:
-        return _Settled(_refused(request, 4, why), warnings)
+        return _Settled(_refused(request, Exit.ERROR, why), warnings)
     fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
     return _Settled(fetched.request, warnings + fetched.warnings)
 
@@ -217,31 +218,30 @@ def _looked_at(request: Request) -> _Settled:
     try:
         warnings = list(checkout_warnings(request.event, Path(request.directory)))
     except UserError as error:
-        return _Settled(_refused(request, 2, str(error)), [])
+        return _Settled(_refused(request, Exit.USAGE, as_inputs(error)), [])
     return _Settled(request, warnings)
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Settled:
     from gate.commands.action.fetching import checked_out, fetch_missing
-    from harness.source.fetching import FetchError
 
     token, directory = token_of(environment), Path(request.directory)
     try:
         sides = fetch_missing(request.event, token, directory, request.base, request.head)
         here = checked_out(directory) if sides.head is None else None
     except UserError as error:
-        return _Settled(_refused(request, 4 if isinstance(error, FetchError) else 2, str(error)), [])
+        return _Settled(_refused(request, error.exit_code, as_inputs(error)), [])
     warnings = [*sides.warnings, *(here.warnings if here else ())]
     why = sides.explanation if request.base is None else ""
     head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, explanation=why, warnings=folded(warnings))
     if request.event.name in _CHANGES and head == sides.base:
-        return _Settled(_refused(settled, 4, f"not measured: {_SAME.format(head)}"), warnings)
+        return _Settled(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Settled(settled, warnings)
 
 
 def _refused(request: Request, code: int, why: str) -> Request:
-    return msgspec.structs.replace(request, notices=[*request.notices, Notice(code, as_inputs(why))])
+    return msgspec.structs.replace(request, notices=[*request.notices, Notice(code, why)])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -261,5 +261,5 @@ def _planned(request: Request) -> _Planned:
         with contextlib.chdir(request.directory):
             matrix.run(options, rules_of(request), text)
     except UserError as error:
-        return _Planned(_refused(request, 2, str(error)), "")
+        return _Planned(_refused(request, Exit.USAGE, as_inputs(error)), "")
     return _Planned(request, text.getvalue().strip())

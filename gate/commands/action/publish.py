@@ -9,6 +9,7 @@ from typing import TextIO
 
 import msgspec
 
+from gate.codes import Exit
 from gate.evidence.inputs import REPORT
 from gate.github.fileguard import is_regular, open_regular
 from gate.github.notice import Notice
@@ -46,7 +47,7 @@ def run(out: TextIO) -> int:
         try:
             report = _read(request.run_folder / REPORT)
         except UserError as error:
-            outcome = could_not_run([Notice(4, f"the report cannot be read again: {error}")], outcome.target)
+            outcome = could_not_run([Notice(Exit.ERROR, f"the report cannot be read again: {error}")], outcome.target)
     _write_outcome(request, outcome, report)
     publication = Publication(
         id=request.id,
@@ -75,9 +76,9 @@ def _outcome(request: Request, environment: Mapping[str, str]) -> Outcome:
     target = target_of(request.event)
     why = untrusted(environment)
     if why is not None:
-        return could_not_run([*request.notices, Notice(4, why)], target)
+        return could_not_run([*request.notices, Notice(Exit.ERROR, why)], target)
     if environment.get("INPUT_DECIDED", "") not in ("", "success"):
-        return could_not_run([*request.notices, Notice(4, BROKEN_OFF)], target)
+        return could_not_run([*request.notices, Notice(Exit.ERROR, BROKEN_OFF)], target)
     return read_outcome(Path(request.folder), target)
 
 

@@ -13,6 +13,7 @@ from typing import TextIO
 import msgspec
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
 from gate.commands.calibrate import findings, text
 from gate.commands.calibrate.findings import Calibration, Session, news, session_of, with_worth
 from gate.config.types import Config
@@ -24,12 +25,13 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.report.outputs import colored, make_folder, require_writable, write
 from gate.run.folder import outputs_in, records_of
-from gate.run.interruption import EXIT_ERROR, folder_of, guarded
+from gate.run.interruption import folder_of, guarded
 from gate.run.measuring import Job, execute, prepare
 from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
+from gate.run.saying import say_why
 from gate.units import Duration
 from gate.words.numbers import commit, plural
 from gate.words.plain import visible
@@ -178,8 +180,8 @@ def _conclude(
         if path is not None:
             found = _keep(session, project_name(job.project.repository), path)
     except HistoryError as error:
-        err.write(f"perfgate: {error}; the measurements are kept: the same command with --resume tries again\n")
-        code = EXIT_ERROR
+        say_why(err, f"{error}; the measurements are kept: the same command with --resume tries again")
+        code = Exit.ERROR
     if options.quiet:
         err.writelines(
             f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
@@ -187,7 +189,7 @@ def _conclude(
         )
     _show(found, options, out)
     out.flush()
-    return code if found.findings and not found.failures else EXIT_ERROR
+    return code if found.findings and not found.failures else Exit.ERROR
 
 
 def _keep(session: Session, project: str, path: Path) -> Calibration:

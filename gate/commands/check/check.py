@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
 from gate.commands.measure.measure import measure_here
-from gate.decide.measurements import decide_inputs, looking
+from gate.decide.measurements import decide_by, looking
+from gate.decide.policy import policy_at
 from gate.evidence.inputs import read_inputs
 from gate.model import UserError
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.run.folder import records_of
-from gate.run.interruption import EXIT_ERROR
 from gate.run.measuring import Job
 from gate.run.memory import append_check
-
-EXIT_USAGE = 2
 
 
 def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
@@ -26,8 +25,9 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
     unprinted: OSError | None = None
 
     def conclude(folder: Path, job: Job) -> int:
-        # the run line holds the rules in force, options included
-        decided = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
+        # the run line holds the same rules, options included
+        policy = policy_at(job.run, job.project.settings.rules)
+        decided = decide_by(read_inputs([str(folder)]), policy, RulesOptions(None, None, (), ()))
         # first what cannot fail: a disk that is full by now must not cost the verdict
         nonlocal unprinted
         try:
@@ -41,7 +41,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
             write_asked(decided, outputs)
         except UserError as error:
             err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")
-            return decided.report.exit_code or EXIT_USAGE
+            return decided.report.exit_code or Exit.USAGE
         err.writelines(
             f"perfgate: warning: {warning}\n"
             for warning in append_check(options.history, job.project, job.run, records_of(folder))
@@ -57,5 +57,5 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         raise unprinted
     if unprinted is not None:
         err.write(f"perfgate: standard output: {unprinted.strerror}; `perfgate report` prints the report again\n")
-        return EXIT_ERROR
+        return Exit.ERROR
     return code

@@ -8,6 +8,7 @@ from typing import TextIO
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.codes import Exit
 from gate.commands.compare.command import CompareOptions, Form
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.rules import rules_of
@@ -15,8 +16,6 @@ from gate.commands.compare.table import Comparison, Source, unlike
 from gate.decide import decide
 from gate.report.outputs import colored
 
-NOTHING = 4
-"""Exit code where there is nothing to compare."""
 _APART = (
     "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "
     "it; `perfgate check` measures both in turn"
@@ -51,7 +50,7 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
         rounds=pair.rounds,
     )
     out.write(_rendered(comparison, options.form, out))
-    return 0 if comparison.report.findings else NOTHING
+    return Exit.PASS if comparison.report.findings else Exit.ERROR
 
 
 def _source(chosen: Chosen) -> Source:

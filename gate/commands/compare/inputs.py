@@ -19,7 +19,7 @@ from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import missing_parts, run_of
+from gate.evidence.runs import config_of, missing_parts, run_of
 from gate.model import (
     Build,
     Case,
@@ -118,7 +118,8 @@ def _first_looks(chosen: Chosen) -> list[int]:
             sessions[record.session].append(record)
     if not lines:
         return []
-    return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own])[:1]]
+    config = config_of(chosen.run)
+    return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own], config)[:1]]
 
 
 def _same(one: Inputs, other: Inputs) -> bool:

@@ -12,14 +12,13 @@ from typing import Any, Literal, TextIO
 import msgspec
 
 from gate.cli.groups import OutputOptions
+from gate.codes import Exit
 from gate.commands.doctor import text
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.outputs import colored, require_writable, write
 from harness.host.fitness import Check, examine, unfit
-
-EXIT_UNFIT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def run(options: DoctorOptions, out: TextIO) -> int:
         out.write(text.render(checks, color=colored(out), width=width))
         if options.json is not None:
             write(Path(options.json), render_json(checks))
-    return EXIT_UNFIT if options.strict and unfit(checks) else 0
+    return Exit.UNFIT if options.strict and unfit(checks) else 0
 
 
 def _history() -> Path | None:

@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from gate.codes import Exit
 from gate.commands.doctor.metrics_summary import Measured, advice, rows_of
 from gate.commands.doctor.metrics_text import Found, render
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
 from gate.report.outputs import colored, write
-from gate.run.interruption import EXIT_ERROR, guarded
+from gate.run.interruption import guarded
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
@@ -118,7 +119,7 @@ def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
         pilot = session.execute("spawn", Spawn(), 1, 0)
         if isinstance(pilot, _Failed):
             err.write(f"perfgate: {visible(shlex.join(options.command))}: {pilot.why}\n")
-            return EXIT_ERROR
+            return Exit.ERROR
         # the first run warms caches up; it only tells how long the others take
         seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
         session.values.clear()
@@ -129,7 +130,7 @@ def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
     rows = rows_of(session.measured())
     if not rows:
         err.write(f"perfgate: {visible(shlex.join(options.command))}: {session.absent['spawn']}\n")
-        return EXIT_ERROR
+        return Exit.ERROR
     _show(Found(options.command, rows, versions, session.absent, notes), options.json, out)
     return 0
 

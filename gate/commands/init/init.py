@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.found import Found
 from gate.commands.init.detect.tree import Tree, read_tree
@@ -18,7 +19,6 @@ from gate.report.templates import render_template
 from harness.errors import SourceError
 from harness.source.git import Git
 
-EXIT_USAGE = 2
 FILE = "perfgate.toml"
 _MOST_OFFERED = 8
 _MOST_NAMED = 4
@@ -45,7 +45,7 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         _write(options, text)
     except UserError as error:
         err.write(f"perfgate: {error}\n")
-        return EXIT_USAGE
+        return Exit.USAGE
     out.write(_summary(tree, found))
     return 0
 

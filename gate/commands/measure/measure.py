@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.codes import Exit
+from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import AfterRound, Execution, Failure, Run
 from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, outputs_in, records_of
-from gate.run.interruption import EXIT_ERROR, folder_of, guarded
+from gate.run.interruption import folder_of, guarded
 from gate.run.measuring import Job, execute, prepare
 from gate.run.preview import announce, forecast, write_schedule
 from gate.run.project import open_project
@@ -36,12 +38,12 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
         out.write(f"{executions} executions in {folder / MEASUREMENTS}; `perfgate decide {folder}` decides{more}\n")
         # a shard may have nothing that both sides have; who decides over all shards sees that
         idle = job.part is not None and not any(each.executions for each in job.rounds)
-        return EXIT_ERROR if failures or not (executions or idle) else 0
+        return Exit.ERROR if failures or not (executions or idle) else 0
 
     return measure_here(options, rules, (), out, err, quiet=quiet, conclude=conclude)
 
 
-def _no_looks(_: Run) -> AfterRound | None:
+def _no_looks(_: Run, __: Config) -> AfterRound | None:
     return None
 
 
@@ -54,7 +56,7 @@ def measure_here(
     *,
     quiet: bool,
     conclude: Callable[[Path, Job], int],
-    looks: Callable[[Run], AfterRound | None] = _no_looks,
+    looks: Callable[[Run, Config], AfterRound | None] = _no_looks,
     judged: bool = False,
 ) -> int:
     """Measure the project around the working directory, and conclude on the folder of the run.
@@ -83,7 +85,8 @@ def measure_here(
         make_folder(place)
         if not quiet:
             _introduce(job, err)
-        return execute(job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=looks(job.run))
+        asked = looks(job.run, job.project.settings.rules)
+        return execute(job, options, err, quiet=quiet, then=lambda: conclude(place, job), after_round=asked)
 
     return guarded(measure, lambda: folder_of(folder, Path(DEFAULT_FOLDER), resume=options.resume), err)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import OutputOptions
+from gate.codes import Exit
 from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, read_event
@@ -26,8 +27,6 @@ from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
 
-EXIT_USAGE = 2
-EXIT_ERROR = 4
 _SHOWN = OutputOptions(None, None, None, None, quiet=False)
 
 
@@ -84,7 +83,7 @@ def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -
     try:
         files = find_runs(options.runs or (DEFAULT_FOLDER,))
     except NothingError as error:
-        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], target))
+        return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
     broken = broken_off(files)
     if broken:
         return Concluded(could_not_run(broken, target))
@@ -92,7 +91,7 @@ def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -
         inputs = read_inputs([str(file) for file in files])
         return conclude_on(inputs, event, target, environment, comment=options.comment)
     except UserError as error:
-        return Concluded(could_not_run([Notice(EXIT_USAGE, str(error))], target))
+        return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
 def _target(options: Options, event: Event, environment: Mapping[str, str]) -> Target:

@@ -9,28 +9,26 @@ from pathlib import Path
 from typing import TextIO
 
 from gate import __version__
+from gate.codes import Exit
 from gate.commands.study.analysis.abridge import Abridgement
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Wanted, plain
 from gate.commands.study.analysis.selection import Selection, responses
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.outputs import Analysed, require_targets, show, write_asked
-from gate.config.parse import parse
 from gate.config.rules import is_decided
-from gate.config.source import from_tables
 from gate.config.study import Study
 from gate.config.treatments import model_factors, treatments
 from gate.config.types import Config
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
 from gate.evidence.inputs import Inputs, read_inputs
-from gate.evidence.runs import in_order
+from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import Response, StudyReport, StudyRun
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.words.effects import settings_text
 
-EXIT_ERROR = 4
 _ORDER = 2
 
 
@@ -54,7 +52,7 @@ def analyse_folder(folder: Path, options: AnalyseOptions, out: TextIO, err: Text
 
 def exit_code(report: StudyReport) -> int:
     """Return 0, or 4 where something failed or nothing was measured."""
-    return EXIT_ERROR if report.failures or not report.responses else 0
+    return Exit.ERROR if report.failures or not report.responses else 0
 
 
 def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
@@ -117,9 +115,8 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
 
 def _config(runs: Sequence[Run]) -> Config | None:
     """Return what the run was measured by, of the first run that has a study, else of the first that says."""
-    told = [run.config for run in runs if run.config]
-    tables = next((each for each in told if "study" in each), told[0] if told else None)
-    return parse(from_tables(tables, "the run's config"), lenient=True) if tables else None
+    told = [run for run in runs if run.config]
+    return config_of(next((run for run in told if "study" in (run.config or {})), told[0] if told else None))
 
 
 def _selection(options: AnalyseOptions, config: Config | None) -> Selection:

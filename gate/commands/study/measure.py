@@ -12,6 +12,7 @@ from typing import TextIO
 import msgspec
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
 from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
 from gate.commands.study.options import StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
@@ -23,7 +24,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
 from gate.report.outputs import make_folder, require_writable
 from gate.run import folder as runs
-from gate.run.interruption import EXIT_ERROR, folder_of, guarded
+from gate.run.interruption import folder_of, guarded
 from gate.run.measuring import Job, execute, instruments_of, run_line, seed_of
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import Treated, named
@@ -64,7 +65,7 @@ def outcome(folder: Path, err: TextIO) -> Outcome:
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
-    return Outcome(executions, EXIT_ERROR if failures or not executions else 0)
+    return Outcome(executions, Exit.ERROR if failures or not executions else 0)
 
 
 def failed(failure: Failure) -> str:

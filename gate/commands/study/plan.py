@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 
@@ -70,7 +70,13 @@ def _replaced(design: Design, factor: str) -> list[str]:
 
 _LINES = 40
 """Lines of the order that are shown without --all; whole iterations of the design, the first of them always."""
-_EXECUTE = "  execute  "
+
+
+class _Line(NamedTuple):
+    """A line of the order; executes: it stands for an execution."""
+
+    text: str
+    executes: bool = False
 
 
 def introduction(design: Design, job: Job) -> str:
@@ -204,7 +210,7 @@ def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
 
 def _order(design: Design, job: Job, *, every: bool) -> list[str]:
     """Return the order by whole iterations of the design; of a first one that is too long its beginning."""
-    lines: list[str] = []
+    lines: list[_Line] = []
     for number, part in enumerate(_iterations(job.rounds)):
         own = _iteration(design, job, number, part)
         if not every and lines and len(lines) + len(own) > _LINES:
@@ -212,8 +218,12 @@ def _order(design: Design, job: Job, *, every: bool) -> list[str]:
         lines += own
     if not every:
         lines = lines[:_LINES]
-    left = _executions(job) - sum(line.startswith(_EXECUTE) for line in lines)
-    return ["order", *lines, *([f"... {plural(left, 'more execution')}; --all shows them"] if left else [])]
+    left = _executions(job) - sum(line.executes for line in lines)
+    return [
+        "order",
+        *(line.text for line in lines),
+        *([f"... {plural(left, 'more execution')}; --all shows them"] if left else []),
+    ]
 
 
 def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[ExecutionStep]]]:
@@ -223,14 +233,14 @@ def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[Exe
             yield each, place == 0, list(steps)
 
 
-def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[str]:
+def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[_Line]:
     round_, first, steps = part
-    lines = [f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {len(job.rounds)}"]
-    if first:
-        lines += [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
+    place = f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {len(job.rounds)}"
+    builds = [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
+    lines = [_Line(place), *map(_Line, builds if first else ())]
     for step in steps:
         side = f" on {step.side}" if len(design.sides) > 1 else ""
-        lines.append(f"{_EXECUTE}{named(step.benchmark, step.factors)}{side}")
+        lines.append(_Line(f"  execute  {named(step.benchmark, step.factors)}{side}", executes=True))
     return lines
 
 

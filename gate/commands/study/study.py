@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import OutputOptions, RulesOptions
+from gate.codes import Exit
 from gate.commands.study.measure import measure_study, outcome
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.model import UserError
 from gate.report.outputs import require_writable, targets
 from gate.run.measuring import Job
-
-EXIT_USAGE = 2
 
 
 def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, out: TextIO, err: TextIO) -> int:
@@ -37,7 +36,7 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
             code = analyse.analyse_folder(folder, analysis, out, err)
         except UserError as error:
             err.write(f"perfgate: {error}; the measurements are kept, `perfgate study analyse {folder}` tries again\n")
-            return told.code or EXIT_USAGE
+            return told.code or Exit.USAGE
         return told.code or code
 
     written = [*targets(outputs), *([analysis.outputs.csv] if analysis.outputs.csv else [])]

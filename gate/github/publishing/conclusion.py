@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli.groups import RulesOptions
+from gate.codes import Exit
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.github.event import Event
@@ -14,7 +15,7 @@ from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, told
 from gate.github.publishing.labels import accepting_label, queued
-from gate.github.publishing.outcome import EXIT_ERROR, Outcome, Target, could_not_run
+from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.model import UserError
 
 AS_MEASURED = RulesOptions(None, None, (), ())
@@ -94,8 +95,8 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
     except MovedOnError as error:
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=own, note=str(error)))
     except UserError as error:
-        return Concluded(could_not_run([Notice(EXIT_ERROR, str(error))], own))
+        return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
-        return Concluded(could_not_run([Notice(EXIT_ERROR, told("nothing is published", problem))], own))
+        return Concluded(could_not_run([Notice(Exit.ERROR, told("nothing is published", problem))], own))
     target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
     return Concluded(outcome_of(found.decided, target), found.decided, (run.folder / MEASUREMENTS,))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gate.codes import Exit
 from gate.github.fileguard import put, read_regular
 from gate.github.notice import Notice
 from gate.github.publishing.request import STATUS
@@ -70,7 +71,6 @@ def untrusted(environment: Mapping[str, str]) -> str | None:
 
 OUTCOME = "outcome.json"
 BROKEN_OFF = "the deciding step ended before it had decided: its log says why"
-EXIT_ERROR = 4
 _LARGEST = 10_000_000
 
 
@@ -106,7 +106,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def could_not_run(notices: list[Notice], target: Target) -> Outcome:
     """Make the outcome of a gate that has no report."""
     # never a pass, whatever a notice says
-    code = next((notice.code for notice in notices if notice.code), EXIT_ERROR)
+    code = next((notice.code for notice in notices if notice.code), Exit.ERROR)
     return Outcome(code=code, verdict="error", notices=notices, report=False, target=target)
 
 
@@ -124,7 +124,7 @@ def read_outcome(folder: Path, target: Target) -> Outcome:
     try:
         found = msgspec.json.decode(read_regular(folder / OUTCOME, _LARGEST) or b"", type=Outcome)
     except (msgspec.MsgspecError, UnicodeError):
-        return could_not_run([Notice(EXIT_ERROR, BROKEN_OFF)], target)
+        return could_not_run([Notice(Exit.ERROR, BROKEN_OFF)], target)
     if found.verdict in ("error", "regression") and not found.code:
-        return msgspec.structs.replace(found, code=EXIT_ERROR)
+        return msgspec.structs.replace(found, code=Exit.ERROR)
     return found

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.codes import Exit
 from gate.github.event import Event
 from gate.github.notice import Notice
 from gate.model import UserError
@@ -51,6 +52,7 @@ CALIBRATION = "calibration.txt"
 LONGEST = 100_000
 """Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
 _MOST = 10
+_INPUTS = ("base", "head", "config", "rules", "set", "benchmark", "history", "shard", "session", "sessions")
 _WIDTH = 500
 
 
@@ -138,9 +140,9 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> 
     return slug_of(PurePosixPath(*parts)) if parts else ROOT
 
 
-def as_inputs(message: str) -> str:
-    """Name an input of the action where a message begins with an option of the command line."""
-    return re.sub(r"^--(base|head|config|rules|set|benchmark|history|shard|sessions?)\b", r"input \1", message)
+def as_inputs(error: UserError) -> str:
+    """Say what is wrong, with an input of the action where the command line has an option."""
+    return f"input {error.option} {error.why}" if error.option in _INPUTS else str(error)
 
 
 def folded(warnings: Sequence[str]) -> list[str]:
@@ -163,7 +165,7 @@ def bounded(request: Request) -> Request:
         f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks, settings "
         "or runs, or put them into the configuration"
     )
-    notices = [Notice(2, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
+    notices = [Notice(Exit.USAGE, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
     return msgspec.structs.replace(
         request,
         directory=_short(request.directory),

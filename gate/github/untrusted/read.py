@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
 from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, UserError
-from gate.units import to_base
 from gate.words.plain import clip, visible
 
 ARTIFACT = "the artifact"
@@ -21,9 +20,8 @@ class Limits:
     """What an artifact may hold at most.
 
     All files together, but for line: bytes of one line. pieces: values, keys, lists and tables as JSON writes them,
-    which bounds the memory that reading takes. sessions, builds, executions: beyond their indexes. number, least:
-    magnitudes of values in base units, whose squared ratios are numbers still. looks: different rounds.
-    runs: run lines.
+    which bounds the memory that reading takes. sessions, builds, executions: beyond their indexes. looks: different
+    rounds. runs: run lines.
     """
 
     bytes: int = 100_000_000
@@ -40,8 +38,6 @@ class Limits:
     builds: int = 10_000
     executions: int = 100_000
     count: int = 10**9
-    number: float = 1e75
-    least: float = 1e-75
     seconds: float = 1e9
     looks: int = 16
     runs: int = 1_000
@@ -169,16 +165,6 @@ class _Line:
         if value is not None and not value.strip():
             raise self.refuse(f"{name} is blank")
 
-    def numbers(self, name: str, values: Iterable[float], scale: float) -> None:
-        for value in values:
-            size = abs(value) * scale
-            # not below: NaN is in no range
-            if value != 0 and not self.limits.least <= size <= self.limits.number:
-                least, most = self.limits.least, self.limits.number
-                raise self.refuse(
-                    f"{name} holds {value:g}, which is neither 0 nor of a size from {least:g} to {most:g}"
-                )
-
 
 def _check(located: Located, limits: Limits, seen: Seen) -> None:
     line, record = _Line(located.path, located.line, limits), located.record
@@ -239,9 +225,6 @@ def _check_metric(line: _Line, name: str, metric: Metric, seen: Seen) -> None:
     seen.values += len(metric.values) + len(metric.dropped)
     if seen.values > line.limits.values:
         raise line.refuse(f"there are more than {line.limits.values:,} values")
-    scale = to_base(metric.unit)[1]
-    line.numbers(name, metric.values, scale)
-    line.numbers(name, metric.dropped, scale)
 
 
 def _checked_factors(line: _Line, factors: Mapping[str, object]) -> str:

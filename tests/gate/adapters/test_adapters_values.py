@@ -51,6 +51,8 @@ def test_a_declared_unit_holds_for_lines_without_one() -> None:
         (b"nan", "'nan' is not a finite number"),
         (b"-inf", "'-inf' is not a finite number"),
         (b"1e999", "'1e999' is not a finite number"),
+        (b"1e200", "'1e200' is 1e+200, which is neither 0 nor of a size from 1e-60 to 1e+60"),
+        (b"1e-99", "'1e-99' is 1e-99, which is neither 0 nor of a size from 1e-60 to 1e+60"),
         (b"-0.1", "'-0.1' is below 0, which no time is"),
         (b"\xff\xfe1", "'\ufffd\ufffd1' is not a number"),
         (b"\x001", r"'\x001' is not a number"),

@@ -1,5 +1,6 @@
 """Every error names its file, its line and what to do; the messages are literal on purpose."""
 
+import msgspec
 import pytest
 
 from gate.config.parse import parse
@@ -70,6 +71,20 @@ def config(text: str) -> Config:
     return parse(read_source(text, "perfgate.toml"))
 
 
+@pytest.fixture(params=["as msgspec words it", "as a later msgspec words it"])
+def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    convert = msgspec.convert
+
+    def reworded(raw: object, kind: type) -> object:
+        try:
+            return convert(raw, kind)
+        except msgspec.ValidationError:
+            raise msgspec.ValidationError("no") from None
+
+    if request.param.startswith("as a later"):
+        monkeypatch.setattr(msgspec, "convert", reworded)
+
+
 def error(text: str) -> str:
     with pytest.raises(ConfigError) as caught:
         config(text)
@@ -104,6 +119,10 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[plan]\nbuilds = {min = 1, max = 4}", "perfgate.toml:2: plan.builds.min: expected int >= 2 (1)"),
         (METRIC + 'statistics = ["mean", "median"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "median" is no statistic: write mean, p50, p99 or p99.9'),
         (METRIC + 'statistics = ["p0"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "p0" is no quantile: write p50, p99 or p99.9'),
+        ("[plan]\nexecutions = 2.5", "perfgate.toml:2: plan.executions: expected int, got float (2.5)"),
+        ("[plan]\nmetrics = [1]", "perfgate.toml:2: plan.metrics: expected str, got int ([1])"),
+        ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = "soon"\nreason = "x"', 'perfgate.toml:4: accept[0].until: expected a date such as 2026-12-31 ("soon")'),
+        ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = 2026-12-31\nreason = ""', 'perfgate.toml:5: accept[0].reason: expected str of length >= 1 ("")'),
         ("[plan]\nbuilds = 0", "perfgate.toml:2: plan.builds: expected int >= 1 (0)"),
         ('[plan]\nbudget = "15x"', "perfgate.toml:2: plan.budget: 'x' in '15x' is no unit of time: use \"s\", \"m\" or \"h\""),
         ("plan = 3", "perfgate.toml:1: plan: expected a table, got 3"),
@@ -151,6 +170,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("x = [", "perfgate.toml: not valid TOML: Invalid value (at end of document)"),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("words_of_msgspec")
 def test_errors(text: str, message: str) -> None:
     assert error(text) == message
 

@@ -132,7 +132,7 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
 
     plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0"}}
     run = Run(created="2026-11-20T09:00:00Z", config=plan, memory=memory_of(remembered("a", 0.006)))
-    after_round = looking(run)
+    after_round = looking(run, parse(from_tables(plan, "test")))
     assert after_round is not None
     sides = {"base": (1.0, 1.01, 1.0, 1.01), "head": (1.005, 1.0, 1.008, 1.004)}
     measured = [
@@ -143,7 +143,7 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
     looks = [located({"type": "look", "look": k})[0].record for k in (1, 2, 3)]
     # four rounds of this spread settle nothing by themselves
     assert after_round([*measured, *looks]) == {"a"}
-    forgetful = looking(msgspec.structs.replace(run, memory=None))
+    forgetful = looking(msgspec.structs.replace(run, memory=None), parse(from_tables(plan, "test")))
     assert forgetful is not None and forgetful([*measured, *looks]) == frozenset()
 
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate.simulation.arrays.components import Components, components_of, of_variances
-from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
-from gate.evidence.runs import run_of
+from gate.evidence.runs import config_of, run_of
 from gate.model import SIDES, FindingMemory, UserError
 from gate.stats.components import estimate, squares_of
 from gate.words.plain import visible
@@ -34,10 +32,9 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
         UserError: a file that cannot be read, or nothing to take.
     """
     inputs = read_inputs(runs)
-    run = run_of(inputs.records)
-    config = parse(from_tables(run.config, "the run's config"), lenient=True) if run and run.config else Config()
+    measured = config_of(run_of(inputs.records))
     found = []
-    for case in gather(inputs.records, config).cases:
+    for case in gather(inputs.records, measured or Config(), measured=measured).cases:
         if not case.decided:
             continue
         name = _name(case.benchmark, case.metric, case.factors)

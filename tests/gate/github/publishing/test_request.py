@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from gate.github.publishing.request import LONGEST, as_inputs, bounded, encode, folded, id_of, request_of, slug_of
+from gate.model import UserError
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")
@@ -97,5 +98,10 @@ def test_two_gates_of_one_folder_are_told_apart_by_their_files() -> None:
 
 
 def test_messages_name_inputs_where_the_command_line_has_options() -> None:
-    assert as_inputs("--set gate.thresh=5%: no such key") == "input set gate.thresh=5%: no such key"
-    assert as_inputs("take --set out") == "take --set out"
+    error = UserError("gate.thresh=5%: no such key", option="set")
+    assert (str(error), as_inputs(error)) == (
+        "--set gate.thresh=5%: no such key",
+        "input set gate.thresh=5%: no such key",
+    )
+    assert as_inputs(UserError("take --set out")) == "take --set out"
+    assert as_inputs(UserError("5: is for studies", option="replicates")) == "--replicates 5: is for studies"

@@ -1,0 +1,35 @@
+"""The line that says why a command ends badly: for a person on standard error, for the action as data."""
+
+from __future__ import annotations
+
+import io
+from typing import TextIO
+
+
+class Heard(io.StringIO):
+    """Hands text on, and keeps why the command ended badly."""
+
+    def __init__(self, out: TextIO) -> None:
+        """Begin; out: where text goes on to."""
+        super().__init__()
+        self._out = out
+        self.why = ""
+
+    def write(self, text: str, /) -> int:
+        """Hand text on."""
+        return self._out.write(text)
+
+    def flush(self) -> None:
+        """Hand on what is buffered."""
+        self._out.flush()
+
+    def isatty(self) -> bool:
+        """Tell that nobody watches: progress is one line a step."""
+        return False
+
+
+def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
+    """Write why a command ends badly; as_input: the same for the action, whose inputs are no options."""
+    err.write(f"perfgate: {why}\n")
+    if isinstance(err, Heard):
+        err.why = as_input or why
