@@ -20,6 +20,8 @@ from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import SUITES, Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import BaseAhead
 from harness.source import sides
 from harness.source import sides as source
 from harness.source.repository import Repository, find_repository, text_at
@@ -202,6 +204,6 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
     return dataclasses.replace(project, sources=sources, settings=settings)
 
 
-def _of_head(warnings: Collection[str]) -> tuple[str, ...]:
+def _of_head(warnings: Collection[AnyWarning]) -> tuple[AnyWarning, ...]:
     # a working tree with changes is a commit that head lacks
-    return tuple(warning for warning in warnings if not warning.startswith("base ("))
+    return tuple(warning for warning in warnings if not isinstance(warning, BaseAhead))

@@ -11,9 +11,10 @@ from gate.cli.options import RulesOptions
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.options import CompareOptions, Form
 from gate.commands.compare.rules import rules_of
-from gate.commands.compare.table import Comparison, Source, unlike
+from gate.commands.compare.table import Comparison, Source
 from gate.decide import decide
 from gate.report.outputs import colored
+from gate.words.warnings import texts
 
 NOTHING = 4
 """Exit code where there is nothing to compare."""
@@ -61,8 +62,9 @@ def _source(chosen: Chosen) -> Source:
 
 
 def _cautions(pair: Pair, found: Compared) -> list[str]:
-    texts = [_TWICE] if pair.twice else [*found.hosts, _APART] if pair.apart else list(found.hosts)
-    return texts if pair.rounds is None else [*texts, _EARLY]
+    hosts = texts(found.hosts)
+    told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
+    return told if pair.rounds is None else [*told, _EARLY]
 
 
 def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
@@ -71,7 +73,7 @@ def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
         from gate.report import json
 
         report = comparison.report
-        return json.render(msgspec.structs.replace(report, warnings=[*unlike(comparison), *report.warnings]))
+        return json.render(msgspec.structs.replace(report, warnings=[*comparison.unlike, *report.warnings]))
     if form == "csv":
         from gate.commands.compare import csv
 

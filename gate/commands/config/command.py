@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from gate.cli.options import RulesOptions
+from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def run(options: ConfigOptions, rules: RulesOptions, out: TextIO) -> int:
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
     out.write(f"# {project.sources.explanation}\n# rules: {project.rules}\n")
-    out.writelines(f"# {warning}\n" for warning in project.settings.warnings)
+    out.writelines(f"# {text(warning)}\n" for warning in project.settings.warnings)
     out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
     return 0
 

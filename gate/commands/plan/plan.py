@@ -15,6 +15,7 @@ from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
 from gate.units import Duration, Share
+from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     recalled = recall_memory(options.history, project, host)
     memory = recalled.memory
     if memory is None and recalled.warnings:
-        raise UserError("; ".join(recalled.warnings))
+        raise UserError("; ".join(map(text, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
         raise UserError(
