@@ -24,6 +24,7 @@ TIERS = (
     ("units", "records", "config", "adapters", "history"),
     ("stats", "runs", "factors", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
     ("decide", "study"),
+    ("words",),
     ("plots", "report"),
     ("github",),
     ("harness",),

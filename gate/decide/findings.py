@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import comb
 
 from gate.decide import reasons
 from gate.decide.design import Design
@@ -21,6 +22,8 @@ from gate.model import (
     Variances,
     Verdict,
 )
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import EarlyStop, NoisierThanRemembered, NormalTail
 from gate.stats import diagnostics
 from gate.stats.estimate import level_variances
 from gate.stats.family import Tested
@@ -275,20 +278,27 @@ def _verdict(judged: Judged) -> Verdict:
     return "unchanged" if position.not_worse and position.not_better else "inconclusive"
 
 
-def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[str]:
+def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
     found = judged.estimated
-    texts = [*judged.subject.case.warnings, *found.warnings]
+    told = [*judged.subject.case.warnings, *found.warnings]
     if found.exact:
-        return texts
+        return told
     if verdict in ("regression", "improvement"):
         is_regression = verdict == "regression"
         tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
-        texts += reasons.normality(found, tested, p)
+        told += _normality(found, tested, p)
         if judged.look + 1 < len(design.looks):
-            rounds = f"round {design.looks[judged.look]} of {design.looks[-1]}"
-            texts.append(f"stopped at {rounds}: an estimate at an early stop tends to exaggerate")
+            told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
-        texts.append("noisier than calibrated: the remembered variance is not used")
+        told.append(NoisierThanRemembered())
     if judged.subject.tau is None:
-        texts += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
-    return texts
+        told += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
+    return told
+
+
+def _normality(found: Estimated, tested: Tested, p: float | None) -> list[NormalTail]:
+    """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
+    base, head = len(found.base.builds), len(found.head.builds)
+    if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
+        return []
+    return [NormalTail(base, head)]

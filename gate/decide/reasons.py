@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, inf, log
+from math import inf, log
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
 from gate.decide.looks import ONLY_REPORTS, Position
 from gate.evidence.factors import pairs
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict
-from gate.stats.family import Tested
 from gate.stats.ratio import Limits
 from gate.units import Share, format_confidence, format_share, format_value
 
@@ -199,14 +198,6 @@ def _limits(limits: Limits) -> str:
     if limits.low is None or limits.high is None:
         return "(without bounds)"
     return f"{format_share(limits.low - 1, sign=True)} to {format_share(limits.high - 1, sign=True)}"
-
-
-def normality(found: Estimated, tested: Tested, p: float | None) -> list[str]:
-    """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
-    base, head = len(found.base.builds), len(found.head.builds)
-    if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
-        return []
-    return [f"the p rests on normally distributed build effects: {base} + {head} builds alone cannot show one so small"]
 
 
 def _size(finding: Finding) -> float:

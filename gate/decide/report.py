@@ -30,7 +30,9 @@ from gate.model import (
     ReportVerdict,
     RunFacts,
 )
-from gate.units import format_number
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.estimates import NoisyHost
+from gate.model.warnings.setup import ExpiredAccept, NothingRemembered
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -148,16 +150,15 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
     return MemoryFacts(findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor)
 
 
-def _memory_warnings(design: Design, walked: Walk) -> list[str]:
-    texts = []
+def _memory_warnings(design: Design, walked: Walk) -> list[AnyWarning]:
+    told: list[AnyWarning] = []
     if design.policy.config.gate.interval == "fieller-moderated" and design.memory is None:
-        texts.append(f"nothing is remembered of this host: intervals are {design.method} (`perfgate calibrate`)")
+        told.append(NothingRemembered(design.method))
     if design.memory is not None and design.moderate:
-        texts += design.memory.unused
+        told += typed(design.memory.unused)
     if walked.factor > _NOISY_HOST:
-        factor = format_number(walked.factor, 2)
-        texts.append(f"host noisier than calibrated, x {factor}: every interval allows for it")
-    return texts
+        told.append(NoisyHost(walked.factor))
+    return told
 
 
 def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
@@ -179,9 +180,9 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
     ]
 
 
-def _expired(policy: Policy) -> list[str]:
+def _expired(policy: Policy) -> list[ExpiredAccept]:
     return [
-        f"the accept of {a.benchmark} ended on {a.until.isoformat()} and no longer counts: remove it ({a.reason})"
+        ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
         for a in policy.config.accept
         if a.until < policy.today
     ]

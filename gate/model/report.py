@@ -9,6 +9,7 @@ import msgspec
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.records import Build, Commit, Failure, HostState
+from gate.model.warnings import AnyWarning
 
 InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
 
@@ -122,7 +123,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     accepted: Accepted | None
     reason: str
-    warnings: list[str]
+    warnings: list[AnyWarning]
     not_worse: bool
     more_builds: int | None
     """Builds a side beyond those measured that would tell, if estimate and noise stay as they are; None where no more
@@ -171,7 +172,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     base: SideSummary
     head: SideSummary
     ratio: RatioInterval
-    warnings: list[str]
+    warnings: list[AnyWarning]
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,4 +289,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     curves: list[QuantileCurve]
     """Of the cases of which a quantile is decided, and of those that matter most."""
     new: list[str]
-    warnings: list[str]
+    warnings: list[AnyWarning]

@@ -10,6 +10,7 @@ import msgspec
 
 from gate.model import SCHEMA, Report, ReportVerdict
 from gate.model.study import StudyReport
+from gate.words.texts import with_texts
 
 _EXIT_CODES: dict[ReportVerdict, tuple[int, ...]] = {
     "pass": (0,), "regression": (1,), "inconclusive": (0, 3), "error": (4,),
@@ -22,7 +23,7 @@ class ReportError(ValueError):
 
 def render(report: Report) -> str:
     """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
-    tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
+    tables: dict[str, Any] = _clean(with_texts(report))
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]])
 
 

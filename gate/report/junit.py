@@ -14,6 +14,7 @@ from gate.units import format_confidence
 from gate.words import failures, findings, numbers
 from gate.words.arrangement import FailureGroup, grouped, known
 from gate.words.plain import clip, last_lines, visible
+from gate.words.warnings import texts
 
 _SUITE = "perfgate"
 _NAME = 500
@@ -110,7 +111,7 @@ def _facts(finding: Finding) -> list[str]:
         f"base {base}, head {head}, change {findings.change(finding.ratio)}",
         f"{interval}, threshold: {findings.threshold(finding)}",
         *(clip(text, _TEXT) for text in findings.notes(finding)),
-        *(clip(visible(f"warning: {text}"), _TEXT) for text in finding.warnings),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(finding.warnings)),
     ]
 
 
@@ -170,6 +171,6 @@ def _said(report: Report) -> list[str]:
         numbers.headline(report),
         numbers.counts(report),
         numbers.measured(report),
-        *(clip(visible(f"warning: {text}"), _TEXT) for text in report.warnings),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(report.warnings)),
         *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
     ]

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
+from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
 from gate.words import failures
 from gate.words import findings as cases
 from gate.words import numbers as wording
 from gate.words.arrangement import grouped, known
 from gate.words.plain import clip, listed, visible
+from gate.words.warnings import text
 
 ALL = "all"
 NARROWEST = 14
@@ -40,20 +41,6 @@ class Source:
     host: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
-    """A metric whose unit or direction is another on each side: what it is there (several: on one side alone).
-
-    names: the benchmarks, with their settings.
-    """
-
-    metric: str
-    kind: Literal["unit", "direction"]
-    base: tuple[str, ...]
-    head: tuple[str, ...]
-    names: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """Everything a table shows.
@@ -68,7 +55,7 @@ class Comparison:
     head: Source
     cautions: Sequence[str]
     only: Mapping[Side, Sequence[str]]
-    unlike: Sequence[Unlike]
+    unlike: Sequence[NotComparable]
     chief: frozenset[tuple[str, str]]
     rounds: int | None
 
@@ -170,7 +157,7 @@ def _row(finding: Finding, scaled: _Scaled | None) -> Row:
 
     bounded = finding.ratio.kind == "bounded"
     reason = [] if bounded or not finding.reason.strip() else [visible(finding.reason).strip()]
-    notes = [*reason, *(visible(text) for text in finding.warnings)]
+    notes = [*reason, *(visible(text(each)) for each in finding.warnings)]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
 
@@ -293,24 +280,8 @@ def rest(comparison: Comparison) -> list[str]:
     lines = [
         f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
     ]
-    return [*unlike(comparison), *lines, *_failures(comparison)]
-
-
-def unlike(comparison: Comparison) -> list[str]:
-    """Name what is not comparable: "not comparable: time is in s in base and in B in head: parse, encode"."""
-    return [
-        f"not comparable: {clip(visible(each.metric), _STATISTIC)} is {_in(each, 'base')} and {_in(each, 'head')}: "
-        f"{failures.names(list(each.names), _NAMES)}"
-        for each in comparison.unlike
-    ]
-
-
-def _in(unlike: Unlike, side: Side) -> str:
-    found = unlike.base if side == "base" else unlike.head
-    if unlike.kind == "direction":
-        return f"better when {' and '.join(found)} in {side}"
-    units = " and ".join(f"in {clip(visible(unit), 30)}" if unit else "without a unit" for unit in found)
-    return f"{units} in {side}"
+    unlike = [clip(visible(text(each)), 1000) for each in comparison.unlike]
+    return [*unlike, *lines, *_failures(comparison)]
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gate.model import Finding, Report
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
 from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import interactions, numbers
 from gate.words.arrangement import FailureGroup, known
-
-# who set the rules, what is missing, and what happened to the machine change what a verdict is worth
-_FIRST = re.compile(
-    r"head changes|(?:base|head) has no|the host was unfit|host|\d+ of \d+ planned rounds|base and head|nothing of|"
-    r"build variance"
-)
-# said of every run alike, until somebody calibrates
-_LATER = re.compile(r"nothing is remembered of|what is remembered of")
+from gate.words.warnings import texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +26,11 @@ class Weighed:
     rest: list[str]
 
 
-def weigh(warnings: Sequence[str], most: int) -> Weighed:
+def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     """Divide warnings, those that matter first: at most so many are shown at once."""
-    later = [text for text in warnings if _LATER.match(text)]
-    first = [text for text in warnings if _FIRST.match(text)]
-    others = [text for text in warnings if not _LATER.match(text) and not _FIRST.match(text)]
-    found = [*first, *others]
-    return Weighed(found[:most], [*found[most:], *later])
+    first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
+    found = [*first, *middle]
+    return Weighed(texts(found[:most]), texts([*found[most:], *later]))
 
 
 @dataclass(frozen=True, slots=True)

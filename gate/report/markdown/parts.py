@@ -15,6 +15,7 @@ from gate.words import failures, interactions, numbers
 from gate.words import findings as cases
 from gate.words.arrangement import FailureGroup
 from gate.words.plain import last_lines, visible
+from gate.words.warnings import texts
 
 _TEXT = 400
 # of the tags and blank lines around a part, and of what its title gets when it is cut
@@ -221,7 +222,7 @@ def _texts(finding: Finding) -> list[str]:
     sentence = cases.conclusion(finding)
     # some sentences end with the reason
     notes = [] if cases.says_why(finding) else [note for note in cases.notes(finding) if note not in sentence]
-    return [*notes, *finding.warnings[:5]]
+    return [*notes, *texts(finding.warnings[:5])]
 
 
 def concluded(finding: Finding) -> Md:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from gate.decide.importance import MOST, ordered
 from gate.model import Commit, Finding, QuantileCurve, Report
 from gate.model.report import Interaction
+from gate.model.warnings.hosts import HostWarning
 from gate.report.material import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.data import Data, data_of, embedded_report
@@ -23,6 +24,7 @@ from gate.units import format_value
 from gate.words import failures, findings, interactions, numbers
 from gate.words.arrangement import Fact, FailureGroup, grouped
 from gate.words.plain import clip, listed, visible
+from gate.words.warnings import texts as warned
 
 _SAID = 5
 _LISTED = 20
@@ -109,7 +111,9 @@ def page_of(report: Report, material: Material) -> Page:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
-        host_warnings=tuple(visible(text) for text in report.warnings if text.startswith("host:")),
+        host_warnings=tuple(
+            visible(each) for each in warned(each for each in report.warnings if isinstance(each, HostWarning))
+        ),
         spans=tuple(spans(report.run.states)),
         methods=tuple(dict.fromkeys(findings.finding_method(f) for f in found)),
         data=data,

@@ -18,6 +18,7 @@ from gate.units import format_confidence
 from gate.words import findings, numbers
 from gate.words.arrangement import Bar, bars, known
 from gate.words.plain import clip, visible
+from gate.words.warnings import text
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
@@ -111,7 +112,7 @@ def rows_of(
                 interval=_interval(finding, with_level=levels),
                 confidence=_confidence(report, finding),
                 conclusion=_conclusion(finding),
-                notes=(*findings.notes(finding), *(visible(text) for text in finding.warnings)),
+                notes=(*findings.notes(finding), *(visible(text(each)) for each in finding.warnings)),
                 open=few or finding.verdict != "unchanged",
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,

@@ -11,6 +11,7 @@ from gate.units import format_confidence, format_number
 from gate.words import failures, findings, interactions, numbers
 from gate.words.arrangement import BAR_WIDTH, known, tallies
 from gate.words.plain import clip, last_lines, visible
+from gate.words.warnings import texts
 
 _OUTPUT = 400
 
@@ -40,6 +41,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "failures": failures,
         "interactions": interactions,
         "visible": visible,
+        "warned": texts,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,
         "known": known,

@@ -10,13 +10,13 @@ from gate.units import format_confidence
 from gate.words import findings, numbers
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.plain import clip, more_are, visible, wrap
+from gate.words.warnings import texts as warned
 
 _STYLES = {
     "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
     "unchanged": "2", "pass": "1;32",
 }  # fmt: skip
 _NOTES = 40
-_FOR_EXPERTS = "rests on normally distributed build effects"
 
 
 def verdict_style(verdict: str) -> str:
@@ -106,8 +106,8 @@ class FindingsTable:
 
     def _texts(self, finding: Finding) -> list[str]:
         explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
-        warnings = [visible(text) for text in finding.warnings if self._every or _FOR_EXPERTS not in text]
-        return [*([] if explained else findings.notes(finding)), *warnings]
+        warnings = warned(each for each in finding.warnings if self._every or not each.for_experts)
+        return [*([] if explained else findings.notes(finding)), *map(visible, warnings)]
 
     def _change(self, finding: Finding, *, at: bool) -> Cell:
         limits = findings.interval_at(finding.ratio) if at else findings.interval(finding.ratio)

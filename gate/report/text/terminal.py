@@ -13,6 +13,7 @@ from gate.words import failures, findings, interactions, numbers
 from gate.words.arrangement import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.plain import clip, last_lines, more_are, visible, wrap
+from gate.words.warnings import text
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -208,9 +209,9 @@ class _Text:
 
     def warnings(self) -> list[str]:
         found = self.report.warnings
-        texts = [visible(text) for text in (found if self.every else found[:_WARNINGS])]
+        texts = [visible(text(each)) for each in (found if self.every else found[:_WARNINGS])]
         lines = [self.title("warnings")] if texts else []
-        lines += [line for text in texts for line in self.wrap(text, first="  - ", rest="    ")]
+        lines += [line for each in texts for line in self.wrap(each, first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
 
     def rules(self) -> list[str]:

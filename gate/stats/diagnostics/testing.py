@@ -76,12 +76,6 @@ def deviation_between(groups: Sequence[Sequence[float]]) -> float | None:
     return math.sqrt((between - within) / size)
 
 
-def change(share: float, unit: str) -> str:
-    """Say a share of the mean in words; of seconds less is faster."""
-    less, more = ("faster", "slower") if unit == "s" else ("lower", "higher")
-    return f"{abs(share) * 100:.1f}% {less if share < 0 else more}"
-
-
 @lru_cache(maxsize=256)
 def _critical_t(df: int, upper_tail: float) -> float:
     return -float(stdtrit(df, upper_tail))

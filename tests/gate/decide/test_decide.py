@@ -13,6 +13,8 @@ from gate.config.source import read_source
 from gate.decide import decide
 from gate.evidence.gather import gather
 from gate.model import Finding, Report
+from gate.model.warnings.estimates import NormalTail, NotExact
+from gate.model.warnings.setup import ExpiredAccept
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, execution, located
 
@@ -178,7 +180,7 @@ def test_an_exact_metric_that_shows_spread_is_measured() -> None:
     ]
     found = finding(lines, EXACT)
     assert found.ratio.method == "fieller"
-    assert found.warnings == ["declared exact, but it shows spread: treated as measured"]
+    assert found.warnings == [NotExact("values")]
 
 
 def test_no_spread_without_a_declaration_is_inconclusive() -> None:
@@ -220,7 +222,7 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
         assert "see #123" in found.reason
     # one that is too small for it is not passed over in silence
     assert ("and beyond the 8% accepted until 2026-12-31: see #123" in found.reason) == (up_to == "8%")
-    assert any("ended on" in w for w in result.warnings) == (until < "2026-11-20")
+    assert any(isinstance(w, ExpiredAccept) for w in result.warnings) == (until < "2026-11-20")
 
 
 def test_a_label_lets_every_regression_pass_and_the_verdict_says_so() -> None:
@@ -329,7 +331,7 @@ def test_metrics_that_are_not_decided_are_shown() -> None:
 
 
 def test_a_small_p_from_few_builds_is_said_to_rest_on_normality() -> None:
-    assert any("normally distributed" in w for w in finding(pair(1.5)).warnings)
+    assert any(isinstance(w, NormalTail) for w in finding(pair(1.5)).warnings)
 
 
 def test_a_thousand_cases_at_three_builds_are_covered_and_quick() -> None:

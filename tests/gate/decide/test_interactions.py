@@ -334,16 +334,20 @@ def test_an_incomplete_combination_is_left_out_and_named(tmp_path: Path) -> None
     rows = {i["factor"]: i for i in found["interactions"]}
     assert rows["load"]["ratio"]["estimate"] == pytest.approx(1.2, rel=0.01)
     assert rows["sched"]["ratio"]["estimate"] == pytest.approx(2.0 / 1.2, rel=0.02)
-    assert [w for w in found["warnings"] if ", by " in w] == [
-        "request time, by load: compared without what was not measured on both sides: sched=b lacks load=idle",
-        "request time, by sched: compared without what was not measured on both sides: load=idle lacks sched=b",
+    left_out = [w for w in found["warnings"] if w["kind"] == "combinations-left-out"]
+    assert [(w["benchmark"], w["metric"], w["factor"], w["compared"], w["combinations"]) for w in left_out] == [
+        ("request", "time", "load", True, [{"at": ["sched=b"], "lacking": ["idle"]}]),
+        ("request", "time", "sched", True, [{"at": ["load=idle"], "lacking": ["b"]}]),
     ]
 
 
 def test_a_factor_without_a_whole_combination_is_not_compared(tmp_path: Path) -> None:
     found = decided(tmp_path, crossed({("idle", "a"): 1.0, ("busy", "b"): 1.2}))
     assert found["interactions"] == []
-    assert any(w.startswith("request time, by load: not compared: ") for w in found["warnings"])
+    assert any(
+        (w["kind"], w.get("factor"), w.get("compared")) == ("combinations-left-out", "load", False)
+        for w in found["warnings"]
+    )
 
 
 def without(lines: Lines, side: str, build: int, load: str) -> Lines:

@@ -39,6 +39,10 @@ from gate.model import (
     Verdict,
 )  # fmt: skip
 from gate.model.report import Interaction
+from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import Drift, EarlyStop, NoisierThanRemembered, NormalTail
+from gate.model.warnings.measured import IdenticalBuilds, SameBuilds
+from gate.model.warnings.setup import RulesChanged
 
 COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
 ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
@@ -300,17 +304,17 @@ def regression() -> Report:
         finding("lex"),
         finding("tokenize", estimate=0.994),
         improved(),
-        regressed(warnings=["p = 2e-05 rests on normally distributed build effects"]),
+        regressed(warnings=[NormalTail(5, 5)]),
         withheld(),
         finding(
             "scan", "inconclusive", estimate=1.021, half=0.029,
             reason="the interval is too wide to tell a change beyond the threshold of 3% from none",
-            warnings=["host drift: base and head both became slower over the rounds"],
+            warnings=[Drift(0.031, "s")],
         ),
         finding(
             "walk", "inconclusive", estimate=0.98, half=0.03, not_worse=True,
             reason="not worse: any slowdown is below the threshold of 3%, whether it improved by more than 3% is open",
-            warnings=["host drift: base and head both became slower over the rounds"],
+            warnings=[Drift(0.031, "s")],
         ),
         accepted(),
     ]  # fmt: skip
@@ -335,8 +339,8 @@ def regression() -> Report:
         ],
         new=["decode"],
         warnings=[
-            "head changes the rules (gate.threshold 3% -> 10%); they take effect once merged",
-            "all builds of base are byte-identical: build variance not sampled",
+            RulesChanged(("gate.threshold",), "base"),
+            IdenticalBuilds((SameBuilds(5, "base", ""),)),
         ],
     )
 
@@ -379,7 +383,12 @@ def nothing() -> Report:
 def hostile() -> Report:
     findings = [
         regressed(
-            name, metric=name, unit=name, factors={name: name}, reason=f"because {name}", warnings=[f"mind {name}"]
+            name,
+            metric=name,
+            unit=name,
+            factors={name: name},
+            reason=f"because {name}",
+            warnings=[Said(f"mind {name}")],
         )
         for name in HOSTILE
     ]
@@ -408,7 +417,7 @@ def hostile() -> Report:
             for name in HOSTILE
         ],
         new=HOSTILE,
-        warnings=HOSTILE,
+        warnings=list(map(Said, HOSTILE)),
         policy=policy(source=HOSTILE[0], gate=same, override=[same]),
     )
 
@@ -464,17 +473,16 @@ def early() -> Report:
         note="noisier than calibrated: 6.1% now, 1.23% remembered (3 sessions, 2026-09-01 to 2026-11-02); "
         "the memory is not used",
     )  # fmt: skip
-    stopped = "stopped at round 6 of 12: an estimate at an early stop tends to exaggerate"
     tail = finding(
         "request", "inconclusive", metric="latency", statistic="p99", value=0.0123, estimate=1.021, half=0.06,
         decided_at=DecidedAt(confidence=0.9994, low=0.91, high=1.14, look=4, looks=4), memory=unused,
         reason="the interval is too wide to tell a change beyond the threshold of 3% from none; more builds narrow it",
-        warnings=["noisier than calibrated: the remembered variance is not used"],
+        warnings=[NoisierThanRemembered()],
     )  # fmt: skip
     mean = finding("request", metric="latency", value=0.0041, decided_at=at_look)
     slow = regressed(
         metric="latency", ratio=interval(1.057, 0.016, method="fieller-moderated"), decided_at=at_look,
-        warnings=[stopped], memory=memory,
+        warnings=[EarlyStop(6, 12)], memory=memory,
     )  # fmt: skip
     return report(
         "regression",

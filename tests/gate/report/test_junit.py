@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from gate.model import Failure, Report
+from gate.model.warnings.base import Said
 from gate.report import junit
 from tests.gate.report import examples
 
@@ -185,7 +186,9 @@ def test_failures_of_one_name_are_told_apart_and_show_their_output() -> None:
 def test_names_that_xml_cannot_hold_are_written_as_escapes() -> None:
     evil = "\x00\x1b[31m\ufffe\ud800 ]]> <a b='c'> & \u2028 \U0001ffff"
     report = examples.hostile()
-    first = examples.regressed(evil, metric=evil, statistic=evil, factors={evil: evil}, reason=evil, warnings=[evil])
+    first = examples.regressed(
+        evil, metric=evil, statistic=evil, factors={evil: evil}, reason=evil, warnings=[Said(evil)]
+    )
     report = msgspec.structs.replace(
         report,
         findings=[first, *report.findings],

@@ -5,11 +5,17 @@ from collections.abc import Callable
 import pytest
 
 from gate.model import Failure, Report
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.base import Said
+from gate.model.warnings.hosts import Throttled
+from gate.model.warnings.measured import ExecutionsShort
+from gate.model.warnings.setup import NothingRemembered, RulesChanged
 from gate.report.links import Links
 from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
 from gate.report.markdown.escape import block, code, escape, link, prose, short, size
 from gate.report.markdown.opening import weigh
+from gate.words.warnings import texts
 from tests.gate.report import examples, gfm
 
 LINKS = Links(
@@ -39,7 +45,7 @@ def hostile_report(names: list[str]) -> Report:
         " ".join(names),
         [
             examples.regressed(
-                n, metric=m, statistic=n[:20], unit=m, factors={m: n}, reason=f"{n} {m}", warnings=[m, n]
+                n, metric=m, statistic=n[:20], unit=m, factors={m: n}, reason=f"{n} {m}", warnings=[Said(m), Said(n)]
             )
             for n, m in zip(names, names[::-1], strict=True)
         ],
@@ -53,7 +59,7 @@ def hostile_report(names: list[str]) -> Report:
         run=examples.run_facts(chosen=names[0], host={n: n for n in names}),
         recorded=[examples.recorded(n, metric=n, unit=n) for n in names],
         new=names,
-        warnings=names,
+        warnings=list(map(Said, names)),
         policy=examples.policy(source=names[0], gate={n: n for n in names}),
     )  # fmt: skip
 
@@ -264,12 +270,13 @@ def test_a_report_with_failures_names_the_command_that_failed() -> None:
 
 
 def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() -> None:
-    partial = [f"case-{number}: base has 9 executions and head 10, of 10" for number in range(30)]
-    calibrate = "nothing is remembered of this host: intervals are fieller (`perfgate calibrate`)"
-    important = ["head changes the rules (gate.threshold); in force are those of base", "host: cpu 3 was throttled"]
+    # a name is no reason to come first
+    partial: list[AnyWarning] = [ExecutionsShort(f"hosting-page-{number}", "", 9, 10, 10) for number in range(30)]
+    calibrate = NothingRemembered("fieller")
+    important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
     found = weigh([important[0], calibrate, *partial, important[1]], 5)
-    assert found.shown == [*important, *partial[:3]]
-    assert found.rest == [*partial[3:], calibrate]
+    assert found.shown == [*texts(important), *texts(partial[:3])]
+    assert found.rest == [*texts(partial[3:]), *texts([calibrate])]
     text = markdown.render(
         examples.report("pass", "", [examples.finding()], warnings=[calibrate, *partial, *important])
     )
@@ -284,7 +291,7 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
 
 def long_report(count: int, name: Callable[[int], str]) -> Report:
     findings = [
-        examples.regressed(name(i), metric=name(i), unit=name(i), reason=name(i), warnings=[name(i)] * 9)
+        examples.regressed(name(i), metric=name(i), unit=name(i), reason=name(i), warnings=[Said(name(i))] * 9)
         for i in range(count)
     ]
     return examples.report("regression", f"{count} of {count} findings regressed: {name(0)}", findings)
@@ -308,10 +315,10 @@ LONG = {
     "everything": lambda: examples.report(
         "regression",
         "@" * 5000,
-        [examples.regressed("`|@" * 40 + str(i), reason="<>" * 300, warnings=["|" * 500] * 9) for i in range(1000)],
+        [examples.regressed("`|@" * 40 + str(i), reason="<>" * 300, warnings=[Said("|" * 500)] * 9) for i in range(1000)],
         recorded=[examples.recorded("|" * 200, metric="*" * 200)] * 1000,
         failures=[examples.build_failure(status=str(i), stderr="`\n" * 9000, hint="|" * 5000, command="@" * 9999) for i in range(100)],
-        warnings=["@" * 5000] * 100,
+        warnings=[Said("@" * 5000)] * 100,
         new=["@" * 500] * 100,
         run=examples.run_facts(host={f"{i}@" * 100: "@" * 5000 for i in range(100)}, chosen="@" * 9999),
         policy=examples.policy(override=[{"benchmark": "@" * 5000}] * 100, source="@" * 9999),

@@ -1,5 +1,8 @@
 import re
 
+from gate.model.warnings.base import Said
+from gate.model.warnings.hosts import Rebooted
+from gate.model.warnings.setup import NothingRemembered
 from gate.report.markdown import summary
 from tests.gate.report import examples, gfm
 
@@ -34,10 +37,11 @@ def test_it_has_what_a_comment_has_no_room_for() -> None:
 
 
 def test_every_warning_is_there_those_that_matter_first() -> None:
-    later = "nothing is remembered of this host: intervals are fieller"
-    others = [f"case {i}: fewer" for i in range(20)]
-    text = summary.render(examples.report("pass", "", [examples.finding()], warnings=[later, *others, "host: swapped"]))
+    later = NothingRemembered("fieller")
+    others = [Said(f"case {i}: fewer") for i in range(20)]
+    text = summary.render(examples.report("pass", "", [examples.finding()], warnings=[later, *others, Rebooted()]))
     items = [line for line in text.splitlines() if line.startswith("- ")]
-    assert items[:2] == ["- host: swapped", "- case 0: fewer"]
-    assert {f"- {each}" for each in (later, *others)} <= set(items)
+    assert items[:2] == ["- host: the machine was rebooted meanwhile", "- case 0: fewer"]
+    assert {f"- {each.text}" for each in others} <= set(items)
+    assert items[-1].startswith("- nothing is remembered")
     assert sum(item.endswith(": fewer") for item in text.partition("<details>")[0].splitlines()) == 9

@@ -1,6 +1,7 @@
 import pytest
 
 from gate.model import Verdict
+from gate.model.warnings.base import Said
 from gate.report.text import terminal
 from gate.words.plain import clip, columns, last_lines, visible, wrap
 from tests.gate.report import examples
@@ -56,7 +57,7 @@ def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
 
 def test_equal_notes_share_a_number() -> None:
     out = terminal.render(examples.regression())
-    assert out.count("host drift: base and head both became slower") == 1
+    assert out.count("host drift: both sides 3.1% slower") == 1
     assert out.count("inconclusive ¹\n") == 2
 
 
@@ -96,7 +97,7 @@ def test_what_only_experts_ask_for_is_shown_on_demand() -> None:
 def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
     name = "suite/a-benchmark-with-a-name-of-its-own"
     found = [examples.finding(f"{name}-{i}", verdict, reason=f"reason {i}") for i in range(500)]
-    warnings = [f"warning {i}" for i in range(500)]
+    warnings = [Said(f"warning {i}") for i in range(500)]
     entries = [{"benchmark": f"b{i}", "threshold": "10%"} for i in range(500)]
     policy = examples.policy(override=entries, accept=entries)
     report = examples.report("regression", "many", found, warnings=warnings, policy=policy)
@@ -120,7 +121,7 @@ def test_a_few_unchanged_stand_beside_many_others() -> None:
 def test_one_more_footnote_keeps_the_table() -> None:
     long = "suite/group/parse-large-documents"
     for marks in range(6):
-        found = examples.regressed(long, threshold=0.05, warnings=[f"warning {i}" for i in range(marks)])
+        found = examples.regressed(long, threshold=0.05, warnings=[Said(f"warning {i}") for i in range(marks)])
         out = terminal.render(examples.report("regression", "one", [found, examples.finding(long)]), width=80)
         assert "benchmark " in out
         assert "(+6.3% to +10.3%)" in out
