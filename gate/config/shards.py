@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.model import Run, UserError
+from gate.model import UserError
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
+    from gate.model import Run
 
 MOST_JOBS = 256
 """Of a job matrix, by GitHub's limits."""

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 
 from gate.model.memory import Memory
-from gate.model.names import SCHEMA, Better, FailureKind, Index, Side
+from gate.model.names import SCHEMA, Better, FailureKind, Side
+
+Index = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):

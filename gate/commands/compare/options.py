@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from gate.model import Side
+if TYPE_CHECKING:
+    from gate.model import Side
+
 
 Form = Literal["text", "markdown", "csv", "json"]
 

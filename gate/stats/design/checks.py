@@ -9,9 +9,9 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtrc
 
 from gate.stats.design.finding import Finding, untested
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
 
 from gate.model.study import Effect, LinearModel, Term
 from gate.stats.design.cells import held
@@ -23,6 +22,7 @@ from gate.stats.design.coding import contrasts
 from gate.stats.design.design import Fit, lay_out, least_squares
 from gate.stats.design.inestimable import inestimable
 from gate.stats.family import holm
+from gate.stats.special import fdtrc, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from gate.stats.design.quantile_cells import Ordered
 from gate.stats.regression import hall_sheather
+from gate.stats.special import ndtri
 
 if TYPE_CHECKING:
     import numpy.typing as npt

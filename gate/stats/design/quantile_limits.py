@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from gate.stats.design.quantile_cells import Around, Ordered
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

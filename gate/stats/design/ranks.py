@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtrc
 
 from gate.model.study import Check, Factor
 from gate.stats.design.cells import cells
+from gate.stats.special import chdtrc
 
 if TYPE_CHECKING:
     import pandas as pd

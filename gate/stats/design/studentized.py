@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr
+
+from gate.stats.special import gammaln, log_ndtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
 from gate.stats.design.cells import held
 from gate.stats.design.studentized import studentized_range, studentized_range_quantile
 from gate.stats.ratio import t_quantile
+from gate.stats.special import stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt
