@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import comb
 
 from gate.decide import reasons
@@ -25,7 +26,8 @@ from gate.model import (
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import EarlyStop, NoisierThanRemembered, NormalTail
 from gate.stats import diagnostics
-from gate.stats.estimate import level_variances
+from gate.stats.diagnostics.screen import suspects
+from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
 from gate.stats.levels import LevelVariance, Tops
 from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
@@ -69,11 +71,16 @@ def side_summary(sample: Sample, tops: Tops, value: float, alpha: float) -> Side
     )
 
 
-def variances(found: Estimated) -> Variances:
-    """Describe the variance by level of both sides."""
-    reduced = found.reduced
-    base, head = level_variances(found.base, reduced.base), level_variances(found.head, reduced.head)
-    return Variances(base=_variance(base, reduced.x), head=_variance(head, reduced.y))
+def variances(found: Sequence[Estimated]) -> list[Variances]:
+    """Describe the variance by level of both sides of each finding."""
+    sides = [(sample, tops) for each in found for sample, tops in (
+        (each.base, each.reduced.base), (each.head, each.reduced.head),
+    )]  # fmt: skip
+    levels = iter(all_level_variances([sample for sample, _ in sides], [tops for _, tops in sides]))
+    return [
+        Variances(base=_variance(next(levels), each.reduced.x), head=_variance(next(levels), each.reduced.y))
+        for each in found
+    ]
 
 
 def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
@@ -211,8 +218,15 @@ def _degrees(found: Estimated, df: float, builds: int) -> float:
     return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds - 1)
 
 
-def finding_of(judged: Judged, design: Design) -> Finding:
-    """Give a judged subject its verdict and describe it."""
+def findings_of(judged: Sequence[Judged], design: Design) -> list[Finding]:
+    """Give judged subjects their verdicts and describe them."""
+    estimated = [each.estimated for each in judged]
+    suspicious = suspects([(found.base, found.head) for found in estimated])
+    described = variances(estimated)
+    return [_finding(*each, design) for each in zip(judged, described, suspicious, strict=True)]
+
+
+def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict = _verdict(judged)
     # "unchanged" is decided at the nominal level, without the family
@@ -261,10 +275,10 @@ def finding_of(judged: Judged, design: Design) -> Finding:
                 exceeded=known.exceeded,
             )
         ),
-        warnings=_warnings(judged, verdict, design),
+        warnings=_warnings(judged, verdict, suspicious, design),
         not_worse=judged.position.not_worse,
         more_builds=more_builds(judged, design) if verdict == "inconclusive" else None,
-        variance=variances(found),
+        variance=variance,
         memory=memory_use(found, judged.nominal_alpha, design),
     )
 
@@ -278,7 +292,7 @@ def _verdict(judged: Judged) -> Verdict:
     return "unchanged" if position.not_worse and position.not_better else "inconclusive"
 
 
-def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
+def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design) -> list[AnyWarning]:
     found = judged.estimated
     told = [*judged.subject.case.warnings, *found.warnings]
     if found.exact:
@@ -291,7 +305,7 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
             told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
-    if judged.subject.tau is None:
+    if suspicious and judged.subject.tau is None:
         told += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
     return told
 

@@ -11,7 +11,7 @@ from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
-from gate.decide.findings import finding_of, ratio_interval, side_summary
+from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
@@ -53,7 +53,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     contrasts = contrasts_of(subjects, evidence.run)
     design = design_of(evidence, policy, subjects, len(contrasts.found))
     walked = walk(subjects, design, contrasts.found)
-    told = explained(walked, [finding_of(judged, design) for judged in walked.judged])
+    told = explained(walked, findings_of(walked.judged, design))
     findings = told.findings
     verdict = _report_verdict(findings, evidence, policy)
     gate = policy.config.gate

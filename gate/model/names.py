@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
-
-import msgspec
+from typing import ClassVar, Literal
 
 from gate.codes import Exit
 
@@ -16,7 +14,6 @@ IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
 Verdict = Literal["regression", "improvement", "unchanged", "inconclusive", "accepted"]
 ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 
-Index = Annotated[int, msgspec.Meta(ge=0)]
 
 SIDES: tuple[Side, Side] = ("base", "head")
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
