@@ -19,6 +19,7 @@ from gate.model.memory import (
 from gate.model.names import (
     FEWEST_FOR_STEADY,
     LEVELS,
+    REPORT_SCHEMA,
     SCHEMA,
     SIDES,
     Better,
@@ -31,6 +32,7 @@ from gate.model.names import (
     UserError,
     Verdict,
 )
+from gate.model.reasons import Accepted
 from gate.model.records import (
     AfterRound,
     Build,
@@ -44,7 +46,6 @@ from gate.model.records import (
     Run,
 )
 from gate.model.report import (
-    Accepted,
     Counts,
     DecidedAt,
     Family,
@@ -68,6 +69,7 @@ from gate.model.report import (
 __all__ = [
     "FEWEST_FOR_STEADY",
     "LEVELS",
+    "REPORT_SCHEMA",
     "SCHEMA",
     "SIDES",
     "Accepted",

@@ -19,7 +19,9 @@ Index = Annotated[int, msgspec.Meta(ge=0)]
 SIDES: tuple[Side, Side] = ("base", "head")
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1
-"""Version of measurements.jsonl and report.json."""
+"""Version of measurements.jsonl."""
+REPORT_SCHEMA = 2
+"""Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.loop.steady)."""
 

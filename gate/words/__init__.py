@@ -1,1 +1,4 @@
-"""Findings, reasons, warnings and numbers in words: the only English about results."""
+"""Decisions -> sentences: the only English about results.
+
+Every function returns one line, not yet escaped for any markup; nothing here decides, orders or counts what is shown.
+"""

@@ -31,8 +31,9 @@ from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.units import Duration
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.reports import commit
 
 BUILDS = 20
 MOST_BUILDS = 1000
