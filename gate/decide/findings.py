@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import comb
+from typing import Literal
 
 from gate.decide import reasons
 from gate.decide.design import Design
@@ -31,7 +32,6 @@ from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
 from gate.stats.levels import LevelVariance, Tops
 from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
-from gate.units import format_number, format_share
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds")
 
@@ -104,6 +104,7 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     used = result is None or result.used
     without = moderation.without.limits(alpha)
     return MemoryUse(
+        kind=_kind(moderation),
         used=used,
         df=prior.df,
         sessions=prior.sessions,
@@ -120,24 +121,14 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
             df=moderation.without.df,
             kind=without.kind,
         ),
-        note=_note(moderation),
     )
 
 
-def _note(moderation: Moderation) -> str:
-    prior, result, present = moderation.prior, moderation.result, moderation.present
-    remembered = format_share(math.sqrt(prior.variance))
-    when = prior.last if prior.first == prior.last else f"{prior.first} to {prior.last}"
-    count = f"{prior.sessions} session{'s' if prior.sessions != 1 else ''}, {when}"
-    worth = f"{format_number(prior.df, 3)} degrees"
-    if result is None or present is None:
-        return f"the interval is from remembered variance alone: {remembered} ({worth}, {count})"
-    now = format_share(math.sqrt(present))
-    if result.used:
-        return f"moderated by remembered variance: {remembered} ({worth}, {count}), now {now}"
-    if result.noisier:
-        return f"noisier than calibrated: {now} now, {remembered} remembered ({count}); the memory is not used"
-    return f"remembered variance is not used: {now} now does not go with {remembered} ({count})"
+def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees"]:
+    result = moderation.result
+    if result is None:
+        return "alone"
+    return "moderated" if result.used else "noisier" if result.noisier else "disagrees"
 
 
 MOST = 100
@@ -218,15 +209,15 @@ def _degrees(found: Estimated, df: float, builds: int) -> float:
     return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds - 1)
 
 
-def findings_of(judged: Sequence[Judged], design: Design) -> list[Finding]:
-    """Give judged subjects their verdicts and describe them."""
+def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
+    """Give judged subjects their verdicts and describe them; comparisons: how many share the error."""
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
     described = variances(estimated)
-    return [_finding(*each, design) for each in zip(judged, described, suspicious, strict=True)]
+    return [_finding(*each, design, comparisons) for each in zip(judged, described, suspicious, strict=True)]
 
 
-def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design) -> Finding:
+def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict = _verdict(judged)
     # "unchanged" is decided at the nominal level, without the family
@@ -237,6 +228,8 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
     accept = known.covers
     called = not found.hold and judged.p is not None
+    more = more_builds(judged, design) if verdict == "inconclusive" else None
+    shown: Literal["ratio", "decided_at"] = "decided_at" if verdict in ("regression", "improvement") else "ratio"
     return Finding(
         benchmark=case.benchmark,
         metric=case.metric,
@@ -254,6 +247,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
             look=judged.look + 1,
             looks=max(len(design.looks), 1),
         ),
+        shown=None if found.exact or found.reduced.trouble else shown,
         threshold=subject.threshold,
         floor=subject.floor,
         p=judged.p,
@@ -269,15 +263,22 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
                 nominal=judged.nominal,
                 decided=decided,
                 confidence=1 - alpha,
+                corrected=alpha < judged.nominal_alpha,
+                comparisons=comparisons,
                 position=judged.position,
                 min_builds=design.policy.config.gate.min_builds,
+                more_builds=more,
                 accepted=accept,
                 exceeded=known.exceeded,
             )
         ),
+        where=[],
         warnings=_warnings(judged, verdict, suspicious, design),
         not_worse=judged.position.not_worse,
-        more_builds=more_builds(judged, design) if verdict == "inconclusive" else None,
+        more_builds=more,
+        stopped="settled" if judged.settled and judged.look + 1 < len(design.looks) else None,
+        detectable=None,
+        identical=None,
         variance=variance,
         memory=memory_use(found, judged.nominal_alpha, design),
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gate.model.names import (
         FEWEST_FOR_STEADY,
         LEVELS,
+        REPORT_SCHEMA,
         SCHEMA,
         SIDES,
         Better,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         UserError,
         Verdict,
     )
+    from gate.model.reasons import Accepted
     from gate.model.records import (
         AfterRound,
         Build,
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
         Run,
     )
     from gate.model.report import (
-        Accepted,
         Counts,
         DecidedAt,
         Family,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEWEST_FOR_STEADY",
     "LEVELS",
+    "REPORT_SCHEMA",
     "SCHEMA",
     "SIDES",
     "Accepted",
@@ -122,7 +124,7 @@ __all__ = [
     "Verdict",
 ]
 
-_MODULES = ("names", "records", "evidence", "memory", "report")
+_MODULES = ("names", "records", "evidence", "memory", "reasons", "report")
 """From light to heavy, each with what the ones after it are made of."""
 
 

@@ -18,7 +18,9 @@ ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 SIDES: tuple[Side, Side] = ("base", "head")
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1
-"""Version of measurements.jsonl and report.json."""
+"""Version of measurements.jsonl."""
+REPORT_SCHEMA = 2
+"""Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.loop.steady)."""
 

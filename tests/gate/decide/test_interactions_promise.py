@@ -88,7 +88,7 @@ def rates(reports: int, change: float, threshold: float, effects: str, own: floa
         failed += any(j.regression.rejected for j in found.judged)
         if any(c.regression.rejected or c.improvement.rejected for c in found.crossed):
             proven += 1
-            told = explained(found, findings_of(found.judged, design))
+            told = explained(found, findings_of(found.judged, design, 1))
             only += any(i.only for i in told.interactions)
     return Rates(failed / reports, proven / reports, only / reports)
 
