@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test lint promise study evidence bench tools docs lock venv help
+.PHONY: demo test endtoend lint promise mutants study evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -10,11 +10,17 @@ demo: venv ## Gate a regression and a harmless change of a small real project (u
 test: venv ## Everything fast, in two processes
 	@$(PYTHON_ENV) -m pytest -n 2
 
+endtoend: venv ## What a user meets: pages of documentation, browsers, workflows, signals, real suites, installing
+	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools"
+
 lint: venv ## Linters and types
 	@scripts/check
 
 promise: venv ## The statistical promises, by simulation (slow)
 	@$(PYTHON_ENV) -m pytest -n 2 -m promise
+
+mutants: venv ## Break the code that verdicts rest on, 120 times, and count what the tests notice (an hour)
+	@$(PYTHON_ENV) -m scripts.mutants
 
 study: venv ## Measure and analyse the scheduler-latency example into docs/scheduler-latency (two minutes)
 	@$(PYTHON_ENV) examples/study.py
@@ -42,4 +48,4 @@ venv: # .venv for all of the above, made once for each change of the lock
 	@scripts/venv
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile

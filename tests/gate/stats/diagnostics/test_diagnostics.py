@@ -10,6 +10,7 @@ from scipy import stats
 
 from gate.model import Sample
 from gate.stats.diagnostics import lag_one, warnings
+from tests.support.seeds import seeds
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[Sample, Sample]
@@ -105,7 +106,7 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
 # --- each test against its textbook form, where a change is on the brink of being seen
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     base, head = quiet(rng, 4, 3, 7), quiet(rng, 6, 3, 7)
@@ -125,7 +126,7 @@ def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     assert [w for w in warnings(side(base), side(head), "s") if "second half" in w] == expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
     rng = np.random.default_rng([5, seed])
     builds = (3, 5, 4)
@@ -148,7 +149,7 @@ def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
     assert [w for w in found if w.split(":")[0] in OF_SESSIONS] == expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     rng = np.random.default_rng([1, seed])
     base, head = quiet(rng, 8, 2, 3), 3 * quiet(rng, 8, 2, 3)
@@ -161,7 +162,7 @@ def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     assert found == (expected if fit.pvalue < 0.01 else [])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
     rng = np.random.default_rng([2, seed])
     base, head = pair(rng, quiet(rng, 6, 5, 4), 1.1 * quiet(rng, 6, 5, 4), second=0.012)
@@ -179,7 +180,7 @@ def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
     assert found == (expected if p < 0.01 else [])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_with_one_execution_a_round_the_interaction_compares_rounds(seed: int) -> None:
     rng = np.random.default_rng([3, seed])
     base, head = pair(rng, quiet(rng, 9, 1, 4), quiet(rng, 9, 1, 4), second=0.025)
@@ -201,7 +202,7 @@ def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Arra
     return values
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng([4, seed])
     base, head = (50 + ar1(rng, (4, 3, 12), 0.4) for _ in range(2))
