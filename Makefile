@@ -30,11 +30,12 @@ study: venv ## Measure and analyse the scheduler-latency example into docs/sched
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
 	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
-bench: venv ## How fast perfgate itself is, against its peers, as ratios in one run
+bench: venv ## How fast perfgate itself is, as ratios in one run: against its peers, and a revision (AGAINST=REV)
 	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
 	@$(PYTHON_ENV) -m benchmarks.report
 	@$(PYTHON_ENV) -m benchmarks.study_quantiles
+	@$(PYTHON_ENV) -m benchmarks.against $(AGAINST)
 
 tools: venv ## Tests against the real external tools on this host
 	@scripts/tools

@@ -16,13 +16,12 @@ from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Path, Source, dotted, from_tables, has
 from gate.config.types import SUITES, Benchmark, Config
 from gate.model import SIDES, Side
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MeasuringChanged, RulesChanged
 
 _RULES = ("gate", "override", "accept", "plan")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
 _SETTABLE = ("gate", "plan", "build", "env", "study")
-
-
-WITHOUT_BASE = "base has no perfgate.toml: head's is used for both sides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Settings:
     sides: dict[Side, Config]
     rules: Config
     source: str
-    warnings: list[str]
+    warnings: list[AnyWarning]
     texts: dict[Side, Source]
     decisive: Source
     options: Source
@@ -72,15 +71,15 @@ def resolve(
     Raises:
         ConfigError: neither side has a config, or one that is wrong; both sides' files are validated.
     """
-    warnings: list[str] = []
+    warnings: list[AnyWarning] = []
     if config is not None:
         base, head, rules = config, config, "head"
     if base is None and head is None:
         raise ConfigError("", "no perfgate.toml here or at base; `perfgate init` writes one")
     if base is None:
-        warnings.append(WITHOUT_BASE)
+        warnings.append(BaseWithoutConfig())
     elif head is None:
-        warnings.append("head has no perfgate.toml: base's is used for both sides")
+        warnings.append(HeadWithoutConfig())
     sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
     options = from_tables(tables_of(sets), "--set")
     _refuse_other_instruments(sources, {side: parse(sources[side]) for side in SIDES})
@@ -94,10 +93,8 @@ def resolve(
     changed = _changed_rules(own)
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
-        warnings.append(f"head changes the rules ({', '.join(changed)}); in force are those of {in_force}")
-    warnings += [
-        f"head changes how {name} is measured: the sides may not be comparable" for name in _changed_measuring(sides)
-    ]
+        warnings.append(RulesChanged(tuple(changed), in_force))
+    warnings += map(MeasuringChanged, _changed_measuring(sides))
     merged = msgspec.structs.replace(
         decisive,
         build=sides["head"].build,

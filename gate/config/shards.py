@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gate.cli.values import Shard
-from gate.model import Run, UserError
+from gate.model import UserError
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
+    from gate.model import Run
+    from gate.model.warnings import AnyWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +82,17 @@ def session_seed(seed: int, session: int) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def part_warnings(plan: Plan) -> list[str]:
+def part_warnings(plan: Plan) -> list[AnyWarning]:
     """Say what several jobs cannot have of what one has."""
     from gate.config.types import Builds
+    from gate.model.warnings.setup import NoAutoPlan, NoEarlyStop
 
-    texts = []
+    told: list[AnyWarning] = []
     if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
-        texts.append(
-            f"several jobs do not stop early: each measures all {plan.builds.max} rounds that its budget allows"
-        )
+        told.append(NoEarlyStop(plan.builds.max))
     if plan.auto:
-        texts.append("plan.auto: the plan is as configured, since all jobs of a gate measure by one plan")
-    return texts
+        told.append(NoAutoPlan())
+    return told
 
 
 def refuse_other_part(past: Run, now: Run, folder: object) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 from gate.decide.design import Subject
 from gate.evidence.factors import pair, shown
 from gate.model import Run
-
-_NAMED = 3
+from gate.model.warnings.estimates import Combination, CombinationsLeftOut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +44,10 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrasts:
-    """All contrasts of a report; warnings: combinations that are left out of one, and why."""
+    """All contrasts of a report; warnings: combinations that are left out of one."""
 
     found: tuple[Contrast, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[CombinationsLeftOut, ...]
 
 
 def contrasts_of(subjects: Sequence[Subject], run: Run | None) -> Contrasts:
@@ -63,7 +62,7 @@ def contrasts_of(subjects: Sequence[Subject], run: Run | None) -> Contrasts:
             names = frozenset(case.factors)
             groups.setdefault((case.benchmark, case.metric, subject.statistic, names), []).append(subject)
     found: list[Contrast] = []
-    warnings: list[str] = []
+    warnings: list[CombinationsLeftOut] = []
     for group in groups.values():
         for factor in group[0].case.factors:
             crossed = _crossed(group, factor, run)
@@ -126,19 +125,16 @@ def _configured(run: Run | None, factor: str) -> list[Any]:
 
 def _left_out(
     strata: Collection[Mapping[Hashable, Subject]], factor: str, settings: Sequence[Any], *, whole: bool
-) -> tuple[str, ...]:
+) -> tuple[CombinationsLeftOut, ...]:
     """Name the combinations that lack a setting of the factor on one side or both."""
-    texts = []
+    left_out = []
     for own in strata:
         lacking = [setting for setting in settings if _key(setting) not in own]
         if lacking:
             subject = next(iter(own.values()))
-            others = [pair(name, value) for name, value in subject.case.factors.items() if name != factor]
-            texts.append(f"{', '.join(others)} lacks {factor}={', '.join(map(shown, lacking))}")
-    if not texts:
+            others = (pair(name, value) for name, value in subject.case.factors.items() if name != factor)
+            left_out.append(Combination(tuple(others), tuple(map(shown, lacking))))
+    if not left_out:
         return ()
-    subject = next(iter(next(iter(strata)).values()))
-    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
-    what = "compared without what was not measured on both sides" if whole else "not compared"
-    name = f"{subject.case.benchmark} {subject.case.metric}"
-    return (f"{name}, by {factor}: {what}: {'; '.join(texts[:_NAMED])}{more}",)
+    case = next(iter(next(iter(strata)).values())).case
+    return (CombinationsLeftOut(case.benchmark, case.metric, factor, whole, tuple(left_out)),)

@@ -9,6 +9,8 @@ from typing import Literal
 
 from gate.decide.design import Design, Subject
 from gate.model import Sample
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import Reduced, ratio_of, reduce
 from gate.stats.levels import Tops
 from gate.stats.prior import (
@@ -66,7 +68,7 @@ class Estimated:
     paired: bool
     moderation: Moderation | None
     hold: Hold
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
     @property
     def builds(self) -> int:
@@ -156,21 +158,13 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         paired=method == "fieller-paired",
         moderation=None,
         hold="",
-        warnings=(*reduced.warnings, *_lacking(shared.lacking)),
+        warnings=(*reduced.warnings, *([OneSidedSessions(shared.lacking)] if shared.lacking else [])),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return replace(found, reduced=replace(reduced, trouble="no-rounds"))
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
-
-
-def _lacking(sessions: Sequence[int]) -> tuple[str, ...]:
-    if not sessions:
-        return ()
-    named = ", ".join(map(str, sessions))
-    one = f"session {named} measured one side alone and does not count"
-    return (one if len(sessions) == 1 else f"sessions {named} measured one side alone and do not count",)
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:

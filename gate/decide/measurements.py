@@ -18,6 +18,7 @@ from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
 from gate.model import AfterRound, Execution, Look, Record, Report, Round, Run, UserError
+from gate.model.warnings.measured import SelectedOnly
 from gate.report.material import Material, material_of
 
 
@@ -57,14 +58,13 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     return Decided(decide(warned, policy), lambda: material_of(inputs, evidence, policy, options))
 
 
-def _selection(inputs: Inputs, options: RulesOptions) -> list[str]:
+def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
     """Warn where only a part of what was measured is decided: who looks for long enough finds a significant one."""
     measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, Execution)}
     selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
     if not options.benchmarks or len(selected) == len(measured):
         return []
-    part = f"{len(selected)} of {len(measured)} measured benchmarks are decided (--benchmark)"
-    return [f"{part}: the error level is shared over these alone, and the verdict is theirs and not the run's"]
+    return [SelectedOnly(len(selected), len(measured))]
 
 
 def looking(run: Run, config: Config) -> AfterRound | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
@@ -11,13 +12,13 @@ from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
-from gate.decide.findings import finding_of, ratio_interval, side_summary
+from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
 from gate.model import (
-    SCHEMA,
+    REPORT_SCHEMA,
     Case,
     Evidence,
     Family,
@@ -30,7 +31,9 @@ from gate.model import (
     ReportVerdict,
     RunFacts,
 )
-from gate.units import format_number
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.estimates import NoisyHost
+from gate.model.warnings.setup import ExpiredAccept, NothingRemembered
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -51,15 +54,17 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     contrasts = contrasts_of(subjects, evidence.run)
     design = design_of(evidence, policy, subjects, len(contrasts.found))
     walked = walk(subjects, design, contrasts.found)
-    told = explained(walked, [finding_of(judged, design) for judged in walked.judged])
+    size = _family_size(walked)
+    told = explained(walked, findings_of(walked.judged, design, size))
     findings = told.findings
     verdict = _report_verdict(findings, evidence, policy)
     gate = policy.config.gate
     return Report(
-        schema=SCHEMA,
+        schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
         summary=reasons.summary(verdict, findings, evidence, told.only),
+        stopped=_stopped(evidence, walked),
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
@@ -67,7 +72,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
-        family=Family(method=gate.family, size=_family_size(walked)),
+        family=Family(method=gate.family, size=size),
         findings=findings,
         interactions=told.interactions,
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
@@ -99,6 +104,16 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 
 def _family_size(walked: Walk) -> int:
     return sum(not j.estimated.exact for j in walked.judged) + sum(not c.exact for c in walked.crossed)
+
+
+def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
+    """Tell whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
+    done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    most = builds.get("max") if isinstance(builds, Mapping) else None
+    wanted = max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
+    settled = all(judged.settled for judged in walked.judged) if evidence.looks else False
+    return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
@@ -148,16 +163,15 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
     return MemoryFacts(findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor)
 
 
-def _memory_warnings(design: Design, walked: Walk) -> list[str]:
-    texts = []
+def _memory_warnings(design: Design, walked: Walk) -> list[AnyWarning]:
+    told: list[AnyWarning] = []
     if design.policy.config.gate.interval == "fieller-moderated" and design.memory is None:
-        texts.append(f"nothing is remembered of this host: intervals are {design.method} (`perfgate calibrate`)")
+        told.append(NothingRemembered(design.method))
     if design.memory is not None and design.moderate:
-        texts += design.memory.unused
+        told += typed(design.memory.unused)
     if walked.factor > _NOISY_HOST:
-        factor = format_number(walked.factor, 2)
-        texts.append(f"host noisier than calibrated, x {factor}: every interval allows for it")
-    return texts
+        told.append(NoisyHost(walked.factor))
+    return told
 
 
 def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
@@ -179,9 +193,9 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
     ]
 
 
-def _expired(policy: Policy) -> list[str]:
+def _expired(policy: Policy) -> list[ExpiredAccept]:
     return [
-        f"the accept of {a.benchmark} ended on {a.until.isoformat()} and no longer counts: remove it ({a.reason})"
+        ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
         for a in policy.config.accept
         if a.until < policy.today
     ]

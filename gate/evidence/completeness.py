@@ -13,8 +13,23 @@ from gate.evidence.factors import bound_factors, canonical, is_study, settings, 
 from gate.evidence.records import Located
 from gate.evidence.runs import parts_of
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
-
-_NAMED = 3
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import (
+    AfterLastLook,
+    BudgetRounds,
+    ExecutionsShort,
+    IdenticalBuilds,
+    IdenticalSides,
+    LooksIgnored,
+    NoBuildCommand,
+    OneTree,
+    PartShort,
+    PartsShort,
+    Perturbation,
+    RoundsShort,
+    SameBuilds,
+    TwoSessions,
+)
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,11 +166,11 @@ def round_warnings(
     config: Config,
     settled: Mapping[str, int],
     looks: Sequence[int],
-) -> list[str]:
+) -> list[AnyWarning]:
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
     if any(f.kind == "build" for f in failures):
         return []
-    warnings = []
+    warnings: list[AnyWarning] = []
     failed = {f.benchmark for f in failures}
     counts: dict[tuple[str, str], dict[Side, int]] = {}
     for e in executions:
@@ -164,9 +179,9 @@ def round_warnings(
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
-        warnings.append(f"the last look was after round {reached}: what was measured after it does not count")
+        warnings.append(AfterLastLook(reached))
     if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
-        warnings.append(f"{rounds.done} of {rounds.planned} planned rounds were measured")
+        warnings.append(RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
     per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")
     for (name, at), count in counts.items():
@@ -174,61 +189,53 @@ def round_warnings(
         each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
-            where = f"{name} at {at}" if at else name
-            warnings.append(f"{where}: base has {count['base']} executions and head {count['head']}, of {wanted}")
+            warnings.append(ExecutionsShort(name, at, count["base"], count["head"], wanted))
     return warnings
 
 
-def part_warnings(records: Sequence[Located], run: Run | None) -> list[str]:
+def part_warnings(records: Sequence[Located], run: Run | None) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot tell."""
-    planned, short = _planned_builds(run), []
+    planned = _planned_builds(run)
+    short: list[PartShort] = []
     for part in parts_of(records):
         done = len(_complete(part.executions))
         if planned is not None and part.compares and 0 < done < planned and not part.failures:
-            short.append(f"{part.name}: {done} of its {planned} rounds")
-    warnings = [f"measured of {'; '.join(short[:_NAMED])}{_more(short)}"] if short else []
+            short.append(PartShort(part.name, done, planned))
+    warnings: list[AnyWarning] = [PartsShort(tuple(short))] if short else []
     if len({r.record.session for r in records if isinstance(r.record, Execution)}) == 2:
-        warnings.append(
-            "2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so that "
-            "only large changes are called; a third session narrows the intervals most"
-        )
+        warnings.append(TwoSessions())
     return warnings
 
 
-def _more(texts: Sequence[str]) -> str:
-    return f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
-
-
-def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[str]:
+def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[AnyWarning]:
     """Say where the looks are not those of the plan, and where an interval takes no account of them."""
-    warnings = []
+    warnings: list[AnyWarning] = []
     planned = _planned_builds(run)
     if looks and planned is not None and looks[-1] < planned:
-        warnings.append(f"the budget leaves {looks[-1]} of {planned} rounds, by what the first one cost")
+        warnings.append(BudgetRounds(looks[-1], planned))
     if looks and config.gate.interval.startswith("bootstrap"):
-        warnings.append("a bootstrap interval takes no account of the looks of this run")
+        warnings.append(LooksIgnored())
     return warnings
 
 
-def build_warnings(builds: Sequence[Build], run: Run | None) -> list[str]:
+def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]:
     """Say where builds are byte-identical, and where there is no build command."""
-    warnings = []
+    warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
     for each in builds:
         treated.setdefault(settings(each.factors), []).append(each)
-    same = [text for at, own in treated.items() for text in _identical(own, at)]
+    same = tuple(each for at, own in treated.items() for each in _identical(own, at))
     if same:
-        advice = "[build] perturb and {seed} lay a program out anew where it is linked"
-        warnings.append(f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})")
+        warnings.append(IdenticalBuilds(same))
     if treated and all(_one_file(own) for own in treated.values()):
-        warnings.append("base and head are byte-identical: what differs between them is noise")
+        warnings.append(IdenticalSides())
     build = run.config.get("build", {}) if builds and run and run.config else {"command": "unknown"}
     if not build.get("command") and build.get("setup"):
-        warnings.append("set-up but no build command: all builds of a side are one tree, only the environment differs")
+        warnings.append(OneTree())
     elif not build.get("command"):
         perturbed = build.get("perturb", ["path", "environment"])
-        what = " and ".join(each for each in ("path", "environment") if each in perturbed)
-        warnings.append(f"no build command: the builds differ in {what or 'nothing'} only")
+        differing: tuple[Perturbation, ...] = ("path", "environment")
+        warnings.append(NoBuildCommand(tuple(each for each in differing if each in perturbed)))
     return warnings
 
 
@@ -239,11 +246,10 @@ def _hashes(builds: Sequence[Build], side: Side) -> _Hashes:
     return {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side}
 
 
-def _identical(builds: Sequence[Build], at: str) -> list[str]:
+def _identical(builds: Sequence[Build], at: str) -> list[SameBuilds]:
     """Name the sides of which all builds, with the same settings, are byte-identical."""
-    where = f" at {at}" if at else ""
     return [
-        f"all {count} builds of {side}{where}"
+        SameBuilds(count, side, at)
         for side in SIDES
         if (count := sum(b.side == side for b in builds)) > 1
         and len(hashes := _hashes(builds, side)) == 1

@@ -26,11 +26,13 @@ from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError, in_order, missing_parts, run_of, session_gaps
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
 from gate.units import to_base
 
 
-def steady_warning(executions: Sequence[Execution], metric: str) -> str | None:
-    """Say how many executions of a case reached no steady state; None where all did, or none was looked for.
+def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
+    """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
 
     executions: of both sides, all with values of the metric.
     """
@@ -38,14 +40,11 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> str | None:
     never = [(side, values) for side, values in measured if not values.steady]
     if not never:
         return None
-    by_side = " and ".join(f"{count} of {side}" for side in SIDES if (count := sum(s == side for s, _ in never)))
-    said = f"{len(never)} of {len(measured)} executions reached no steady state ({by_side}): all their values count"
-    if all(len(values.values) < FEWEST_FOR_STEADY for _, values in never):
-        said += f"; fewer than {FEWEST_FOR_STEADY} values cannot show one"
-    return said
+    of_base = sum(side == "base" for side, _ in never)
+    few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
+    return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
 
 
-_NAMED = 3
 CaseKey = tuple[str, str, str]
 """Benchmark, metric, factors as canonical JSON."""
 
@@ -69,7 +68,8 @@ def gather(
     rounds = rounds_of(records, run, looks)
     lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
     short = part_warnings(records, run)
-    records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
+    if select:
+        records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     refuse_duplicates(records)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     builds = [r.record for r in records if isinstance(r.record, Build)]
@@ -96,7 +96,7 @@ def gather(
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
         warnings=[
-            *(run.warnings if run else []),
+            *typed(run.warnings if run else ()),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *short,
@@ -110,21 +110,17 @@ def gather(
     )
 
 
-def _undecided_warnings(cases: Sequence[Case]) -> list[str]:
+def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:
     """Name the benchmarks of which nothing is decided, which would look like passing."""
     decided = {case.benchmark for case in cases if case.decided}
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
             metrics[case.benchmark].append(case.metric)
-    by_metrics: dict[str, list[str]] = defaultdict(list)
+    by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, own in metrics.items():
-        by_metrics[", ".join(dict.fromkeys(own))].append(name)
-    return [
-        f"nothing of {', '.join(names[:_NAMED])}{f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''} is "
-        f"decided: declare [benchmark.metric.NAME], or name it in [plan] metrics; there is {measured}"
-        for measured, names in by_metrics.items()
-    ]
+        by_metrics[tuple(dict.fromkeys(own))].append(name)
+    return [UndecidedBenchmarks(tuple(names), measured) for measured, names in by_metrics.items()]
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -170,6 +166,8 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
     empty = [m for m, metric in e.metrics.items() if not metric.values]
+    if e.metrics and not empty:
+        return []
     decided = [m for m in empty if is_decided(config, e.benchmark, m)]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []
@@ -192,7 +190,7 @@ class _Pairs(msgspec.Struct, frozen=True):
     cases: list[Case]
     failures: list[Failure]
     new: list[str]
-    warnings: list[str]
+    warnings: list[AnyWarning]
 
 
 def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str]) -> _Pairs:
@@ -220,7 +218,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
         if decided and lacking:
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:
-            found.warnings.extend(f"{benchmark}: {failure.status}" for failure in lacking)
+            found.warnings.extend(MetricMissing(benchmark, metric, factors, each.session or 0) for each in lacking)
             found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))

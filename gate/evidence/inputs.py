@@ -12,6 +12,8 @@ import msgspec
 
 from gate.evidence.records import Located, read
 from gate.model import UserError
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import TornLine
 
 MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
@@ -23,7 +25,7 @@ class Inputs(msgspec.Struct, frozen=True):
     """The records of all files, warnings about how they were read, and the files that have a name."""
 
     records: list[Located]
-    warnings: list[str]
+    warnings: list[AnyWarning]
     files: list[Path]
 
 
@@ -37,7 +39,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         RecordError: a bad line.
     """
     records: list[Located] = []
-    warnings: list[str] = []
+    warnings: list[AnyWarning] = []
     files: list[Path] = []
     for path in (part for given in paths for part in parts(given)):
         name, data = _bytes(path)
@@ -45,7 +47,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
             raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
         reading = read(name, data)
         if reading.torn:
-            warnings.append(f"{name}: its last line was cut off in the middle of a write and is left out")
+            warnings.append(TornLine(name))
         records += reading.records
         if path != "-":
             files.append(Path(name))

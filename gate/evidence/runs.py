@@ -16,6 +16,7 @@ from gate.config.source import Source, from_tables
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, UserError
+from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 
 MOST_PARTS = 4096
 """Shards times sessions; a job matrix has 256 at most, and each that is missing is a line of the report."""
@@ -94,8 +95,7 @@ def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) ->
     hosts = {(file.run.host or {}).get("fingerprint") for file in files}
     if not several and len(hosts) == 1 and all(file.run.memory == run.memory for file in files):
         return run
-    why = "it is of one session, and there are several" if several else "the files were measured apart"
-    warning = f"what is remembered of the host is not used: {why}"
+    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
     return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 

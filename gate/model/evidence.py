@@ -9,6 +9,7 @@ import msgspec
 
 from gate.model.names import Better
 from gate.model.records import Build, Failure, HostState, Run
+from gate.model.warnings import AnyWarning
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the policy wants a verdict, or only the numbers shown."""
     base: Sample
     head: Sample
-    warnings: list[str]
+    warnings: list[AnyWarning]
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,4 +72,4 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Time spent in builds and executions."""
     builds: list[Build]
     states: list[HostState]
-    warnings: list[str]
+    warnings: list[AnyWarning]

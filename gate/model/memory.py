@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from gate.model.warnings import AnyWarning
+
 
 class MeanSquare(msgspec.Struct, frozen=True, kw_only=True):
     """An estimated variance, divided by the squared mean (of ln q: as it is), and its degrees of freedom."""
@@ -50,10 +52,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Everything remembered that matches a run: chosen before it measures, and kept in its run line.
 
     contrast_nu, build_nu: degrees that say how far variances move from session to session on this machine, None for
-    infinitely many. unused: in words, what was remembered and does not match, and why.
+    infinitely many. unused: what was remembered and does not match, and why; a text is of an older perfgate.
     """
 
     findings: list[FindingMemory]
     contrast_nu: float | None
     build_nu: float | None
-    unused: list[str]
+    unused: list[AnyWarning | str]

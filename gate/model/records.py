@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 
 from gate.model.memory import Memory
-from gate.model.names import SCHEMA, Better, FailureKind, Index, Side
+from gate.model.names import SCHEMA, Better, FailureKind, Side
+from gate.model.warnings import AnyWarning
+
+Index = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +63,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The benchmarks each side is expected to measure."""
     commands: dict[str, str] | None = None
     """The command of each benchmark as head's file gives it."""
-    warnings: list[str] = []
-    """What the reader of the report must know from before measuring."""
+    warnings: list[AnyWarning | str] = []
+    """What the reader of the report must know from before measuring; a text is of an older or another program."""
     memory: Memory | None = None
     """The variance remembered from earlier runs on this machine; None: there is none."""
 

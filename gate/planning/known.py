@@ -20,11 +20,13 @@ from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
 from gate.memory.sessions import MEAN, costs_of
 from gate.model import Case, FindingMemory, Memory, Remembered, Run, Sample, UserError
+from gate.model.warnings import typed
 from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of
 from gate.stats.quantile import needed_values
 from gate.stats.remember import Repetitions, remember
+from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +202,12 @@ def from_memory(
         and found.statistic in metric_rules(config, found.benchmark, found.metric).statistics
     ]
     unknown = [name for name in benchmarks if name not in {_owner(config, f.benchmark) for f in findings}]
+    unused = typed(memory.unused)
     if not findings:
-        why = memory.unused[0] if memory.unused else "measure with `perfgate calibrate` first"
+        why = text(unused[0]) if unused else "measure with `perfgate calibrate` first"
         raise UserError(f"nothing is remembered of {_listed(unknown) or 'any benchmark'}: {why}")
     notes = [f"{_listed(unknown)}: nothing is remembered, so the plan leaves it out"] if unknown else []
-    notes += memory.unused
+    notes += map(text, unused)
     return _gathered(findings, costs, config, notes, origin, more=len(unknown))
 
 

@@ -12,6 +12,7 @@ from gate.config.types import Plan as PlanTable
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
+from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.known import Gathered, Known, from_memory
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
@@ -191,10 +192,10 @@ def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class AutoPlan:
-    """The [plan] that a check with `auto = true` measures by; None: as configured. sentence: why, for the report."""
+    """The [plan] that a check with `auto = true` measures by; None: as configured. why: for the report."""
 
     plan: PlanTable | None
-    sentence: str
+    why: PlannedFromMemory | PlannedAsConfigured
 
 
 def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str]) -> AutoPlan:
@@ -203,19 +204,16 @@ def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config,
     memory: as the run line keeps it. costs: by benchmark, of the newest session. benchmarks: those that both sides will
     measure. Wanted are half-widths of half the thresholds, within plan.budget.
     """
-    as_configured = "plan.auto: the plan is as configured,"
     if memory is None:
-        return AutoPlan(None, f"{as_configured} since nothing is remembered of this host")
+        return AutoPlan(None, PlannedAsConfigured(""))
     try:
         gathered = from_memory(memory, costs, config, benchmarks, "what is remembered of this host")
         found = planned(gathered, Wanted(None, None, None))
     except UserError as error:
-        return AutoPlan(None, f"{as_configured} since {error}")
+        return AutoPlan(None, PlannedAsConfigured(str(error)))
     plan = found.plan
     first, last = plan.looks[0], plan.looks[-1]
     builds: int | Builds = last if first == last else Builds(min=first, max=last)
     chosen = msgspec.structs.replace(config.plan, builds=builds, executions=plan.executions, iterations=plan.iterations)
-    counts = f"{last if first == last else f'{first} to {last}'} builds x {plan.executions} x {plan.iterations}"
-    reached = f"for {found.aim}" if plan.reached else f"the nearest to {found.aim} within the budget"
-    unknown = "".join(f"; {note}" for note in gathered.notes)
-    return AutoPlan(chosen, f"plan.auto: {counts} a side, {reached}, by what is remembered of this host{unknown}")
+    notes = tuple(gathered.notes)
+    return AutoPlan(chosen, PlannedFromMemory(first, last, plan.executions, plan.iterations, plan.reached, notes))

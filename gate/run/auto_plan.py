@@ -13,6 +13,7 @@ from gate.evidence.runs import config_of
 from gate.memory.entries import Costs, HistoryError
 from gate.memory.store import History
 from gate.model import Memory, Run
+from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run.memory import history_path, project_name
 from gate.run.project import Project
@@ -20,10 +21,10 @@ from gate.run.project import Project
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Planned:
-    """A project with the plan that it is measured by. sentences: why it is that plan, for the report."""
+    """A project with the plan that it is measured by. warnings: why it is that plan, for the report."""
 
     project: Project
-    sentences: tuple[str, ...]
+    warnings: tuple[PlannedFromMemory | PlannedAsConfigured, ...]
 
 
 def with_plan(
@@ -43,7 +44,7 @@ def with_plan(
     benchmarks = project.settings.benchmarks
     both = [name for name in benchmarks["head"] if name in benchmarks["base"]]
     found = auto_plan(memory, costs_here(option, project, host), config, both)
-    return Planned(project if found.plan is None else _replaced(project, found.plan), (found.sentence,))
+    return Planned(project if found.plan is None else _replaced(project, found.plan), (found.why,))
 
 
 def _replaced(project: Project, plan: Plan) -> Project:

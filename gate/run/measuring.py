@@ -16,13 +16,15 @@ import msgspec
 from gate import __version__
 from gate.cli.groups import MeasureOptions
 from gate.codes import Exit
-from gate.config.resolve import WITHOUT_BASE
 from gate.config.rules import is_single
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, BuildTable, Config
 from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, Failure, HostState, Run, Side, UserError
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.hosts import UnfitHost
+from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run import folder
 from gate.run.auto_plan import Planned, with_plan
 from gate.run.memory import Recalled, recall_memory
@@ -30,6 +32,7 @@ from gate.run.plan_warnings import most_builds, plan_warnings
 from gate.run.progress import Progress
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, Treated, gated
+from gate.words.warnings import text
 from harness.build.builder import Recipe, TreeBuilder
 from harness.build.perturb import make_shims
 from harness.host.facts import facts
@@ -69,9 +72,9 @@ def refuse_unfit(problems: Sequence[str]) -> None:
         )
 
 
-def unfit_warnings(problems: Sequence[str]) -> list[str]:
-    """Put problems into words for the run line; for a command without --strict."""
-    return [f"the host was unfit when measuring began: {problem}" for problem in problems]
+def unfit_warnings(problems: Sequence[str]) -> list[UnfitHost]:
+    """Return problems as warnings of the run line; for a command without --strict."""
+    return [UnfitHost(problem) for problem in problems]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ def prepare(
             *run.warnings,
             *instruments.warnings,
             *recalled.warnings,
-            *planned.sentences,
+            *planned.warnings,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
@@ -188,7 +191,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         commands={
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
-        warnings=settings.warnings,
+        warnings=list(settings.warnings),
     )
 
 
@@ -239,7 +242,7 @@ def execute(
         unfit = unfit_warnings(standing_problems())
         job = replace(job, run=_with_warnings(job.run, unfit))
         if not quiet:
-            err.writelines(f"perfgate: warning: {warning}\n" for warning in unfit)
+            err.writelines(f"perfgate: warning: {text(warning)}\n" for warning in unfit)
         ended(_measure(job, options, sources, err, quiet=quiet, after_round=after_round))
         return then()
 
@@ -330,7 +333,7 @@ def _hint(project: Project) -> Hint:
 
     def hint(failure: Failure, unstarted: bool) -> str | None:
         found = missing(failure, unstarted)
-        if failure.side == "base" and WITHOUT_BASE in project.settings.warnings:
+        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
             first = "base has no perfgate.toml, and may lack what head adds: then nothing can be compared yet"
             return f"{first}; put perfgate.toml and its benchmarks on the default branch, the next change is gated"
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
@@ -344,7 +347,7 @@ def _hint(project: Project) -> Hint:
     return hint
 
 
-def _with_warnings(run: Run, more: Iterable[str]) -> Run:
+def _with_warnings(run: Run, more: Iterable[AnyWarning]) -> Run:
     return msgspec.structs.replace(run, warnings=[*run.warnings, *more])
 
 

@@ -24,6 +24,8 @@ from gate.memory.entries import Entry, HistoryError, Session, Setup
 from gate.memory.sessions import learn, setup_of, setups_of
 from gate.memory.store import History, path_of
 from gate.model import FindingMemory, Memory, Record, Run, UserError
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.select import of_rounds
@@ -32,7 +34,6 @@ from harness.source.repository import Repository
 
 SESSIONS = 10
 """Sessions of a kind that a run takes along for each finding: with more a memory is worth next to nothing more."""
-_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Recalled:
     """
 
     memory: Memory | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
 
 def history_path(option: Path | None, project: Project) -> Path:
@@ -97,7 +98,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
             mine = history.of_project(project_name(project.repository))
             here = history.of_host(str(host.get("fingerprint")))
     except HistoryError as error:
-        return Recalled(None, (f"what is remembered of this host is not used: {error}",))
+        return Recalled(None, (HistoryUnusable(str(error)),))
     if not mine:
         return Recalled(None, ())
     return Recalled(_memory(mine, here, project.settings, host), ())
@@ -106,7 +107,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
 def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
     sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
     usable: list[Entry] = []
-    unused: dict[str, list[str]] = defaultdict(list)
+    unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
         own = [entry for entry in mine if entry.learned.benchmark == name]
         setups = [setup_of(known, config, name) for config, known in sides]
@@ -122,7 +123,7 @@ def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, ho
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[f"what is remembered of {_names(names)} is not used: {reason}" for reason, names in unused.items()],
+        unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
     )
 
 
@@ -131,37 +132,17 @@ def _fits(entry: Entry, setups: Sequence[Setup | None], host: Mapping[str, objec
     return same_host and all(entry.learned.setup == setup for setup in setups)
 
 
-def _why_not(newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]) -> str:
+def _why_not(
+    newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]
+) -> MemoryOfOtherMachine | MemoryOfOtherSetup:
+    """Say why an entry is not used, of benchmarks that are named later."""
     if newest.session.fingerprint != host.get("fingerprint"):
-        differing = differences(newest.session.host, host)
-        return f"measured on another machine ({'; '.join(differing) or 'of another make'})"
+        return MemoryOfOtherMachine((), tuple(differences(newest.session.host, host)))
     if any(setup != setups[0] for setup in setups):
-        return "base and head are measured in different ways"
-    was, is_ = newest.learned.setup, setups[0]
-    names = {
-        "command": "its command",
-        "instrument": "its instrument",
-        "warmup": "its warm-up",
-        "build": "[build] command",
-        "conditions": "its conditions",
-    }
-    return "; ".join(
-        f"{words} was {_shown(getattr(was, name))}, is {_shown(getattr(is_, name))}"
-        for name, words in names.items()
-        if getattr(was, name) != getattr(is_, name)
-    )
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "none"
-    text = str(value)
-    return f"`{text if len(text) <= 60 else text[:59] + '…'}`" if isinstance(value, str) else text
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return ", ".join(names[:_NAMES]) + more
+        return MemoryOfOtherSetup((), ())
+    was, now = newest.learned.setup, setups[0]
+    both = ((name, getattr(was, name), getattr(now, name)) for name in Setup.__struct_fields__)
+    return MemoryOfOtherSetup((), tuple(Differing(*each) for each in both if each[1] != each[2]))
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

@@ -6,37 +6,39 @@ from gate.commands.init.detect.found import PLACEHOLDER
 from gate.config.types import Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import (
+    FewBuilds,
+    FewBuildsForBootstrap,
+    FewIterationsForSteady,
+    NoLooksByBootstrap,
+    Placeholder,
+)
 from gate.stats.quantile import needed_values
 from gate.words.numbers import plural
 
 
-def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[str]:
+def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[AnyWarning]:
     """Say what the rules and the plan ask for that cannot come out of it.
 
     memory: what is remembered of the machine. sessions: how often all of the plan is measured.
     """
-    unedited = [
-        f'benchmark "{PLACEHOLDER}" is what `perfgate init` wrote for want of a better one: put your own program there'
-        for b in rules.benchmark
-        if b.name == PLACEHOLDER
-    ]
+    unedited = [Placeholder(b.name) for b in rules.benchmark if b.name == PLACEHOLDER]
     return [*unedited, *_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
 
 
-def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[str]:
+def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[AnyWarning]:
     builds, needed = most_builds(rules.plan), rules.gate.min_builds
-    texts = []
+    told: list[AnyWarning] = []
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
-        of = " of what is not remembered of this host" if moderates else ""
         exact = any(b.instrument == "callgrind" or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
-        but = " but of exact counts" if exact else ""
-        texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of}{but} is called")
+        told.append(FewBuilds(builds, needed, moderates, exact))
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
-        texts.append(f"a bootstrap interval decides from {BOOTSTRAP_BUILDS} builds on, the plan has {builds}")
+        told.append(FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
-        texts.append(f"bootstrap intervals have no looks: all {builds} rounds are measured")
-    return texts
+        told.append(NoLooksByBootstrap(builds))
+    return told
 
 
 def quantile_warnings(rules: Config) -> list[str]:
@@ -58,13 +60,12 @@ def quantile_warnings(rules: Config) -> list[str]:
     return texts
 
 
-def _steady_warnings(rules: Config) -> list[str]:
+def _steady_warnings(rules: Config) -> list[FewIterationsForSteady]:
     # a program that writes its own values may write more of them
     names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
     if not names or rules.plan.iterations >= FEWEST_FOR_STEADY:
         return []
-    few = f"plan.iterations = {rules.plan.iterations} cannot show a steady state, which needs {FEWEST_FOR_STEADY}"
-    return [f'{", ".join(names)}: warmup = "auto": {few}']
+    return [FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY)]
 
 
 def most_builds(plan: Plan) -> int:

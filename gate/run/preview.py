@@ -16,7 +16,9 @@ from gate.run.measuring import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
 from gate.run.treatments import named
 from gate.units import format_duration
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
+from gate.words.reports import commit
+from gate.words.warnings import texts
 from harness.loop.schedule import Round
 from harness.loop.steps import canonical
 
@@ -115,7 +117,7 @@ class _Times:
 def write_schedule(job: Job, out: TextIO) -> None:
     """Print the whole schedule, a line a step."""
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
-    out.writelines(f"warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
+    out.writelines(f"warning: {warning}\n" for warning in (*texts(job.run.warnings), *forecast(job)))
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
         out.writelines(

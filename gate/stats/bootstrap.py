@@ -11,13 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from gate.model import Sample
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import (
+    FewUnits,
+    FlatResampling,
+    ImpreciseLimits,
+    NoiseCountedTwice,
+    NoSpread,
+    OneUnit,
+    UndefinedResamples,
+    Unit,
+)
 from gate.stats.bootstrap_sessions import Pairing, pairing
 from gate.stats.picks import Floats
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.special import ndtr, ndtri
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -142,7 +153,7 @@ class BootstrapRatio:
     replicates of head/base and of head - base; None when nothing is known of the variance (fewer than two top units on
     a side, or all resamples equal). replicates: their number. monte_carlo_error: the largest standard error of a limit
     of the ratio, over the alphas it was made for; None when nothing is known, or one of them needs more replicates for
-    limits. warnings: what a reader of the interval must know, in words.
+    limits. warnings: what a reader of the interval must know.
     """
 
     x: float
@@ -151,7 +162,7 @@ class BootstrapRatio:
     difference: Distribution | None
     replicates: int
     monte_carlo_error: float | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
     @property
     def df(self) -> None:
@@ -195,14 +206,13 @@ def bootstrap_ratio(
     """
     pairs = pairing(base, head, scheme) if sessions else None
     of = _apart(base, head, scheme, seed, sessions=sessions) if pairs is None else _together(pairs, seed)
-    unit = "session" if sessions else "build"
+    unit: Unit = "session" if sessions else "build"
     if min(map(len, of.units)) < 2:
-        reason = f"one {unit} a side: what differs between {unit}s is not known"
-        return BootstrapRatio(of.x, of.y, None, None, 0, None, (reason,))
+        return BootstrapRatio(of.x, of.y, None, None, 0, None, (OneUnit(unit),))
     most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
     means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
     if all(each.min() == each.max() for each in means):
-        return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, ("no spread: all resamples are equal",))
+        return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, (NoSpread(),))
     ratio = _distribution(of.ratio, means, of.units, bca=bca)
     difference = _distribution(of.difference, means, of.units, bca=bca)
     error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
@@ -316,27 +326,25 @@ def _acceleration(jackknife: list[Floats]) -> float:
     return a if math.isfinite(a) else 0.0
 
 
-def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: str) -> Iterator[str]:
+def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: Unit) -> Iterator[AnyWarning]:
     """Yield what is known to be wrong with intervals by this scheme from data like this."""
     if scheme == "FLAT":
-        yield f"FLAT takes all values for independent: too narrow where executions or {unit}s differ"
+        yield FlatResampling(unit)
         return
     n = min(map(len, tops))
     top = sum(side.var(ddof=1) / len(side) for side in tops)
     if scheme == "RRR" and sum(side.var() for side in means) > _WIDE * top:
-        yield "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"
+        yield NoiseCountedTwice()
     elif n < _FEW:
-        yield f"a bootstrap over {n} {unit}s may cover only 80-90% where 95% is promised"
+        yield FewUnits(n, unit)
 
 
-def _of_replicates(ratio: Distribution, alphas: Sequence[float]) -> Iterator[str]:
+def _of_replicates(ratio: Distribution, alphas: Sequence[float]) -> Iterator[AnyWarning]:
     """Yield what the replicates do not tell."""
     if ratio.undefined:
-        share = f"{ratio.undefined} of {ratio.replicates} resamples"
-        yield f"base's mean is not above 0 in {share}, which count against both limits"
+        yield UndefinedResamples(ratio.undefined, ratio.replicates)
     for alpha in dict.fromkeys(alphas):
         if _worst(ratio, [alpha]) <= 1:
             continue
         error = max(error for _, error in ratio.errors(alpha))
-        known = f"known to ±{200 * error:.1f}% only" if error < math.inf else "not known"
-        yield f"{100 * (1 - alpha):.6g}% limits {known}: {ratio.replicates} replicates"
+        yield ImpreciseLimits(1 - alpha, 2 * error if error < math.inf else None, ratio.replicates)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from gate.model import Sample
-from gate.stats.levels import LevelVariance, Tops, summarize, tops_of
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
+from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
 from gate.stats.select import measured_together
@@ -58,7 +61,7 @@ class Reduced:
     exact: bool
     trouble: Trouble
     shortage: Shortage | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
 
 def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
@@ -70,24 +73,24 @@ def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessio
     """
     sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
-    spread = _exact_spread(base, head, x, y) if exact else ""
-    warnings = (f"declared exact, but {spread}: treated as measured",) if spread else ()
-    is_exact = exact and not spread
+    differing = _differing(base, head, x, y) if exact else None
+    warnings = (NotExact(differing),) if differing else ()
+    is_exact = exact and not differing
     if tau is not None and not is_exact:
         return _quantile(base, head, tau, warnings, sessions=sessions)
     trouble = _trouble(base, head, x, y, exact=is_exact)
     return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
 
 
-def _exact_spread(base: Sample, head: Sample, x: Tops, y: Tops) -> str:
-    """Say what speaks against comparing as numbers; "" where each session has one value a side, all the same ratio."""
+def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values", "ratio"] | None:
+    """Name what differs and should not; None where each session has one value a side, all the same ratio."""
     if x.gap > 0 or y.gap > 0:
-        return "it shows spread"
+        return "values"
     if not _of_sessions(x) or not (_spread(x) or _spread(y)):
-        return ""
+        return None
     if not measured_together(base, head):
-        return "it shows spread"
-    return "" if _one_ratio(x, y) else "its ratio differs from session to session"
+        return "values"
+    return None if _one_ratio(x, y) else "ratio"
 
 
 def _of_sessions(tops: Tops) -> bool:
@@ -142,7 +145,7 @@ def _squares(value: float) -> bool:
     return value == 0 or 1e-70 < abs(value) < 1e70
 
 
-def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...], *, sessions: bool) -> Reduced:
+def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
     pair = quantile_pair(base, head, tau, sessions=sessions)
     if pair is None:
         trouble: Trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else "zero-quantile"
@@ -157,16 +160,12 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[str, ...],
         return Reduced(x, y, values[0], values[1], False, "overflow", None, warnings)
     trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
     if pair.cut:
-        warnings = (*warnings, "builds differ in their number of values: cut to the smallest by whole executions")
+        warnings = (*warnings, BuildsCut())
     if pair.unlike:
-        warnings = (
-            *warnings,
-            "builds differ by more than 1.5 times in their number of values, which biases a quantile",
-        )
+        warnings = (*warnings, BuildsUnlike())
     executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
     if executions < _FEWEST_EXECUTIONS and not trouble:
-        count = f"{executions} execution{'s' if executions > 1 else ''}"
-        warnings = (*warnings, f"the quantile of a build rests on {count}: what differs between them is hardly seen")
+        warnings = (*warnings, FewExecutions(executions))
     tops = (pair.base.tops, pair.head.tops)
     x_value, y_value = (math.exp(side.mean) for side in tops)
     shortage = Shortage(has, needs)
@@ -183,6 +182,16 @@ def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
     # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
     s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
     return (LevelVariance("session" if sessions else "build", s2, math.nan),)
+
+
+def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:
+    """Return level_variances of each sample, those of means in as few arrays as there are shapes."""
+    of_means = [i for i, each in enumerate(tops) if not each.log]
+    many = variances_of_all([samples[i] for i in of_means], [_of_sessions(tops[i]) for i in of_means])
+    known = dict(zip(of_means, many, strict=True))
+    return [
+        known[i] if i in known else level_variances(*both) for i, both in enumerate(zip(samples, tops, strict=True))
+    ]
 
 
 def ratio_of(reduced: Reduced, method: Method) -> Ratio:

@@ -1,1 +1,1 @@
-"""Findings, reasons, warnings and numbers in words: the only English about results."""
+"""The sentences about results: what decide and statistics say as types with numbers stands here in English."""

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from gate.model.warnings.setup import Differing
+
 UNKNOWN = "unknown"
 
 Facts = dict[str, str | int]
@@ -51,17 +53,15 @@ def fingerprint(known: Facts) -> str:
     return hashlib.sha256(json.dumps(list(_comparable(known).values())).encode()).hexdigest()
 
 
-def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    """Name in words what makes two machines not comparable: "cpu was X, is Y"; empty where their fingerprints agree.
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[Differing]:
+    """Name what makes two machines not comparable; empty where their fingerprints agree.
 
     before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
     "unknown".
     """
     was, is_ = _comparable(before), _comparable(now)
     return [
-        f"{name} was {_worded(name, was[name])}, is {_worded(name, is_[name])}"
-        for name in was
-        if was[name] != is_[name]
+        Differing(name, _worded(name, was[name]), _worded(name, is_[name])) for name in was if was[name] != is_[name]
     ]
 
 

@@ -44,7 +44,7 @@ _OPTIONS = (
 class Callgrind:
     """Counts by the valgrind at an absolute path.
 
-    fixed: what keeps addresses the same in each execution (setarch -R), or nothing. warning: what the counts lack
+    fixed: what keeps addresses the same in each execution (setarch -R), or nothing. limits: what the counts lack
     then, in one line; "" when nothing.
 
     An execution is one run of the command and gives one value, whatever iterations and warmup say: the count is the
@@ -55,7 +55,7 @@ class Callgrind:
     path: str
     version: str
     fixed: tuple[str, ...]
-    warning: str
+    limits: str
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
@@ -124,7 +124,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
 
 
 _MOVING = (
-    "callgrind: addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
+    "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
     "equal runs may differ a little"
 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import InstrumentLimits, SpawnInstead
 from harness.errors import InstrumentError
 from harness.instruments.callgrind import Callgrind, find_callgrind
 from harness.instruments.common import Instrument
@@ -35,7 +37,7 @@ class Instruments:
     """The instruments of a run by the name in the configuration, and what the reader must know about them."""
 
     by_name: Mapping[str, Instrument]
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
     versions: Mapping[str, str]
     """Of the external tools that measure, by name."""
 
@@ -50,7 +52,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
     """
     by_name: dict[str, Instrument] = {"values": Values(), "spawn": Spawn()}
     by_name |= {name: SuiteInstrument(tool()) for name, tool in _TOOLS.items() if name in wanted}
-    warnings: list[str] = []
+    warnings: list[AnyWarning] = []
     versions: dict[str, str] = {}
     if "hyperfine" in wanted:
         hyperfine = find_hyperfine(caller)
@@ -59,7 +61,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
             versions["hyperfine"] = ".".join(map(str, hyperfine.version))
         else:
             by_name["hyperfine"] = by_name["spawn"]
-            warnings.append(f"{hyperfine}: measured with the built-in spawn")
+            warnings.append(SpawnInstead(hyperfine))
     finders: dict[str, Callable[[Mapping[str, str]], PerfStat | Callgrind | str]]
     finders = {"perf_stat": find_perf, "callgrind": find_callgrind}
     for name in sorted(finders.keys() & set(wanted)):
@@ -68,5 +70,5 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
             raise InstrumentError(f'instrument = "{name}": {found}')
         by_name[name] = found
         versions[name] = found.version
-        warnings += [found.warning] if found.warning else []
+        warnings += [InstrumentLimits(name, found.limits)] if found.limits else []
     return Instruments(by_name, tuple(warnings), versions)

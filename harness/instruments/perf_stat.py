@@ -51,14 +51,14 @@ class _Result(msgspec.Struct):
 class PerfStat:
     """Counts by the perf at an absolute path.
 
-    events: those that this machine counts, by perf's names. warning: which are left out or partial, and why, in one
+    events: those that this machine counts, by perf's names. limits: which are left out or partial, and why, in one
     line; "" when nothing is.
     """
 
     path: str
     version: str
     events: tuple[str, ...]
-    warning: str
+    limits: str
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
@@ -91,7 +91,7 @@ class PerfStat:
                 perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
                 for run in range(result.runs)
             ]
-            return metrics(benchmark, _series(counted), self.warning or _lost(counted))
+            return metrics(benchmark, _series(counted), f"perf_stat {self.limits}" if self.limits else _lost(counted))
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
@@ -198,10 +198,10 @@ def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.C
     )
     if not set(taken) - {"duration_time"}:
         return "perf counts nothing on this machine"
-    return PerfStat(path, version, taken, _warning(counted, absent))
+    return PerfStat(path, version, taken, _limits(counted, absent))
 
 
-def _warning(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
+def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
     reasons: dict[str, list[str]] = {}
     for name, why in absent.items():
         reasons.setdefault(why, []).append(name)
@@ -212,4 +212,4 @@ def _warning(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
         parts.append(f"counts {' and '.join(partial)} outside the kernel only (perf_event_paranoid: {_paranoid()})")
     if counted.shared:
         parts.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
-    return f"perf_stat {'; '.join(parts)}" if parts else ""
+    return "; ".join(parts)

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gate.model import Commit, Side
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
 from harness.source.repository import Repository, refuse_several
 from harness.source.snapshot import working_tree
@@ -34,7 +36,7 @@ class Sources:
     base: Source
     head: Source
     explanation: str
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
     def of(self, side: Side) -> Source:
         """Give one side."""
@@ -45,7 +47,7 @@ class Sources:
 class _Choice:
     source: Source
     reason: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnyWarning, ...] = ()
 
 
 def resolve(
@@ -96,13 +98,12 @@ def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -
 
 def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
     found = _find(repository, ref, "base")
-    warnings = []
+    warnings: tuple[AnyWarning, ...] = ()
     if not repository.shallow and found.commit.sha != head.commit.sha:
         extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
         if extra != "0":
-            commits = f"{extra} commit{'s' if extra != '1' else ''}"
-            warnings.append(f"base ({ref}) has {commits} that head lacks: their effect counts as a change by head")
-    return _Choice(found, f"{found.commit.ref} as given", tuple(warnings))
+            warnings = (BaseAhead(ref, int(extra)),)
+    return _Choice(found, f"{found.commit.ref} as given", warnings)
 
 
 def _find(repository: Repository, ref: str, option: str) -> Source:

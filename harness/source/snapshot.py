@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import DirtySubmodule, EmbeddedRepository
 from harness.errors import SourceError
 from harness.source.git import Git
 from harness.source.repository import Repository, files_at
@@ -38,7 +40,7 @@ class WorkingTree:
     """What the working tree holds beyond HEAD; snapshot is None when that is nothing."""
 
     snapshot: Snapshot | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
 
 def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
@@ -57,19 +59,19 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> Wor
         advice = "resolve and `git add` them, or name a commit with --head"
         raise SourceError(f"the checkout has unmerged files ({_some(unmerged)}): {advice}")
     others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
-    warnings = [*_dirty_submodules(status), *_embedded(others)]
+    warnings: tuple[AnyWarning, ...] = (*_dirty_submodules(status), *_embedded(others))
     untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
     if not status and not untracked:
-        return WorkingTree(None, tuple(warnings))
+        return WorkingTree(None, warnings)
     with _temporary_index(git) as index:
         _copy_index(git, Path(index.environment["GIT_INDEX_FILE"]))
         _add(index, untracked)
         tree = index.line("write-tree")
     if tree == git.line("rev-parse", "HEAD^{tree}"):
-        return WorkingTree(None, tuple(warnings))
+        return WorkingTree(None, warnings)
     revision = _commit(git, tree, "HEAD", "perfgate: the working tree")
     changed = len(git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
-    return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), tuple(warnings))
+    return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), warnings)
 
 
 def _below(name: str, paths: Collection[str]) -> bool:
@@ -138,18 +140,18 @@ def _commit(git: Git, tree: str, parent: str, message: str) -> str:
     return git.seeing(**identity).line("commit-tree", tree, "-p", parent, "-m", message)
 
 
-def _dirty_submodules(status: Sequence[str]) -> Iterator[str]:
+def _dirty_submodules(status: Sequence[str]) -> Iterator[DirtySubmodule]:
     for entry in status:
         # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
         fields = entry.split(" ", 8)
         if len(fields) == 9 and fields[2].startswith("S") and fields[2][2:] != "..":
-            yield f"submodule {fields[8]} has changes that are not committed: its commit is measured without them"
+            yield DirtySubmodule(fields[8])
 
 
-def _embedded(others: Sequence[str]) -> Iterator[str]:
+def _embedded(others: Sequence[str]) -> Iterator[EmbeddedRepository]:
     for name in others:
         if name.endswith("/"):
-            yield f"{name} is a repository of its own and no submodule: it is measured on neither side"
+            yield EmbeddedRepository(name)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gate.model import SIDES, Side
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import LfsPointers
 from harness.errors import SourceError
 from harness.source import submodules
 from harness.source.git import Git
@@ -90,9 +92,9 @@ class Trees:
         self._shared = shared
         self._trees: dict[tuple[Side, str], Path] = {}
         self._git = _without_missing_lfs(repository)
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: tuple[AnyWarning, ...] = ()
         if self._git is not repository.git:
-            self.warnings = ("files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",)
+            self.warnings = (LfsPointers(),)
 
     def make(self, side: Side, name: str = "", variant: str = "") -> Path:
         """Check a side out afresh, in place of its tree so far, and give its project directory.

@@ -73,7 +73,7 @@ def test_a_change_of_the_command_is_named(project: Project, tmp_path: Path) -> N
     project.commit()
     done = project.perfgate("check", PERFGATE_HISTORY=history)
     assert done.returncode == 0, done.stderr
-    (warning,) = [w for w in project.report()["warnings"] if "is not used" in w]
+    (warning,) = [w["text"] for w in project.report()["warnings"] if w["kind"] == "memory-of-other-setup"]
     assert "its command was `python3 bench.py {output}`, is `python3 ./bench.py {output}`" in warning
     assert project.report()["findings"][0]["memory"] is None
 
@@ -82,7 +82,7 @@ def test_a_broken_history_never_fails_a_check(project: Project, tmp_path: Path) 
     (tmp_path / "h").write_text("junk" * 100)
     done = project.perfgate("check", PERFGATE_HISTORY=str(tmp_path / "h"))
     assert done.returncode == 0, done.stderr
-    (warning,) = [w for w in project.report()["warnings"] if "history" in w]
+    (warning,) = [w["text"] for w in project.report()["warnings"] if w["kind"] == "history-unusable"]
     assert "is damaged, or no history of perfgate" in warning
     done = project.perfgate("calibrate", PERFGATE_HISTORY=str(tmp_path / "h"))
     assert done.returncode == 2

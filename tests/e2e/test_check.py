@@ -382,7 +382,7 @@ def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     found = project.report()
     rounds = found["run"]["rounds"]
     assert 1 <= rounds["done"] < rounds["planned"] == 5
-    assert f"{rounds['done']} of 5 planned rounds were measured" in found["warnings"]
+    assert f"{rounds['done']} of 5 planned rounds were measured" in [each["text"] for each in found["warnings"]]
     # whole rounds only
     assert len(project.executions()) == rounds["done"] * 4
 

@@ -62,10 +62,10 @@ def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
     by_name = {f["benchmark"]: f for f in found["findings"]}
     assert by_name["slow"]["verdict"] == "regression"
     assert (by_name["slow"]["decided_at"]["look"], by_name["slow"]["decided_at"]["looks"]) == (2, 4)
-    assert any("stopped at round 5 of 8" in text for text in by_name["slow"]["warnings"])
+    assert [(w["round"], w["of"]) for w in by_name["slow"]["warnings"] if w["kind"] == "early-stop"] == [(5, 8)]
     assert (by_name["same"]["verdict"], by_name["same"]["decided_at"]["look"]) == ("unchanged", 1)
     assert by_name["noisy"]["verdict"] == "inconclusive"
-    assert not any("rounds were measured" in text or "executions" in text for text in found["warnings"])
+    assert not {"rounds-short", "executions-short"} & {each["kind"] for each in found["warnings"]}
     # the same file decides the same, wherever it is
     again = project.perfgate("decide", ".perfgate", "--json", "-")
     assert json.loads(again.stdout)["findings"] == found["findings"]
@@ -77,7 +77,7 @@ def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None
     assert "nothing more to measure" in done.stderr
     assert project.report()["run"]["rounds"] == {"done": 4, "planned": 8}
     # what this machine did meanwhile is not of the gate
-    warnings = [text for text in project.report()["warnings"] if not text.startswith("host: ")]
+    warnings = [each["text"] for each in project.report()["warnings"] if not each["text"].startswith("host: ")]
     assert warnings == ["no build command: the builds differ in path and environment only"]
 
 

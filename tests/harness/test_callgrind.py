@@ -109,10 +109,10 @@ def test_a_host_that_cannot_fix_addresses(tmp_path: Path) -> None:
     found = find_callgrind(refused)
     assert isinstance(found, Callgrind)
     assert found.fixed == ()
-    assert "addresses cannot be fixed here" in found.warning
+    assert "addresses cannot be fixed here" in found.limits
     fixed = find_callgrind(install(tmp_path / "bin", setarch='#!/bin/sh\nshift 2\nexec "$@"\n'))
     assert isinstance(fixed, Callgrind)
-    assert (fixed.fixed[2], fixed.warning) == ("-R", "")
+    assert (fixed.fixed[2], fixed.limits) == ("-R", "")
 
 
 def test_a_valgrind_that_is_absent_or_fails(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
+from gate.model.warnings.setup import SpawnInstead
 from gate.units import Duration
 from harness.instruments.choose import choose
 from harness.instruments.common import Context, Unusable
@@ -135,7 +136,7 @@ def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> No
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
     assert isinstance(chosen.by_name["spawn"], Spawn)
     assert isinstance(chosen.by_name["values"], Values)
-    assert chosen.warnings == ("hyperfine is not installed: measured with the built-in spawn",)
+    assert chosen.warnings == (SpawnInstead("hyperfine is not installed"),)
 
 
 def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path: Path) -> None:

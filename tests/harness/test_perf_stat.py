@@ -143,11 +143,11 @@ def test_what_the_host_counts(tmp_path: Path) -> None:
     whole = fake(tmp_path)
     assert whole.version == "6.1.187"
     assert whole.events == ("duration_time", "task-clock", "page-faults", "context-switches")
-    assert whole.warning == "perf_stat leaves out cycles and instructions (not supported on this machine)"
+    assert whole.limits == "leaves out cycles and instructions (not supported on this machine)"
     user = fake(tmp_path, "user")
     assert user.events == ("duration_time", "task-clock", "page-faults")
-    assert "context-switches (without the right to count the kernel on this machine)" in user.warning
-    assert "counts page-faults outside the kernel only" in user.warning
+    assert "context-switches (without the right to count the kernel on this machine)" in user.limits
+    assert "counts page-faults outside the kernel only" in user.limits
     assert fake(tmp_path, "hybrid").events == ("duration_time", "task-clock", "cycles", "instructions")
 
 

@@ -23,6 +23,7 @@ from gate.memory.entries import HistoryError
 from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Run, UserError
+from gate.model.warnings import typed
 from gate.report.outputs import colored, make_folder, require_writable, write
 from gate.run.folder import outputs_in, records_of
 from gate.run.interruption import folder_of, guarded
@@ -33,8 +34,10 @@ from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.run.saying import say_why
 from gate.units import Duration
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.reports import commit
+from gate.words.warnings import texts
 
 BUILDS = 20
 MOST_BUILDS = 1000
@@ -163,7 +166,7 @@ def _introduce(job: Job, err: TextIO) -> None:
         )
     )
     err.write(f"perfgate: {commit(job.run.head)} against itself: {counts} a side, {expected(job)}\n")
-    err.writelines(f"perfgate: warning: {warning}\n" for warning in news(job.run.warnings))
+    err.writelines(f"perfgate: warning: {warning}\n" for warning in texts(news(typed(job.run.warnings))))
     err.flush()
 
 

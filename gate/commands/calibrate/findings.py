@@ -18,14 +18,18 @@ from gate.evidence.records import Located
 from gate.memory.entries import Costs, Entry, Learned, Setup
 from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Record, Remembered, Round, Run
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import IdenticalSides
+from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
+from gate.words.warnings import texts
 
 SCHEMA = 1
 SESSIONS_WANTED = 3
 """Sessions after which more of them tell little."""
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
-_NO_NEWS = ("base and head are byte-identical", "plan.builds =")
+_NO_NEWS = (IdenticalSides, FewBuilds)
 
 
 class Added(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,15 +167,15 @@ def session_of(
         ],
         gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
-        warnings=news(evidence.warnings),
+        warnings=texts(news(evidence.warnings)),
         history=None,
     )
     return Session(calibration=calibration, learned=learned)
 
 
-def news(warnings: Sequence[str]) -> list[str]:
+def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
     """Leave out the warnings of a check that mean nothing here."""
-    return [warning for warning in warnings if not warning.startswith(_NO_NEWS)]
+    return [warning for warning in warnings if not isinstance(warning, _NO_NEWS)]
 
 
 def _calibrated(one: Learned) -> Calibrated:

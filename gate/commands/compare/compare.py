@@ -12,9 +12,10 @@ from gate.codes import Exit
 from gate.commands.compare.command import CompareOptions, Form
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.rules import rules_of
-from gate.commands.compare.table import Comparison, Source, unlike
+from gate.commands.compare.table import Comparison, Source
 from gate.decide import decide
 from gate.report.outputs import colored
+from gate.words.warnings import texts
 
 _APART = (
     "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "
@@ -60,8 +61,9 @@ def _source(chosen: Chosen) -> Source:
 
 
 def _cautions(pair: Pair, found: Compared) -> list[str]:
-    texts = [_TWICE] if pair.twice else [*found.hosts, _APART] if pair.apart else list(found.hosts)
-    return texts if pair.rounds is None else [*texts, _EARLY]
+    hosts = texts(found.hosts)
+    told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
+    return told if pair.rounds is None else [*told, _EARLY]
 
 
 def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
@@ -70,7 +72,7 @@ def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
         from gate.report import json
 
         report = comparison.report
-        return json.render(msgspec.structs.replace(report, warnings=[*unlike(comparison), *report.warnings]))
+        return json.render(msgspec.structs.replace(report, warnings=[*comparison.unlike, *report.warnings]))
     if form == "csv":
         from gate.commands.compare import csv
 

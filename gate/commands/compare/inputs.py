@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.commands.compare.table import Unlike
 from gate.commands.compare.unpaired import Unpaired, comparable, setting_differences, unpaired
 from gate.config.rules import matches
 from gate.config.types import Config
@@ -35,6 +34,9 @@ from gate.model import (
     Side,
     UserError,
 )
+from gate.model.warnings import AnyWarning, OfRun, typed
+from gate.model.warnings.hosts import SidesApart, SidesMixed
+from gate.model.warnings.measured import NotComparable
 from gate.stats.select import of_rounds
 
 _NUMBER = re.compile(r"\d+")
@@ -82,9 +84,9 @@ class Compared:
     evidence: Evidence
     whole: Evidence
     alone: Unpaired
-    unlike: list[Unlike]
+    unlike: list[NotComparable]
     chief: frozenset[tuple[str, str]]
-    hosts: list[str]
+    hosts: list[SidesApart | SidesMixed]
 
 
 def read_pair(runs: Sequence[str], base: Side | None, head: Side | None) -> Pair:
@@ -194,7 +196,7 @@ def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     return msgspec.structs.replace(evidence, cases=cases)
 
 
-def _hosts(records: Sequence[Located], cases: Sequence[Case]) -> list[str]:
+def _hosts(records: Sequence[Located], cases: Sequence[Case]) -> list[SidesApart | SidesMixed]:
     compared = {case.benchmark for case in cases}
     return side_differences([r for r in records if getattr(r.record, "benchmark", None) in {*compared, None}])
 
@@ -289,13 +291,16 @@ def _sessions_from_0(sample: Sample) -> Sample:
     return replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
 
 
-def _warnings(pair: Pair) -> list[str]:
-    sides = [("base's run: ", pair.base), ("head's run: ", pair.head)]
+def _warnings(pair: Pair) -> list[AnyWarning]:
     if pair.base.inputs is pair.head.inputs:
-        sides = [("", pair.head)]
-    texts: list[str] = []
-    for where, chosen in sides:
-        told = [*chosen.inputs.warnings, *(chosen.run.warnings if chosen.run else ())]
-        texts += [where + text for text in told]
-        texts += [f"host: {where}{text.removeprefix('host: ')}" for text in run_states(chosen.inputs.records)]
-    return texts
+        return [*_told(pair.head), *run_states(pair.head.inputs.records)]
+    found: list[AnyWarning] = []
+    sides: list[tuple[Side, Chosen]] = [("base", pair.base), ("head", pair.head)]
+    for side, chosen in sides:
+        found += [OfRun(side, each) for each in _told(chosen)]
+        found += [msgspec.structs.replace(event, run=side) for event in run_states(chosen.inputs.records)]
+    return found
+
+
+def _told(chosen: Chosen) -> list[AnyWarning]:
+    return [*chosen.inputs.warnings, *typed(chosen.run.warnings if chosen.run else ())]

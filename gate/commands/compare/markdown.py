@@ -9,6 +9,7 @@ from gate.commands.compare.table import Block, Comparison, Measured, Names, Row
 from gate.report.markdown.escape import brief, code, prose, short
 from gate.words.grid import Footnotes
 from gate.words.plain import more_are
+from gate.words.warnings import texts
 
 _NAME = 80
 _NOTES = 40
@@ -67,10 +68,10 @@ def _text(text: str) -> str:
 
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
-    texts = comparison.report.warnings
-    if texts:
+    told = texts(comparison.report.warnings)
+    if told:
         yield "Warnings:"
         yield ""
-    yield from (f"- {_text(text)}" for text in texts[:_WARNINGS])
-    if len(texts) > _WARNINGS:
-        yield f"- {more_are(len(texts) - _WARNINGS)} in the JSON."
+    yield from (f"- {_text(each)}" for each in told[:_WARNINGS])
+    if len(told) > _WARNINGS:
+        yield f"- {more_are(len(told) - _WARNINGS)} in the JSON."

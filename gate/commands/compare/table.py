@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
+from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
-from gate.words import failures
-from gate.words import findings as cases
-from gate.words import numbers as wording
-from gate.words.arrangement import grouped, known
+from gate.words import cases, failures, numbers, reports
+from gate.words.arrangement import grouped
+from gate.words.numbers import known
 from gate.words.plain import clip, listed, visible
+from gate.words.sentences import say
+from gate.words.warnings import text
 
 ALL = "all"
 NARROWEST = 14
@@ -40,20 +41,6 @@ class Source:
     host: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
-    """A metric whose unit or direction is another on each side: what it is there (several: on one side alone).
-
-    names: the benchmarks, with their settings.
-    """
-
-    metric: str
-    kind: Literal["unit", "direction"]
-    base: tuple[str, ...]
-    head: tuple[str, ...]
-    names: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """Everything a table shows.
@@ -68,7 +55,7 @@ class Comparison:
     head: Source
     cautions: Sequence[str]
     only: Mapping[Side, Sequence[str]]
-    unlike: Sequence[Unlike]
+    unlike: Sequence[NotComparable]
     chief: frozenset[tuple[str, str]]
     rounds: int | None
 
@@ -136,7 +123,7 @@ def _block(key: _Key, findings: Sequence[Finding], means: Sequence[Row], *, reco
     name = scaled.name if scaled else ""
     what = clip(visible(key.metric if key.statistic == "mean" else f"{key.metric} {key.statistic}"), _STATISTIC)
     title = f"{what}{f' in {name}' if name else ''}, {key.better} is better" + (", recorded only" if recorded else "")
-    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in findings) or ""
+    confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in findings) or ""
     return Block(title, confidence, [*(_row(f, scaled) for f in findings), *means])
 
 
@@ -162,15 +149,15 @@ def _common(findings: Sequence[Finding]) -> _Scaled | None:
 def _row(finding: Finding, scaled: _Scaled | None) -> Row:
     settings = cases.factors(finding)
     name = f"{visible(finding.benchmark)}{f' ({settings})' if settings else ''}"
-    like = cases.larger(finding)
+    like = numbers.larger(finding)
 
     def measured(side: SideSummary) -> Measured:
-        value = _amount(side.value, scaled) if scaled else cases.value(side, finding.unit, like)
+        value = _amount(side.value, scaled) if scaled else numbers.value(side, finding.unit, like)
         return Measured(value, _half_width(side))
 
     bounded = finding.ratio.kind == "bounded"
-    reason = [] if bounded or not finding.reason.strip() else [visible(finding.reason).strip()]
-    notes = [*reason, *(visible(text) for text in finding.warnings)]
+    reason = [] if bounded else [visible(say(finding.reason))]
+    notes = [*reason, *(visible(text(each)) for each in finding.warnings)]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
 
@@ -194,23 +181,25 @@ def _half_width(side: SideSummary) -> str:
 
 def change(finding: Finding) -> str:
     """Write a change with its interval: "+5.1% (+3.2% to +7.1%)"; "~ (...)" where the interval does not exclude 1."""
-    interval = cases.interval(finding.ratio)
+    interval = numbers.interval(numbers.shown(finding))
     if finding.verdict == "inconclusive":
         return f"~ ({interval})"
     if finding.verdict == "unchanged":
         return f"= ({interval})"
-    return f"{cases.change(finding.ratio)} ({interval})"
+    return f"{numbers.change(finding.ratio)} ({interval})"
 
 
 def _overall_row(overall: Overall, rounds: int | None) -> Row:
     name = "geomean" if overall.group == ALL else f"geomean of {visible(overall.group)}"
-    notes = [] if rounds is None else [f"over the first {wording.plural(rounds, 'round')}, which all rows have"]
+    notes = [] if rounds is None else [f"over the first {numbers.plural(rounds, 'round')}, which all rows have"]
     if overall.dropped:
         left_out = listed([clip(visible(dropped), 60) for dropped in overall.dropped], 5)
-        notes = [f"of {wording.plural(overall.cases, 'row')}, without {left_out}"]
+        notes = [f"of {numbers.plural(overall.cases, 'row')}, without {left_out}"]
     if overall.ratio.kind == "withheld":
         notes.append("a geometric mean needs two builds a side that its rows have in common")
-    shown = f"{cases.change(overall.ratio)} ({cases.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
+    shown = (
+        f"{numbers.change(overall.ratio)} ({numbers.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
+    )
     return Row(name, None, None, shown, "", notes)
 
 
@@ -252,7 +241,7 @@ def source(comparison: Comparison, side: Side) -> str:
     from_ = comparison.base if side == "base" else comparison.head
     when = [visible(from_.created)[:16].replace("T", " ")] if from_.created else []
     when += [f"on {clip(visible(from_.host), 60)}"] if from_.host else []
-    facts = [wording.commit(from_.commit) if from_.commit else "", " ".join(when), _counts(comparison.report, side)]
+    facts = [reports.commit(from_.commit) if from_.commit else "", " ".join(when), _counts(comparison.report, side)]
     told = ", ".join(fact for fact in facts if fact)
     return f"{visible(from_.name)}, its {from_.side}" + (f": {told}" if told else "")
 
@@ -269,7 +258,7 @@ def _counts(report: Report, side: Side) -> str:
     }
     spans = [(noun, min(numbers), max(numbers)) for noun, numbers in levels.items()]
     return ", ".join(
-        wording.plural(low, noun) if low == high else f"{low} to {high} {noun}s"
+        numbers.plural(low, noun) if low == high else f"{low} to {high} {noun}s"
         for noun, low, high in spans
         if noun != "session" or high > 1
     )
@@ -278,7 +267,7 @@ def _counts(report: Report, side: Side) -> str:
 def legend(comparison: Comparison) -> str:
     """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
     found = comparison.report.findings
-    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in found)
+    confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in found)
     if not found or not confidence:
         return ""
     text = f"±: half-width of the {confidence} interval; ~: no change is shown"
@@ -293,24 +282,8 @@ def rest(comparison: Comparison) -> list[str]:
     lines = [
         f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
     ]
-    return [*unlike(comparison), *lines, *_failures(comparison)]
-
-
-def unlike(comparison: Comparison) -> list[str]:
-    """Name what is not comparable: "not comparable: time is in s in base and in B in head: parse, encode"."""
-    return [
-        f"not comparable: {clip(visible(each.metric), _STATISTIC)} is {_in(each, 'base')} and {_in(each, 'head')}: "
-        f"{failures.names(list(each.names), _NAMES)}"
-        for each in comparison.unlike
-    ]
-
-
-def _in(unlike: Unlike, side: Side) -> str:
-    found = unlike.base if side == "base" else unlike.head
-    if unlike.kind == "direction":
-        return f"better when {' and '.join(found)} in {side}"
-    units = " and ".join(f"in {clip(visible(unit), 30)}" if unit else "without a unit" for unit in found)
-    return f"{units} in {side}"
+    unlike = [clip(visible(text(each)), 1000) for each in comparison.unlike]
+    return [*unlike, *lines, *_failures(comparison)]
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:

@@ -8,6 +8,7 @@ from gate.commands.compare import table as words
 from gate.commands.compare.table import Block, Comparison, Measured, Row
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.plain import columns, more_are, pad, visible, wrap
+from gate.words.warnings import texts as warned
 
 _STYLES = {"regression": "31", "improvement": "36"}
 _NOTES = 40
@@ -106,9 +107,9 @@ class _Text:
         return [line for text in words.rest(self.comparison) for line in self.wrap(text, rest="  ")]
 
     def warnings(self) -> list[str]:
-        texts = [visible(text) for text in self.comparison.report.warnings]
+        texts = [visible(each) for each in warned(self.comparison.report.warnings)]
         lines = [paint("warnings", self.bold)] if texts else []
-        lines += [line for text in texts[:_WARNINGS] for line in self.wrap(text, first="  - ", rest="    ")]
+        lines += [line for each in texts[:_WARNINGS] for line in self.wrap(each, first="  - ", rest="    ")]
         more = len(texts) - _WARNINGS
         return lines + (self.wrap(f"{more_are(more)} in --format json.", first="  ", rest="  ") if more > 0 else [])
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.commands.compare.table import Unlike
 from gate.config.rules import metric_rules
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import SIDES, Execution, Failure, Run, Side
+from gate.model.warnings.measured import DifferingKey, NotComparable, SetUpDifferently
 from gate.units import to_base
 
 
@@ -46,7 +46,7 @@ class Comparable:
     """
 
     records: list[Located]
-    unlike: list[Unlike]
+    unlike: list[NotComparable]
     gone: Set[str | None]
 
 
@@ -62,12 +62,12 @@ def comparable(records: Sequence[Located], config: Config) -> Comparable:
             if metric.values:
                 measured[_Key(e.benchmark, name, factors)].append(e)
     found = {key: unlike for key in sorted(measured) if (unlike := _unlike(key, measured[key], config))}
-    names: dict[Unlike, list[str]] = defaultdict(list)
+    names: dict[NotComparable, list[str]] = defaultdict(list)
     for key, unlike in found.items():
         names[unlike].append(key.benchmark + key.at())
     kept = [left for r in records if (left := _without(r, found))] if found else list(records)
     gone = _names(_executions(records)) - _names(_executions(kept))
-    return Comparable(kept, [replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
+    return Comparable(kept, [msgspec.structs.replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
 
 
 def _executions(records: Sequence[Located]) -> list[Execution]:
@@ -78,16 +78,16 @@ def _names(executions: Sequence[Execution]) -> set[str | None]:
     return {name for e in executions for name in (e.benchmark, e.suite)}
 
 
-def _unlike(key: _Key, executions: Sequence[Execution], config: Config) -> Unlike | None:
+def _unlike(key: _Key, executions: Sequence[Execution], config: Config) -> NotComparable | None:
     if len({e.side for e in executions}) < 2:
         return None
     metrics = [(e.side, e.metrics[key.metric]) for e in executions]
     units = {side: tuple(sorted({to_base(m.unit)[0] for s, m in metrics if s == side})) for side in SIDES}
     if len({*units["base"], *units["head"]}) > 1:
-        return Unlike(key.metric, "unit", units["base"], units["head"])
+        return NotComparable(key.metric, "unit", units["base"], units["head"], ())
     ways = {side: tuple(sorted({m.better for s, m in metrics if s == side})) for side in SIDES}
     if len({*ways["base"], *ways["head"]}) > 1 and metric_rules(config, key.benchmark, key.metric).better is None:
-        return Unlike(key.metric, "direction", ways["base"], ways["head"])
+        return NotComparable(key.metric, "direction", ways["base"], ways["head"], ())
     return None
 
 
@@ -143,24 +143,23 @@ _TABLES = {
     "env": ("pass", "set"),
 }
 _BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus", "priority")
-_NAMED = 3
 
 
-def setting_differences(base: Run | None, head: Run | None) -> list[str]:
-    """Say which settings of two runs differ, by name; what only one of them records is not spoken of."""
+def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDifferently]:
+    """Name the settings in which two runs differ; what only one of them records is not spoken of."""
     one, other = ((run.config if run else None) or {} for run in (base, head))
-    keys = [
+    settings = tuple(
         f"[{table}] {key}"
         for table, names in _TABLES.items()
         for key in _differing(one.get(table), other.get(table), names)
-    ]
+    )
     benchmarks = [_by_name(config) for config in (one, other)]
     found: dict[str, list[str]] = {}
     for name in benchmarks[0]:
         for key in _differing(benchmarks[0][name], benchmarks[1].get(name), _BENCHMARK):
             found.setdefault(key, []).append(name)
-    keys += [f"{key} of {_listed(names)}" for key, names in found.items()]
-    return [f"the two runs are set up differently, which the ratio holds too: {'; '.join(keys)}"] if keys else []
+    keys = tuple(DifferingKey(key, tuple(names)) for key, names in found.items())
+    return [SetUpDifferently(settings, keys)] if settings or keys else []
 
 
 def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
@@ -172,8 +171,3 @@ def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
 def _by_name(config: Mapping[str, Any]) -> dict[str, Any]:
     tables = config.get("benchmark")
     return {str(t.get("name")): t for t in tables if isinstance(t, Mapping)} if isinstance(tables, list) else {}
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from gate.cli.command import Command
 from gate.cli.groups import BASE, HEAD, RulesOptions
 from gate.cli.options import group, option, switch
+from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
     out.write(f"# {project.sources.explanation}\n# rules: {project.rules}\n")
-    out.writelines(f"# {warning}\n" for warning in project.settings.warnings)
+    out.writelines(f"# {text(warning)}\n" for warning in project.settings.warnings)
     out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
     return 0
 

@@ -160,8 +160,8 @@ def _instruments(
     else:
         absent["callgrind"] = callgrind
     for name, found in (("perf_stat", perf), ("callgrind", callgrind)):
-        if not isinstance(found, str) and found.warning:
-            notes[name] = found.warning.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+        if not isinstance(found, str) and found.limits:
+            notes[name] = found.limits
     return timed, callgrind if isinstance(callgrind, Callgrind) else None, versions, notes
 
 

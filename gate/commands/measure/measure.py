@@ -20,6 +20,7 @@ from gate.run.preview import announce, forecast, write_schedule
 from gate.run.project import open_project
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import named
+from gate.words.warnings import texts
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -93,5 +94,5 @@ def measure_here(
 
 def _introduce(job: Job, err: TextIO) -> None:
     err.write(f"perfgate: {f'{job.part}: ' if job.part else ''}{announce(job)}\n")
-    err.writelines(f"perfgate: warning: {warning}\n" for warning in (*job.run.warnings, *forecast(job)))
+    err.writelines(f"perfgate: warning: {warning}\n" for warning in (*texts(job.run.warnings), *forecast(job)))
     err.flush()

@@ -14,6 +14,7 @@ from gate.planning.known import Gathered, from_memory, from_runs
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
+from gate.words.warnings import text
 
 
 def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
@@ -57,7 +58,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     recalled = recall_memory(options.history, project, host)
     memory = recalled.memory
     if memory is None and recalled.warnings:
-        raise UserError("; ".join(recalled.warnings))
+        raise UserError("; ".join(map(text, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
         raise UserError(

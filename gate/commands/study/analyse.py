@@ -26,8 +26,10 @@ from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import Response, StudyReport, StudyRun
+from gate.model.warnings import typed
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.words.effects import settings_text
+from gate.words.warnings import texts
 
 _ORDER = 2
 
@@ -100,12 +102,10 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
             failures=[r.record for r in records if isinstance(r.record, Failure)],
             words=_words(found),
             warnings=[
-                *dict.fromkeys(text for run in runs for text in run.warnings),
+                *texts(dict.fromkeys(warning for run in runs for warning in typed(run.warnings))),
                 *_commits(runs),
                 *(_unmeasured(config, study, executions) if config and study else ()),
-                *machines(records),
-                *run_states(records),
-                *inputs.warnings,
+                *texts([*machines(records), *run_states(records), *inputs.warnings]),
             ],
         ),
         observed,

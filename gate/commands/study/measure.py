@@ -22,6 +22,7 @@ from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.treatments import Planned, builds_of, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
+from gate.model.warnings.base import Said
 from gate.report.outputs import make_folder, require_writable
 from gate.run import folder as runs
 from gate.run.interruption import folder_of, guarded
@@ -147,9 +148,9 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
             *run.warnings,
-            *design.warnings,
+            *map(Said, design.warnings),
             *instruments.warnings,
-            *design_warnings(design, part.sessions if part else None),
+            *map(Said, design_warnings(design, part.sessions if part else None)),
         ],
     )
     if past is not None:

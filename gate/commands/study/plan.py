@@ -22,8 +22,10 @@ from gate.run.measuring import Job
 from gate.run.preview import expected, expected_seconds
 from gate.run.treatments import named
 from gate.words.effects import settings_text
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import columns, pad
+from gate.words.reports import commit
+from gate.words.warnings import texts
 from harness.loop.schedule import ExecutionStep, Round
 
 _WORDS = {
@@ -110,7 +112,7 @@ def _made(job: Job) -> int:
 def warnings_of(design: Design, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
-    return [*job.run.warnings, *forecast(design, job.treated.planned, sessions)]
+    return [*texts(job.run.warnings), *forecast(design, job.treated.planned, sessions)]
 
 
 def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:

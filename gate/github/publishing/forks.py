@@ -27,6 +27,7 @@ from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
 from gate.model import Commit, UserError
+from gate.model.warnings.measured import ForeignValues
 from gate.words.plain import clip, visible
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 64
 """Artifacts of one gate: more shards and sessions than this are not merged here."""
-_ADVICE = (
-    "the values are those of the pull request's own workflow run: whoever can change it can change them, and the "
-    "verdict is advice"
-)
 
 
 class MovedOnError(UserError):
@@ -74,7 +71,7 @@ def decide_foreign(
     records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
     known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
     judged = sanitise(records, known)
-    inputs = Inputs(judged, [_ADVICE], [write_records(judged, folder)])
+    inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
     return Foreign(_decided(inputs, policy, RulesOptions(None, None, tuple(sets), ())), pull, source)
 
 

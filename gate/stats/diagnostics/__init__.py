@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gate.model import Sample
+from gate.model.warnings import AnyWarning
 from gate.stats.diagnostics.iterations import SMALLEST_CORRELATION, correlated, lag_one, trend
 from gate.stats.diagnostics.rounds import drift, order, shared_rounds
 from gate.stats.diagnostics.sessions import between_sessions
@@ -20,10 +21,10 @@ __all__ = ["LEVEL", "SMALLEST", "SMALLEST_CORRELATION", "lag_one", "warnings"]
 
 
 @np.errstate(all="ignore")
-def warnings(base: Sample, head: Sample, unit: str) -> list[str]:
-    """Return what to say about one case, in words; empty where nothing stands out.
+def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
+    """Return what to say about one case; empty where nothing stands out.
 
-    unit: the base unit of the values; of seconds less is faster, of anything else it is lower. Tested are a trend
+    unit: the base unit of the values: only a program that is timed warms up. Tested are a trend
     inside executions, a linear trend over the rounds that both sides share, whether the difference of the sides depends
     on which of them is executed first (where the samples have orders), whether sessions differ, in what both sides have
     in common and in their difference, and lag-1 correlation inside executions. Changes are shares of the mean, so
@@ -31,7 +32,7 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[str]:
     positive one makes iterations worth less.
     """
     sides = Means.of(base), Means.of(head)
-    found: list[str | None] = []
+    found: list[AnyWarning | None] = []
     if all(side.builds.min() > 0 for side in sides):
         rounds = shared_rounds(sides)
         found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), *between_sessions(rounds)]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gate.model import Sample
+from gate.model.warnings.estimates import Autocorrelation, Trend
 from gate.stats.diagnostics.sides import Means, Sides
-from gate.stats.diagnostics.testing import SMALLEST, change, t_test
+from gate.stats.diagnostics.testing import SMALLEST, t_test
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,7 +23,7 @@ SMALLEST_CORRELATION = 0.1
 """Below it iterations are worth more than 80% of as many independent ones."""
 
 
-def trend(sides: Sides, unit: str) -> str | None:
+def trend(sides: Sides, unit: str) -> Trend | None:
     """Warn of a trend over the iterations of executions.
 
     Tested is the slope of a straight line, which weighs the ends: it sees a warm-up of the first iterations, and a slow
@@ -36,8 +37,7 @@ def trend(sides: Sides, unit: str) -> str | None:
     share = sum(sum(builds) / len(builds) for builds in halves) / len(halves)
     if abs(share) < SMALLEST or share * test.mean < 0:
         return None
-    what = "still warming up" if unit == "s" and share < 0 else "not steady"
-    return f"{what}: second half {change(share, unit)}"
+    return Trend(share, unit, warming=unit == "s" and share < 0)
 
 
 def _slopes(side: Means) -> list[float]:
@@ -64,7 +64,7 @@ def _second_half(side: Means) -> list[float]:
     return side.by_build((second - first) / np.maximum(half, 1), half > 0, side.builds)
 
 
-def correlated(sides: Sides) -> str | None:
+def correlated(sides: Sides) -> Autocorrelation | None:
     """Warn where iterations follow the one before so much that they are worth clearly fewer."""
     lags = [_Lags.of(side) for side in sides]
     test = t_test([lag.by_build() for lag in lags])
@@ -75,8 +75,7 @@ def correlated(sides: Sides) -> str | None:
         return None
     n = sum(len(side.sample.values) for side in sides) / sum(len(side.executions) for side in sides)
     worth = max(1, round(n * (1 - r) / (1 + r)))
-    ones = "ones" if worth > 1 else "one"
-    return f"autocorrelation {r:.2f}: {round(n)} iterations of an execution tell as much as {worth} independent {ones}"
+    return Autocorrelation(r, round(n), worth)
 
 
 @np.errstate(all="ignore")

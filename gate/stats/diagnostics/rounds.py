@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gate.model.warnings.estimates import Drift, OrderEffect
 from gate.stats.diagnostics.sides import Sides, beginnings
-from gate.stats.diagnostics.testing import Test, change, t_test
+from gate.stats.diagnostics.testing import Test, t_test
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,12 +48,12 @@ def by_session(rounds: list[Round]) -> list[list[Round]]:
     return list(found.values())
 
 
-def drift(rounds: list[Round], unit: str) -> str | None:
+def drift(rounds: list[Round], unit: str) -> Drift | None:
     """Fit a straight line to what both sides have in common, round by round, within each session."""
     test = _slope([[(r.build, r.level) for r in session] for session in by_session(rounds)])
     if test is None or not test.speaks:
         return None
-    return f"host drift: both sides {change(test.mean, unit)} from the first round to the last"
+    return Drift(test.mean, unit)
 
 
 def _slope(series: list[list[tuple[int, float]]]) -> Test | None:
@@ -77,7 +78,7 @@ def _slope(series: list[list[tuple[int, float]]]) -> Test | None:
     return Test(slope * span, error * span, df)
 
 
-def order(sides: Sides, unit: str) -> str | None:
+def order(sides: Sides, unit: str) -> OrderEffect | None:
     """Compare the differences of the sides in blocks with base first and with head first.
 
     A block is the k-th execution of both sides in a round. Half of the difference is what it costs to be the second.
@@ -97,7 +98,7 @@ def order(sides: Sides, unit: str) -> str | None:
         test = t_test([after_base[second == 0].tolist(), (-after_head[first == 0]).tolist()], every=True)
     if test is None or not test.speaks:
         return None
-    return f"side-by-order interaction: whichever side is executed second is {change(test.mean, unit)}"
+    return OrderEffect(test.mean, unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

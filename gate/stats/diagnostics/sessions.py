@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from gate.model.warnings.estimates import RatioBySession, SessionsDiffer
 from gate.stats.diagnostics.rounds import Round, by_session
 from gate.stats.diagnostics.testing import SMALLEST, deviation_between
 
 
-def between_sessions(rounds: list[Round]) -> list[str]:
+def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:
     """Warn where sessions differ more than their builds do: in what both sides have in common, and in the difference.
 
     Sizes are standard deviations between sessions, of which the builds within them explain nothing.
@@ -16,10 +17,9 @@ def between_sessions(rounds: list[Round]) -> list[str]:
         return []
     level = deviation_between([[r.level for r in session] for session in sessions])
     difference = deviation_between([[r.difference for r in session] for session in sessions])
-    beyond = "between them, beyond what their builds explain"
-    found = []
+    found: list[SessionsDiffer | RatioBySession] = []
     if level is not None and level >= SMALLEST:
-        found.append(f"sessions differ: both sides by {level * 100:.1f}% (standard deviation) {beyond}")
+        found.append(SessionsDiffer(level))
     if difference is not None and difference >= SMALLEST:
-        found.append(f"the ratio depends on the session: {difference * 100:.1f}% (standard deviation) {beyond}")
+        found.append(RatioBySession(difference))
     return found

@@ -10,6 +10,7 @@ from gate.config.rules import accepts_of, floor_of, is_decided, matches, thresho
 from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
+from gate.model.warnings.setup import BaseWithoutConfig, MeasuringChanged, RulesChanged
 from tests.gate.config.test_parse import EXAMPLE
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
@@ -36,15 +37,12 @@ def test_rules_come_from_the_side_named_and_commands_from_each_side() -> None:
 
 def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     warnings = resolve(BASE, HEAD, rules="base").warnings
-    assert warnings == [
-        "head changes the rules (gate.threshold); in force are those of base",
-        "head changes how a is measured: the sides may not be comparable",
-    ]
+    assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a")]
     assert resolve(BASE, BASE, rules="base").warnings == []
 
 
 def test_a_side_without_a_config_falls_back_to_the_other() -> None:
-    assert resolve(None, HEAD, rules="base").warnings == ["base has no perfgate.toml: head's is used for both sides"]
+    assert resolve(None, HEAD, rules="base").warnings == [BaseWithoutConfig()]
     assert resolve(None, HEAD, rules="base").rules.gate.threshold == 0.09
     with pytest.raises(ConfigError, match="perfgate init"):
         resolve(None, None, rules="head")

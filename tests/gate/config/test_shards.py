@@ -6,6 +6,7 @@ from gate.cli.values import Shard
 from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.types import Builds, Plan
 from gate.model import UserError
+from gate.model.warnings.setup import NoAutoPlan, NoEarlyStop
 
 NAMES = [f"suite-{k:02}" for k in range(11)]
 
@@ -65,6 +66,5 @@ def test_no_session_repeats_the_layouts_of_another() -> None:
 
 
 def test_what_is_lost_is_said() -> None:
-    early = part_warnings(Plan(builds=Builds(min=4, max=12), auto=True))
-    assert [text.split(":")[0] for text in early] == ["several jobs do not stop early", "plan.auto"]
+    assert part_warnings(Plan(builds=Builds(min=4, max=12), auto=True)) == [NoEarlyStop(12), NoAutoPlan()]
     assert part_warnings(Plan(builds=5)) == []

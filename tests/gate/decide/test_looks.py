@@ -16,6 +16,8 @@ from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
 from gate.model import Build, Execution, Look, Metric, Report, Run
+from gate.model.warnings.estimates import EarlyStop
+from gate.model.warnings.measured import AfterLastLook, RoundsShort
 from gate.stats.sequential import spending
 from gate.units import Duration
 from tests.support.lines import located
@@ -141,7 +143,7 @@ def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() ->
 def test_what_came_after_the_last_look_is_named() -> None:
     rng = np.random.default_rng(12)
     found = decided(lines(draw(rng, [1.0], sd=0.3), 7))
-    assert "the last look was after round 6: what was measured after it does not count" in found.warnings
+    assert AfterLastLook(6) in found.warnings
 
 
 def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
@@ -150,7 +152,8 @@ def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
     slow, same = found.findings
     assert (slow.verdict, slow.decided_at.look, slow.decided_at.looks) == ("regression", 2, 4)
     assert slow.base.counts.build == 6
-    assert any("stopped at round 6 of 12" in text for text in slow.warnings)
+    assert EarlyStop(6, 12) in slow.warnings
+    assert slow.stopped == "settled"
     assert (same.verdict, same.decided_at.look, same.base.counts.build) == ("unchanged", 1, 4)
     assert found.run.looks is not None
     assert (found.run.looks.rounds, found.run.looks.used) == ([4, 6, 8, 12], 4)
@@ -290,5 +293,15 @@ def test_a_run_that_stopped_early_does_not_look_incomplete() -> None:
     assert (found.run.rounds.done, found.run.rounds.planned) == (4, 12)
     assert found.warnings == []
     cut_short = decided(lines(draw(rng, [1.0], sd=0.3), 5))
-    assert "5 of 12 planned rounds were measured" in cut_short.warnings
+    assert RoundsShort(5, 12) in cut_short.warnings
     assert cut_short.findings[0].base.counts.build == 4
+
+
+def test_what_is_measured_to_the_last_look_was_not_stopped() -> None:
+    means = draw(np.random.default_rng(3), [1.0, 1.5], sd=0.01)
+    wide = {"wide": ([1.0, 1.4] * 6, [1.4, 1.0] * 6)}
+    whole = {f.benchmark: f for f in decided(lines(means | wide, 12)).findings}
+    assert {name: f.stopped for name, f in whole.items()} == {"b0": "settled", "b1": "settled", "wide": None}
+    assert decided(lines(wide, 12)).stopped is None
+    assert decided(lines(wide, 8)).stopped == "budget"
+    assert decided(lines({"b1": means["b1"]}, 6)).stopped is None

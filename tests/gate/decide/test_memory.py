@@ -1,6 +1,7 @@
 """Remembered variance in a report: what it changes, when it is given up, and what is said of it."""
 
 import datetime
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +13,10 @@ from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
 from gate.evidence.gather import gather
-from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report
+from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, reasons
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
+from gate.model.warnings.setup import Differing, MemoryOfOtherSetup, NothingRemembered
 from gate.stats.prior import contrast_variance, moderated_pair
 from tests.support.lines import builds, located
 
@@ -43,8 +47,8 @@ def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | N
     return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
 
 
-def memory_of(*findings: FindingMemory, unused: list[str] | None = None) -> Memory:
-    return Memory(findings=list(findings), contrast_nu=None, build_nu=None, unused=unused or [])
+def memory_of(*findings: FindingMemory, unused: Sequence[AnyWarning] = ()) -> Memory:
+    return Memory(findings=list(findings), contrast_nu=None, build_nu=None, unused=list(unused))
 
 
 THREE = ([1.0, 1.012, 0.99], [1.08, 1.095, 1.071])
@@ -86,8 +90,8 @@ def test_a_case_noisier_than_remembered_falls_back_and_says_so() -> None:
     (f,) = found.findings
     assert f.memory is not None and not f.memory.used
     assert f.ratio.method == "fieller"
-    assert f.memory.note.startswith("noisier than calibrated: ")
-    assert "noisier than calibrated: the remembered variance is not used" in f.warnings
+    assert f.memory.kind == "noisier"
+    assert NoisierThanRemembered() in f.warnings
     assert found.run.memory is not None and found.run.memory.findings == 0
 
 
@@ -98,7 +102,7 @@ def test_a_host_noisier_than_remembered_is_allowed_for() -> None:
     assert found.run.memory is not None
     # three times the standard deviation is nine times the variance
     assert 4 < found.run.memory.factor < 20
-    assert any(text.startswith("host noisier than calibrated, x ") for text in found.warnings)
+    assert NoisyHost(found.run.memory.factor) in found.warnings
     assert found.run.memory.findings >= 8
     assert all(f.verdict != "regression" for f in found.findings)
 
@@ -107,8 +111,9 @@ def test_one_build_a_side_reports_from_memory_and_never_decides() -> None:
     (f,) = report({"a": ([1.0], [2.0])}, memory_of(remembered("a", 0.01))).findings
     assert (f.verdict, f.not_worse, f.ratio.kind) == ("inconclusive", False, "bounded")
     assert f.ratio.low is not None and f.ratio.low > 1.9
-    assert f.reason.startswith("one build a side: the interval rests on remembered variance alone")
+    assert f.reason == reasons.MemoryAlone()
     assert f.memory is not None and f.memory.present is None
+    assert f.memory.kind == "alone"
     (same,) = report({"a": ([1.0], [1.0])}, memory_of(remembered("a", 0.001))).findings
     assert (same.verdict, same.not_worse) == ("inconclusive", False)
 
@@ -148,10 +153,10 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
 
 
 def test_what_is_not_used_is_said() -> None:
-    why = "what is remembered of b is not used: its command was `x`, is `y`"
+    why = MemoryOfOtherSetup(("b",), (Differing("command", "x", "y"),))
     assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings
     nothing = report({"a": THREE}, None, interval="fieller-moderated")
-    assert any(text.startswith("nothing is remembered of this host") for text in nothing.warnings)
+    assert NothingRemembered("fieller") in nothing.warnings
     # asked for another interval, memory does not count
     (plain,) = report({"a": THREE}, memory_of(remembered("a", 0.01)), interval="fieller").findings
     assert (plain.ratio.method, plain.memory) == ("fieller", None)

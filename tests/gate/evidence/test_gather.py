@@ -6,6 +6,16 @@ import pytest
 from gate.config.types import Benchmark, Config, MetricRules
 from gate.evidence.gather import gather
 from gate.evidence.runs import EvidenceError, run_of
+from gate.model.warnings.base import Said
+from gate.model.warnings.measured import (
+    ExecutionsShort,
+    IdenticalBuilds,
+    IdenticalSides,
+    OneTree,
+    RoundsShort,
+    SameBuilds,
+    UndecidedBenchmarks,
+)
 from tests.support.lines import builds, execution, located
 
 BOTH = [[[1.0, 2.0], [3.0]], [[4.0, 5.0]]]
@@ -149,16 +159,13 @@ def test_identical_builds_are_said_to_be_identical() -> None:
     run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2}})
     same = [build_line(side, b, "sha256:1") for side in ("base", "head") for b in (0, 1)]
     values = [*builds("base", BOTH), *builds("head", BOTH)]
-    identical = "all 2 builds of base and all 2 builds of head are byte-identical"
     assert gather(located(run, *same, *values), Config()).warnings == [
-        f"build variance not sampled: {identical} ([build] perturb and {{seed}} lay a program out anew where it is linked)",
-        "base and head are byte-identical: what differs between them is noise",
+        IdenticalBuilds((SameBuilds(2, "base", ""), SameBuilds(2, "head", ""))),
+        IdenticalSides(),
     ]
     setup = run_line(config={"build": {"command": None, "setup": "npm ci"}})
     one = [build_line("base", 0, "sha256:1"), build_line("head", 0, "sha256:2")]
-    assert gather(located(setup, *one, *values), Config()).warnings == [
-        "set-up but no build command: all builds of a side are one tree, only the environment differs"
-    ]
+    assert gather(located(setup, *one, *values), Config()).warnings == [OneTree()]
     differ = [build_line(side, b, f"sha256:{side}{b}") for side in ("base", "head") for b in (0, 1)]
     assert gather(located(run, *differ, *values), Config()).warnings == []
 
@@ -167,7 +174,7 @@ def test_fewer_rounds_than_planned_are_said() -> None:
     run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 5}})
     evidence = gather(located(run, *builds("base", BOTH), *builds("head", BOTH)), Config())
     assert (evidence.rounds.done, evidence.rounds.planned) == (2, 5)
-    assert evidence.warnings == ["2 of 5 planned rounds were measured"]
+    assert evidence.warnings == [RoundsShort(2, 5)]
 
 
 def test_the_time_spent_is_that_of_builds_and_executions() -> None:
@@ -182,7 +189,7 @@ def test_expected_benchmarks_and_warnings_of_all_runs_count() -> None:
     second = run_line(benchmarks={"base": ["c"], "head": ["c"]}, warnings=["two"])
     evidence = gather(located(first, *builds("base", BOTH), *builds("head", BOTH), second), Config())
     assert [(f.benchmark, f.status) for f in evidence.failures] == [("c", "gave no values")]
-    assert evidence.warnings == ["one", "two"]
+    assert evidence.warnings == [Said("one"), Said("two")]
 
 
 def test_the_same_commit_and_rules_may_be_written_in_two_ways() -> None:
@@ -231,10 +238,9 @@ def test_a_metric_that_changes_its_unit_is_an_error_whatever_the_policy_for_miss
 
 def test_fewer_executions_than_the_plan_or_the_other_side_are_said() -> None:
     lines = [*builds("base", [[[1.0], [2.0]], [[1.0], [2.0]]]), *builds("head", [[[1.0], [2.0]], [[1.0]]])]
-    said = "bench: base has 4 executions and head 3, of 4"
-    assert gather(located(*lines), Config()).warnings == [said]
+    assert gather(located(*lines), Config()).warnings == [ExecutionsShort("bench", "", 4, 3, 4)]
     run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2, "executions": 3}})
-    assert gather(located(run, *lines), Config()).warnings == ["bench: base has 4 executions and head 3, of 6"]
+    assert gather(located(run, *lines), Config()).warnings == [ExecutionsShort("bench", "", 4, 3, 6)]
 
 
 def test_factor_settings_are_the_same_as_whole_numbers_and_as_floats() -> None:
@@ -316,10 +322,7 @@ def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:
         for metric in metrics
     ]
     assert gather(located(*lines), config).warnings == [
-        (
-            "nothing of s/b, s/c, s/d and 1 more is decided: declare [benchmark.metric.NAME], or name it in [plan] "
-            "metrics; there is hits, B/op"
-        )
+        UndecidedBenchmarks(("s/b", "s/c", "s/d", "s/e"), ("hits", "B/op"))
     ]
 
 
@@ -341,8 +344,8 @@ def test_executions_are_counted_at_each_setting() -> None:
     lines = [run_line(config={"plan": {"builds": 2, "executions": 3}}), *at("idle", executions=3), *at("busy")]
     evidence = gather(located(*lines), Config())
     assert evidence.rounds.planned == 2
-    assert [w for w in evidence.warnings if "executions" in w] == [
-        "bench at load=busy: base has 2 executions and head 2, of 6"
+    assert [w for w in evidence.warnings if isinstance(w, ExecutionsShort)] == [
+        ExecutionsShort("bench", "load=busy", 2, 2, 6)
     ]
 
 
@@ -350,7 +353,7 @@ def test_an_experiment_has_replicates_in_place_of_the_plan() -> None:
     config: dict[str, Any] = {"plan": {"builds": 12, "executions": 3}, "study": {"factor": {"load": ["idle", "busy"]}}}
     evidence = gather(located(run_line(config=config), *at("idle"), *at("busy", executions=2)), Config())
     assert (evidence.rounds.done, evidence.rounds.planned) == (2, None)
-    assert [w for w in evidence.warnings if "executions" in w or "rounds" in w] == []
+    assert [w for w in evidence.warnings if isinstance(w, (ExecutionsShort, RoundsShort))] == []
     gate = {**config, "study": {**config["study"], "gate": True}}
     assert gather(located(run_line(config=gate), *at("idle"), *at("busy")), Config()).rounds.planned == 12
 
@@ -393,14 +396,11 @@ def test_builds_with_other_settings_are_other_builds() -> None:
     assert gather(located(*fresh), Config()).warnings == []
     alike = [built(s, b, opt, f"{s}{b}" if opt == "O2" else s) for s in ("base", "head") for b in (0, 1)
              for opt in ("O2", "O3")]  # fmt: skip
-    (warning,) = gather(located(*alike), Config()).warnings
-    assert warning.startswith(
-        "build variance not sampled: all 2 builds of base at opt=O3 and all 2 builds of head at opt=O3 are "
-    )
-    same = [built(s, 0, opt, opt) for s in ("base", "head") for opt in ("O2", "O3")]
-    assert gather(located(*same), Config()).warnings == [
-        "base and head are byte-identical: what differs between them is noise"
+    assert gather(located(*alike), Config()).warnings == [
+        IdenticalBuilds((SameBuilds(2, "base", "opt=O3"), SameBuilds(2, "head", "opt=O3")))
     ]
+    same = [built(s, 0, opt, opt) for s in ("base", "head") for opt in ("O2", "O3")]
+    assert gather(located(*same), Config()).warnings == [IdenticalSides()]
 
 
 def test_an_execution_without_values_names_its_setting() -> None:

@@ -12,6 +12,10 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located, read
 from gate.evidence.runs import EvidenceError, run_of
 from gate.model import SIDES, Evidence, Memory
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.hosts import SeveralMachines, SidesApart
+from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
+from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from tests.support.lines import builds, execution, text
 
 ONE = [[[1.0], [2.0]], [[3.0], [4.0]]]
@@ -64,7 +68,7 @@ def test_parts_become_one_run() -> None:
     assert evidence.run is not None
     assert evidence.run.benchmarks == {"base": ["x", "y", "z"], "head": ["x", "y", "z"]}
     assert [case.base.counts[2].tolist() for case in evidence.cases] == [[2, 2]] * 3
-    assert len(evidence.warnings) == 1 and evidence.warnings[0].startswith("2 sessions: ")
+    assert evidence.warnings == [TwoSessions()]
 
 
 def test_a_concatenated_file_holds_the_same_parts() -> None:
@@ -159,7 +163,7 @@ def test_a_metric_that_is_only_recorded_is_a_warning() -> None:
     config = parse(read_source('[plan]\nmetrics = ["a"]', "perfgate.toml"))
     evidence = gather(files(metrics(0), metrics(1, "b")), config)
     assert evidence.failures == []
-    assert "x: metric b gave no values in session 1" in evidence.warnings
+    assert MetricMissing("x", "b", "{}", 1) in evidence.warnings
     assert {case.metric: case.decided for case in evidence.cases} == {"a": True, "b": False}
 
 
@@ -206,8 +210,8 @@ def test_a_round_counts_when_every_shard_has_it() -> None:
     short = [line for line in ALL[3] if line.get("build") != 1]
     evidence = gathered(*ALL[:3], short)
     assert (evidence.rounds.done, evidence.rounds.planned) == (3, 4)
-    assert evidence.warnings[0] == "3 of 4 planned rounds were measured"
-    assert "measured of shard 2 of 2 of session 1: 1 of its 2 rounds" in evidence.warnings
+    assert evidence.warnings[0] == RoundsShort(3, 4)
+    assert PartsShort((PartShort("shard 2 of 2 of session 1", 1, 2),)) in evidence.warnings
     # what of it is decided changes nothing of what was measured
     chosen = gathered(*ALL[:3], short, select=("x",))
     assert (chosen.rounds, chosen.failures) == (evidence.rounds, [])
@@ -253,34 +257,33 @@ def test_what_is_remembered_stays_in_one_run() -> None:
                 part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")),
                 part("y", "2/2", 0, 1, memory=MEMORY, **of_host("n")),
             ],
-            "the files were measured apart",
+            MemoryOfOneFile(),
         ),
         (
             [part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")), part("y", "2/2", 0, 1, **of_host("m"))],
-            "the files were measured apart",
+            MemoryOfOneFile(),
         ),
         (
             [[run_line("x", memory=MEMORY, **of_host("m")), *both("x"), *both("x", 1)]],
-            "it is of one session, and there are several",
+            MemoryOfOneSession(),
         ),
         (
             [part("x", "1/1", s, memory=MEMORY, **of_host("m")) for s in (0, 1)],
-            "it is of one session, and there are several",
+            MemoryOfOneSession(),
         ),
     ],
 )
-def test_what_one_machine_remembers_is_not_used_for_another(contents: list[Any], why: str) -> None:
+def test_what_one_machine_remembers_is_not_used_for_another(contents: list[Any], why: AnyWarning) -> None:
     evidence = gathered(*contents)
     assert evidence.run is not None
     assert evidence.run.memory is None
-    assert f"what is remembered of the host is not used: {why}" in evidence.warnings
+    assert why in evidence.warnings
 
 
 def test_several_machines_are_named() -> None:
     contents = [part("x", "1/1", s, 3, **of_host(name)) for s, name in enumerate("mnm")]
-    texts = [text for text in gathered(*contents).warnings if text.startswith("host: ")]
-    (said,) = texts
-    assert said.startswith("host: measured on 2 machines or boots, host m (machine mmmm) and host n (machine nnnn);")
+    (found,) = (each for each in gathered(*contents).warnings if isinstance(each, SeveralMachines))
+    assert [host.hostname for host in found.machines if host] == ["m", "n"]
 
 
 def test_sides_of_two_machines_are_never_compared_in_silence() -> None:
@@ -288,4 +291,4 @@ def test_sides_of_two_machines_are_never_compared_in_silence() -> None:
         [run_line("x", **of_host(host)), *(line for line in both("x") if line["side"] == side)]
         for host, side in (("m", "base"), ("n", "head"))
     )
-    assert any("the ratio compares machines too" in text for text in gathered(base, head).warnings)
+    assert any(isinstance(each, SidesApart) for each in gathered(base, head).warnings)

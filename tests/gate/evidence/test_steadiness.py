@@ -4,6 +4,7 @@ import pytest
 
 from gate.evidence.gather import steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
+from gate.model.warnings.measured import NotSteady
 from harness.loop.steady import steady_from
 
 
@@ -18,18 +19,14 @@ def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> l
 @pytest.mark.parametrize(
     ("base", "head", "said"),
     [
-        (
-            [True, False, False, True],
-            [False, True],
-            "3 of 6 executions reached no steady state (2 of base and 1 of head)",
-        ),
-        ([True], [True, False], "1 of 3 executions reached no steady state (1 of head)"),
-        ([False, True], [True, None], "1 of 3 executions reached no steady state (1 of base)"),
+        ([True, False, False, True], [False, True], NotSteady(2, 1, 6, None)),
+        ([True], [True, False], NotSteady(0, 1, 3, None)),
+        ([False, True], [True, None], NotSteady(1, 0, 3, None)),
     ],
 )
-def test_says_how_many_of_which_side(base: list[bool | None], head: list[bool | None], said: str) -> None:
+def test_says_how_many_of_which_side(base: list[bool | None], head: list[bool | None], said: NotSteady) -> None:
     found = [*executions("base", base), *executions("head", head)]
-    assert steady_warning(found, "time") == f"{said}: all their values count"
+    assert steady_warning(found, "time") == said
     # it is said of one metric
     assert steady_warning(found, "memory") is None
 
@@ -43,8 +40,6 @@ def test_says_where_there_were_too_few_values_to_tell() -> None:
     assert steady_from([1.0] * (FEWEST_FOR_STEADY - 1)) is None
     assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
     short = executions("base", [False], FEWEST_FOR_STEADY - 1)
-    assert steady_warning(short, "time") == (
-        "1 of 1 executions reached no steady state (1 of base): all their values count; "
-        "fewer than 10 values cannot show one"
-    )
-    assert "cannot show" not in str(steady_warning([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time"))
+    assert steady_warning(short, "time") == NotSteady(1, 0, 1, FEWEST_FOR_STEADY)
+    some = steady_warning([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time")
+    assert some == NotSteady(1, 1, 2, None)

@@ -14,6 +14,7 @@ from gate.cli.groups import RulesOptions
 from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import Commit, Look, MeanSquare, Record, Remembered, Run
+from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, open_project
@@ -132,9 +133,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     found = recall_memory(path, project, HOST).memory
     assert found is not None
     assert found.findings == []
-    assert found.unused == [
-        f"what is remembered of bench is not used: measured on another machine (cpu was Z80, is {HOST['cpu']})"
-    ]
+    assert found.unused == [MemoryOfOtherMachine(("bench",), (Differing("cpu", "Z80", str(HOST["cpu"])),))]
     # calibrated here too: what the other machine says is of no interest
     put(path, project, name="two", day=1)
     found = recall_memory(path, project, HOST).memory
@@ -144,23 +143,23 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "differing"),
     [
-        ({"command": "./old"}, "its command was `./old`, is `python3 bench.py {output}`"),
-        ({"instrument": "spawn"}, "its instrument was `spawn`, is `values`"),
-        ({"conditions": "load ./busy on any"}, "its conditions was `load ./busy on any`, is none"),
-        ({"warmup": 3, "build": "make"}, "its warm-up was 3, is 0; [build] command was `make`, is none"),
+        ({"command": "./old"}, [Differing("command", "./old", "python3 bench.py {output}")]),
+        ({"instrument": "spawn"}, [Differing("instrument", "spawn", "values")]),
+        ({"conditions": "load ./busy on any"}, [Differing("conditions", "load ./busy on any", None)]),
+        ({"warmup": 3, "build": "make"}, [Differing("warmup", 3, 0), Differing("build", "make", None)]),
     ],
 )
 def test_another_way_of_measuring_is_named(
-    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], words: str
+    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], differing: list[Differing]
 ) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
     found = recall_memory(path, project, HOST).memory
     assert found is not None
     assert found.findings == []
-    assert found.unused == [f"what is remembered of bench is not used: {words}"]
+    assert found.unused == [MemoryOfOtherSetup(("bench",), tuple(differing))]
 
 
 def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
@@ -175,8 +174,8 @@ def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp
     checkout.commit()
     found = recall_memory(path, opened(base="HEAD"), HOST).memory
     assert found is not None
-    (line,) = found.unused
-    assert line.startswith("what is remembered of b0, b1, b2 and 2 more is not used: measured on another machine")
+    (warning,) = found.unused
+    assert isinstance(warning, MemoryOfOtherMachine) and warning.benchmarks == names
 
 
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     found = recall_memory(path, project, HOST).memory
     assert found is not None
     assert found.findings == []
-    assert found.unused == ["what is remembered of bench is not used: base and head are measured in different ways"]
+    assert found.unused == [MemoryOfOtherSetup(("bench",), ())]
 
 
 @pytest.mark.parametrize("content", ["no database at all" * 100, None])
@@ -200,8 +199,9 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path, conte
     found = recall_memory(path, opened(), HOST)
     assert found.memory is None
     (warning,) = found.warnings
-    assert warning.startswith(f"what is remembered of this host is not used: {path}: ")
-    assert "\n" not in warning
+    assert isinstance(warning, HistoryUnusable)
+    assert warning.error.startswith(f"{path}: ")
+    assert "\n" not in warning.error
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from gate.config.types import Config
+from gate.model.warnings.setup import FewIterationsForSteady
 from gate.run.plan_warnings import plan_warnings, quantile_warnings
 
 
@@ -26,5 +27,5 @@ def test_a_quantile_that_the_plan_is_too_small_for_is_named_before_measuring() -
     ("instrument", "iterations", "said"), [("spawn", 9, True), ("spawn", 10, False), ("values", 9, False)]
 )
 def test_a_plan_in_which_no_steady_state_can_be_found_is_said(instrument: str, iterations: int, said: bool) -> None:
-    text = f'b: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs 10'
-    assert plan_warnings(rules(iterations, instrument=instrument, warmup="auto"), None) == [text] * said
+    found = plan_warnings(rules(iterations, instrument=instrument, warmup="auto"), None)
+    assert found == [FewIterationsForSteady(("b",), iterations, 10)] * said

@@ -15,6 +15,15 @@ import scipy.stats
 from scipy.special import ndtri
 
 from gate.model import Sample
+from gate.model.warnings.estimates import (
+    FewUnits,
+    FlatResampling,
+    ImpreciseLimits,
+    NoiseCountedTwice,
+    NoSpread,
+    OneUnit,
+    UndefinedResamples,
+)
 from gate.stats import bootstrap, picks, resample
 from gate.stats.bootstrap import Distribution, bootstrap_ratio
 from gate.stats.levels import summarize
@@ -400,12 +409,12 @@ def test_a_cap_that_was_hit_is_told() -> None:
     found = made(noisy(3, 1), noisy(3, 2), alphas=(0.05, 0.05), cap=4000)
     assert found.replicates == 4000
     assert found.monte_carlo_error is not None
-    known = f"{200 * found.monte_carlo_error:.1f}"
-    assert found.warnings == (f"95% limits known to ±{known}% only: 4000 replicates",)
-    assert float(known) > 0.1
+    error = 2 * found.monte_carlo_error
+    assert found.warnings == (ImpreciseLimits(0.95, error, 4000),)
+    assert error > 0.001
     strict = made(noisy(0.1, 1), noisy(0.1, 2), alphas=(0.05, 0.0005), cap=2000)
     assert strict.monte_carlo_error is None
-    assert strict.warnings == ("99.95% limits not known: 2000 replicates",)
+    assert strict.warnings == (ImpreciseLimits(1 - 0.0005, None, 2000),)
     assert strict.limits(0.0005).kind == "line"
 
 
@@ -422,9 +431,9 @@ def test_one_unit_at_the_top_withholds_the_interval() -> None:
         found = made(base, head)
         assert found.limits(0.05).kind == found.difference_limits(0.05).kind == "withheld"
         assert found.p(1.0, "above") is None and found.p_difference(0.0, "above") is None
-        assert found.warnings == ("one build a side: what differs between builds is not known",)
+        assert found.warnings == (OneUnit("build"),)
     # two builds, but in one session
-    assert "one session" in made(two, two, sessions=True).warnings[0]
+    assert made(two, two, sessions=True).warnings == (OneUnit("session"),)
     # which FLAT does not know
     assert made(one, two, scheme="FLAT").limits(0.05).kind == "bounded"
 
@@ -435,7 +444,7 @@ def test_equal_resamples_withhold_the_interval() -> None:
         found = made(same, same, scheme=scheme, bca=True)
         assert found.limits(0.05).kind == "withheld"
         assert found.monte_carlo_error is None
-        assert found.warnings == ("no spread: all resamples are equal",)
+        assert found.warnings == (NoSpread(),)
     # builds with one mean, whatever is in them
     assert made([[[[1, 3]], [[2, 2]]]], same, scheme="RNN").limits(0.05).kind == "withheld"
 
@@ -463,7 +472,7 @@ def test_resamples_of_base_without_a_positive_mean_count_against_both_limits() -
         p = found.p(6.0, tail)
         assert p is not None and p > 2 * share
     assert found.difference_limits(0.05).kind == "bounded"
-    assert "base's mean is not above 0 in" in found.warnings[1]
+    assert isinstance(found.warnings[1], UndefinedResamples)
 
 
 def test_a_base_of_zero_has_no_limits_but_a_difference() -> None:
@@ -489,12 +498,12 @@ def test_what_is_wrong_with_such_intervals_is_told() -> None:
     rng = np.random.default_rng(1)
     builds = [[(10 + rng.normal(0, 1, (4, 1, 1)) + rng.normal(0, 0.01, (4, 3, 5))).tolist()] for _ in range(2)]
     iterations = [[(10 + rng.normal(0, 1, (12, 3, 5))).tolist()] for _ in range(2)]
-    few = "a bootstrap over 4 builds may cover only 80-90% where 95% is promised"
+    few = FewUnits(4, "build")
     for scheme in ("RRR", "RRN", "RNN"):
         assert made(*builds, scheme=scheme).warnings[0] == few
-    assert "FLAT takes all values for independent" in made(*builds, scheme="FLAT").warnings[0]
-    assert "RRR counts the noise of lower levels twice" in made(*iterations).warnings[0]
-    assert "RRR" not in "".join(made(*iterations, scheme="RNN").warnings)
+    assert made(*builds, scheme="FLAT").warnings[0] == FlatResampling("build")
+    assert made(*iterations).warnings[0] == NoiseCountedTwice()
+    assert NoiseCountedTwice() not in made(*iterations, scheme="RNN").warnings
 
 
 GROWTH = """

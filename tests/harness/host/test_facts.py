@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.model.warnings.setup import Differing
 from harness.errors import LockError
 from harness.host.facts import UNKNOWN, Facts, cpu_model, differences, facts, fingerprint, unsupported_platform
 from harness.host.lock import host_lock, lock_file
@@ -70,15 +71,15 @@ def test_what_differs_between_two_machines_is_named() -> None:
     rebooted = known | {"boot_id": "other", "kernel": "9", "hostname": "other", "memory": 16 * 2**30 - 2**28}
     assert differences(known, rebooted) == []
     assert differences(known, known | {"cpu": "y", "memory": 31 * 2**30 + 4096}) == [
-        "cpu was x, is y",
-        "memory was 16 GiB, is 32 GiB",
+        Differing("cpu", "x", "y"),
+        Differing("memory", "16 GiB", "32 GiB"),
     ]
     assert differences(known, known | {"cores": 4, "machine": "aarch64", "os": "Darwin"}) == [
-        "cores was 8, is 4",
-        "architecture was x86_64, is aarch64",
-        "system was Linux, is Darwin",
+        Differing("cores", "8", "4"),
+        Differing("architecture", "x86_64", "aarch64"),
+        Differing("system", "Linux", "Darwin"),
     ]
-    assert differences({}, known)[2] == "memory was unknown, is 16 GiB"
+    assert differences({}, known)[2] == Differing("memory", "unknown", "16 GiB")
 
 
 def test_differences_and_fingerprints_agree() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
 from harness.errors import SourceError
 from harness.source.git import without_userinfo
 from harness.source.repository import find_repository, kept_out, text_at
@@ -259,7 +260,7 @@ def test_given_refs(checkout: Checkout) -> None:
     assert found.explanation == "base is v1 as given; head is main as given"
     assert resolved(checkout, head="main").base.commit.sha == first
     backwards = resolved(checkout, base="main", head="v1")
-    assert backwards.warnings == ("base (main) has 1 commit that head lacks: their effect counts as a change by head",)
+    assert backwards.warnings == (BaseAhead("main", 1),)
 
 
 def test_unknown_refs(checkout: Checkout) -> None:
@@ -485,10 +486,7 @@ def test_embedded_repositories(checkout: Checkout) -> None:
     checkout.write(b="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["a", "b"]
-    assert found.warnings == tuple(
-        f"{name}/ is a repository of its own and no submodule: it is measured on neither side"
-        for name in ("empty", "full")
-    )
+    assert found.warnings == (EmbeddedRepository("empty/"), EmbeddedRepository("full/"))
 
 
 def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model import SIDES, Commit
+from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
 from harness.process.leftovers import marks
@@ -322,9 +323,7 @@ def test_a_dirty_submodule_is_measured_without_its_changes(nested: Checkout) -> 
     (nested.path / "libs/middle/file").write_text("dirty", encoding="utf-8")
     found = resolve(find_repository(nested.path), base=None, head=None, environment={})
     assert not found.head.commit.dirty
-    assert found.warnings == (
-        "submodule libs/middle has changes that are not committed: its commit is measured without them",
-    )
+    assert found.warnings == (DirtySubmodule("libs/middle"),)
 
 
 def test_a_commit_made_in_a_submodule_is_measured(nested: Checkout) -> None:
@@ -461,9 +460,7 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
     checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin=pointer)
     with trees_of(checkout, "HEAD", "HEAD") as trees:
         assert (trees.make("base") / "a.bin").read_text() == pointer
-        assert trees.warnings == (
-            "files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",
-        )
+        assert trees.warnings == (LfsPointers(),)
     checkout.write(a_dot_bin="content")
     with trees_of(checkout, "HEAD", "HEAD") as trees:
         assert (trees.make("base") / "a.bin").read_text() == "downloaded\n"

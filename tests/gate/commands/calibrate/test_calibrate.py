@@ -28,6 +28,7 @@ from gate.memory.entries import Session as Kept
 from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
+from gate.model.warnings.setup import FewBuilds
 from gate.run.project import open_itself
 from gate.stats.select import of_builds
 from tests.support.lines import builds, located
@@ -181,7 +182,7 @@ def session(rounds: int = 20, **tables: Any) -> Session:
     run = Run(
         id="20261120T090000Z-abcdef", created="2026-11-20T09:00:00Z", head=Commit(ref="main", sha="1234567890abcdef"),
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
-        config={"plan": {"builds": 20}}, warnings=["plan.builds = 20 is below gate.min_builds = 30: no change is called"],
+        config={"plan": {"builds": 20}}, warnings=[FewBuilds(20, 30, False, False)],
     )  # fmt: skip
     return session_of([run, *records], run, read, setups_of(read, {}), (0.01, 0.05))
 

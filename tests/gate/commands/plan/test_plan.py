@@ -19,6 +19,7 @@ from gate.config.types import Builds, Config
 from gate.memory.entries import Costs, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import FindingMemory, Memory, Remembered, UserError
+from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.known import from_memory
 from gate.planning.plan import auto_plan
 from gate.run.memory import project_name
@@ -427,8 +428,8 @@ def test_auto_plan_says_what_it_chose() -> None:
     assert found.plan is not None
     builds = found.plan.builds
     last = builds.max if isinstance(builds, Builds) else builds
-    assert f"{last} builds x {found.plan.executions} x {found.plan.iterations} a side" in found.sentence
-    assert "half-widths of half the thresholds" in found.sentence
+    first = builds.min if isinstance(builds, Builds) else builds
+    assert found.why == PlannedFromMemory(first, last, found.plan.executions, found.plan.iterations, True, ())
     assert found.plan.budget == Duration(900)
     # the rest of [plan] is as configured
     assert auto_plan(memory("parse"), COSTS, config(plan={"metrics": ["time"]}), ["parse"]).plan != found.plan
@@ -437,13 +438,14 @@ def test_auto_plan_says_what_it_chose() -> None:
 def test_auto_plan_within_a_budget_too_small() -> None:
     found = auto_plan(memory("parse"), COSTS, config(plan={"budget": "60s"}), ["parse"])
     assert found.plan is not None
-    assert "the nearest to half-widths of half the thresholds within the budget" in found.sentence
+    assert isinstance(found.why, PlannedFromMemory) and not found.why.reached
 
 
 def test_auto_plan_names_what_it_knows_nothing_of() -> None:
     found = auto_plan(memory("parse"), COSTS, config(), ["parse", "encode"])
     assert found.plan is not None
-    assert "encode: nothing is remembered, so the plan leaves it out" in found.sentence
+    assert isinstance(found.why, PlannedFromMemory)
+    assert found.why.notes == ("encode: nothing is remembered, so the plan leaves it out",)
     # it counts in the family all the same
     assert from_memory(memory("parse"), COSTS, config(), ["parse", "encode"], "here").size == 2
 
@@ -451,7 +453,7 @@ def test_auto_plan_names_what_it_knows_nothing_of() -> None:
 @pytest.mark.parametrize(
     ("known", "costs", "tables", "why"),
     [
-        (None, COSTS, {}, "nothing is remembered of this host"),
+        (None, COSTS, {}, ""),
         (memory(), COSTS, {}, "nothing is remembered of parse"),
         (memory("gone"), COSTS, {}, "nothing is remembered of parse"),
         (memory("parse"), {}, {}, "does not say how long"),
@@ -464,8 +466,8 @@ def test_auto_plan_stays_as_configured(
 ) -> None:
     found = auto_plan(known, costs, config(**tables), ["parse"])
     assert found.plan is None
-    assert found.sentence.startswith("plan.auto: the plan is as configured, since ")
-    assert why in found.sentence
+    assert isinstance(found.why, PlannedAsConfigured)
+    assert why in found.why.why
 
 
 def test_recorded_metrics_are_not_planned_for() -> None:

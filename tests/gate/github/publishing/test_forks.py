@@ -18,6 +18,9 @@ from gate.github.event import Event, SourceRun
 from gate.github.problems import Problem
 from gate.github.publishing.forks import Foreign, MovedOnError, decide_foreign
 from gate.model import Run, UserError
+from gate.model.reasons import AcceptedByLabel
+from gate.model.warnings.base import Said
+from gate.model.warnings.measured import ForeignValues
 from gate.report.links import Links
 from gate.report.outputs import rendered
 from tests.gate.report import gfm
@@ -101,7 +104,7 @@ def test_it_is_decided_by_the_target_branchs_rules(github: FakeGitHub, tmp_path:
         assert (report.verdict, found.pull.number, found.source.id) == (verdict, 12, 70)
         assert report.policy.source == "the target branch main" and report.policy.gate["threshold"] == "5%"
         assert [f.verdict for f in report.findings] == ["unchanged" if slower == 1 else "regression", "unchanged"]
-        assert report.warnings[-1].endswith("the verdict is advice")
+        assert report.warnings[-1] == ForeignValues()
         kept = tmp_path / verdict / "run" / "measurements.jsonl"
         assert [path.name for path in kept.parent.iterdir()] == ["measurements.jsonl"]
         assert isinstance(read("kept", kept.read_bytes()).records[0].record, Run)
@@ -121,7 +124,7 @@ def test_what_the_artifact_says_of_itself_is_ignored(github: FakeGitHub, tmp_pat
     ).decided.report
     assert report.verdict == "regression" and report.exit_code == 1
     assert report.policy.accept == [] and report.policy.gate["missing"] == "fail"
-    assert "merge it" not in report.warnings
+    assert Said("merge it") not in report.warnings
 
 
 def test_benchmarks_left_out_are_missing_and_others_are_new(github: FakeGitHub, tmp_path: Path) -> None:
@@ -293,7 +296,7 @@ def test_the_label_accepts(github: FakeGitHub, tmp_path: Path) -> None:
     github.pulls[12].labels.append("Perf-Accepted")
     report = decided(github, tmp_path, packed(lines(slower=1.2))).decided.report
     assert report.verdict == "pass" and report.findings[0].accepted is not None
-    assert "the label perf-accepted of #12" in report.findings[0].reason
+    assert report.findings[0].reason == AcceptedByLabel(label="the label perf-accepted of #12", outgrown=None)
 
 
 def test_parts_are_merged_and_one_that_is_lacking_is_an_error(github: FakeGitHub, tmp_path: Path) -> None:

@@ -1,5 +1,4 @@
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -9,6 +8,7 @@ import pytest
 from scipy import stats
 
 from gate.model import Sample
+from gate.model.warnings.estimates import Autocorrelation, Drift, OrderEffect, RatioBySession, SessionsDiffer, Trend
 from gate.stats.diagnostics import lag_one, warnings
 
 Array = npt.NDArray[np.float64]
@@ -52,15 +52,13 @@ def quiet(rng: np.random.Generator, builds: int, executions: int, iterations: in
     return 1 + 0.01 * rng.normal(size=(builds, 1, 1)) + 0.02 * rng.normal(size=(builds, executions, iterations))
 
 
-def kinds(texts: Sequence[str]) -> list[str]:
+def kinds(found: Sequence[object]) -> list[type]:
     """The test that each warning comes from."""
-    names = {"still warming up": "trend", "not steady": "trend"}
-    heads = [text.split(":")[0].rstrip("0123456789. ") for text in texts]
-    return [names.get(head, head) for head in heads]
+    return [type(each) for each in found]
 
 
-ALL = ["trend", "host drift", "side-by-order interaction", "autocorrelation"]
-OF_SESSIONS = ["sessions differ", "the ratio depends on the session"]
+ALL = [Trend, Drift, OrderEffect, Autocorrelation]
+OF_SESSIONS = [SessionsDiffer, RatioBySession]
 
 
 def sessions(values: Array, builds: Sequence[int]) -> Sample:
@@ -77,7 +75,7 @@ def test_false_warnings_are_one_in_a_hundred(
 ) -> None:
     rng = np.random.default_rng(counts)
     trials = 2000
-    found: Counter[str] = Counter()
+    found: Counter[type] = Counter()
     for _ in range(trials):
         found.update(kinds(warnings(*pair(rng, draw(rng, *counts), draw(rng, *counts)), "s")))
     assert set(found) <= set(ALL)
@@ -94,10 +92,10 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
 ) -> None:
     rng = np.random.default_rng(builds)
     trials = 2000
-    found: Counter[str] = Counter()
+    found: Counter[type] = Counter()
     for _ in range(trials):
         base, head = (sessions(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
-        found.update(w.split(":")[0] for w in warnings(base, head, "s"))
+        found.update(kinds(warnings(base, head, "s")))
     most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
     assert all(0.0033 < found[kind] / trials <= most for kind in OF_SESSIONS)
 
@@ -121,8 +119,9 @@ def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     t = (slopes[0].mean() + slopes[1].mean()) / 2 / (math.sqrt(squares / 8 * (1 / 4 + 1 / 6)) / 2)
     share = (halves[0] + halves[1]) / 2
     seen = 2 * stats.t.sf(abs(t), 8) < 0.01 and share <= -0.005
-    expected = [f"still warming up: second half {-share * 100:.1f}% faster"] if seen else []
-    assert [w for w in warnings(side(base), side(head), "s") if "second half" in w] == expected
+    found = [w for w in warnings(side(base), side(head), "s") if isinstance(w, Trend)]
+    assert [w.change for w in found] == pytest.approx([share] if seen else [])
+    assert all(w.warming for w in found)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -135,17 +134,17 @@ def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
     head = quiet(rng, 12, 2, 3) * (1 + common - apart)[of].reshape(12, 1, 1)
     x, y = (v.mean(axis=(1, 2)) / v.mean() for v in (base, head))
     expected = []
-    words = ("sessions differ: both sides by", "the ratio depends on the session:")
-    for values, what in zip(((x + y) / 2, y - x), words, strict=True):
+    for values, kind in zip(((x + y) / 2, y - x), OF_SESSIONS, strict=True):
         groups = [values[of == s] for s in range(3)]
         within = sum(((g - g.mean()) ** 2).sum() for g in groups) / 9
         between = sum(len(g) * (g.mean() - values.mean()) ** 2 for g in groups) / 2
         size = math.sqrt(max(between - within, 0) / ((12 - (9 + 25 + 16) / 12) / 2))
         if stats.f_oneway(*groups).pvalue < 0.01 and size >= 0.005:
-            beyond = "(standard deviation) between them, beyond what their builds explain"
-            expected.append(f"{what} {size * 100:.1f}% {beyond}")
-    found = warnings(sessions(base, builds), sessions(head, builds), "s")
-    assert [w for w in found if w.split(":")[0] in OF_SESSIONS] == expected
+            expected.append((kind, size))
+    every = warnings(sessions(base, builds), sessions(head, builds), "s")
+    found = [w for w in every if isinstance(w, (SessionsDiffer, RatioBySession))]
+    assert kinds(found) == [kind for kind, _ in expected]
+    assert [w.deviation for w in found] == pytest.approx([size for _, size in expected])
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -156,9 +155,8 @@ def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     base, head = base * trend, head * trend
     level = (base.mean(axis=(1, 2)) / base.mean() + head.mean(axis=(1, 2)) / head.mean()) / 2
     fit = stats.linregress(np.arange(8), level)
-    expected = [f"host drift: both sides {fit.slope * 7 * 100:.1f}% slower from the first round to the last"]
-    found = [w for w in warnings(side(base), side(head), "s") if "drift" in w]
-    assert found == (expected if fit.pvalue < 0.01 else [])
+    found = [w.change for w in warnings(side(base), side(head), "s") if isinstance(w, Drift)]
+    assert found == ([pytest.approx(fit.slope * 7)] if fit.pvalue < 0.01 else [])
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -174,9 +172,8 @@ def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
         contrasts.append((difference[first].mean() - difference[~first].mean()) / 2)
     p = stats.ttest_1samp(contrasts, 0).pvalue
     cost = np.mean(contrasts)
-    expected = [f"side-by-order interaction: whichever side is executed second is {cost * 100:.1f}% slower"]
-    found = [w for w in warnings(base, head, "s") if "order" in w]
-    assert found == (expected if p < 0.01 else [])
+    found = [w.change for w in warnings(base, head, "s") if isinstance(w, OrderEffect)]
+    assert found == ([pytest.approx(cost)] if p < 0.01 else [])
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -188,9 +185,7 @@ def test_with_one_execution_a_round_the_interaction_compares_rounds(seed: int) -
     difference = (y - x) / ((x + y) / 2)
     first = base.orders < head.orders
     p = stats.ttest_ind(difference[first], difference[~first]).pvalue
-    assert [w.split(":")[0] for w in warnings(base, head, "s") if "order" in w] == (
-        ["side-by-order interaction"] if p < 0.01 else []
-    )
+    assert (OrderEffect in kinds(warnings(base, head, "s"))) == (p < 0.01)
 
 
 def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Array:
@@ -215,7 +210,7 @@ def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
     mean = np.mean(builds)
     error = math.sqrt(np.var(builds, axis=1, ddof=1).mean() / 4 / 2)
     seen = stats.t.sf(mean / error, 6) < 0.01
-    assert ("autocorrelation" in kinds(warnings(side(base), side(head), "s"))) == seen
+    assert (Autocorrelation in kinds(warnings(side(base), side(head), "s"))) == seen
 
 
 # --- made cases
@@ -227,28 +222,24 @@ def test_a_case_of_each() -> None:
     assert warnings(*pair(rng, base, head), "s") == []
     warm = 1 + 0.08 * np.exp(-np.arange(10) / 2)
     trend = 1 + 0.01 * np.arange(8).reshape(8, 1, 1)
-    assert kinds(warnings(*pair(rng, base * warm, head * warm), "s"))[:1] == ["trend"]
-    assert kinds(warnings(*pair(rng, base * trend, head * trend), "s")) == ["host drift"]
-    assert kinds(warnings(*pair(rng, base, head, second=0.03), "s")) == ["side-by-order interaction"]
+    assert kinds(warnings(*pair(rng, base * warm, head * warm), "s"))[:1] == [Trend]
+    assert kinds(warnings(*pair(rng, base * trend, head * trend), "s")) == [Drift]
+    assert kinds(warnings(*pair(rng, base, head, second=0.03), "s")) == [OrderEffect]
     follow = [values + 0.02 * ar1(rng, (8, 6, 10), 0.7) for values in (base, head)]
-    assert kinds(warnings(*pair(rng, follow[0], follow[1]), "s")) == ["autocorrelation"]
+    assert kinds(warnings(*pair(rng, follow[0], follow[1]), "s")) == [Autocorrelation]
 
 
 @pytest.mark.parametrize(
-    ("change", "unit", "text"),
-    [
-        (-0.04, "s", "still warming up: second half 4.0% faster"),
-        (0.04, "s", "not steady: second half 4.0% slower"),
-        (-0.04, "B", "not steady: second half 4.0% lower"),
-        (0.04, "1/s", "not steady: second half 4.0% higher"),
-        (0.04, "", "not steady: second half 4.0% higher"),
-    ],
+    ("change", "unit", "warming"),
+    [(-0.04, "s", True), (0.04, "s", False), (-0.04, "B", False), (0.04, "1/s", False), (0.04, "", False)],
 )
-def test_faster_is_said_of_seconds_only(change: float, unit: str, text: str) -> None:
+def test_only_what_takes_less_time_warms_up(change: float, unit: str, warming: bool) -> None:
     values = np.ones((3, 2, 10)) + 1e-6 * np.random.default_rng(1).normal(size=(3, 2, 10))
     values[:, :, :5] -= change / 2
     values[:, :, 5:] += change / 2
-    assert text in warnings(side(values), side(2 * values), unit)
+    (found,) = (w for w in warnings(side(values), side(2 * values), unit) if isinstance(w, Trend))
+    assert found.change == pytest.approx(change, abs=1e-5)
+    assert (found.unit, found.warming) == (unit, warming)
 
 
 def test_the_correlation_says_what_the_iterations_are_worth() -> None:
@@ -256,9 +247,9 @@ def test_the_correlation_says_what_the_iterations_are_worth() -> None:
     base, head = (50 + ar1(rng, (5, 80, 30), 0.5) for _ in range(2))
     (found,) = warnings(side(base), side(head), "s")
     # 30 (1 - r)/(1 + r) is 10 at r = 0.5
-    assert re.fullmatch(
-        "autocorrelation 0.(49|50|51): 30 iterations of an execution tell as much as 10 independent ones", found
-    )
+    assert isinstance(found, Autocorrelation)
+    assert found.correlation == pytest.approx(0.5, abs=0.015)
+    assert (found.iterations, found.worth) == (30, 10)
 
 
 @pytest.mark.parametrize("n", [4, 10, 40])
@@ -296,10 +287,9 @@ def test_sessions_that_differ_say_by_how_much() -> None:
     common, apart = 0.05 * rng.normal(size=50), 0.02 * rng.normal(size=50)
     base = quiet(rng, 1000, 1, 2) * (1 + common - apart / 2).repeat(20).reshape(-1, 1, 1)
     head = quiet(rng, 1000, 1, 2) * (1 + common + apart / 2).repeat(20).reshape(-1, 1, 1)
-    beyond = r"\(standard deviation\) between them, beyond what their builds explain"
     both, ratio = warnings(sessions(base, builds), sessions(head, builds), "s")
-    assert re.fullmatch(rf"sessions differ: both sides by [4-6]\.\d% {beyond}", both)
-    assert re.fullmatch(rf"the ratio depends on the session: (1\.[6-9]|2\.[0-4])% {beyond}", ratio)
+    assert isinstance(both, SessionsDiffer) and 0.04 <= both.deviation < 0.07
+    assert isinstance(ratio, RatioBySession) and 0.016 <= ratio.deviation < 0.0245
 
 
 def test_sessions_of_one_build_cannot_be_told_from_builds() -> None:
@@ -325,7 +315,7 @@ def test_a_few_warm_iterations_are_seen_sooner_than_by_halves(n: int) -> None:
         halves = [(v[:, :, n // 2 :] - v[:, :, : n // 2]).mean(axis=(1, 2)) / v.mean(axis=(1, 2)) for v in (base, head)]
         t = np.mean(halves) / math.sqrt(np.var(halves, axis=1, ddof=1).sum() / 5 / 4)
         by_halves += 2 * stats.t.sf(abs(t), 8) < 0.01
-        seen += "trend" in kinds(warnings(side(base), side(head), "s"))
+        seen += Trend in kinds(warnings(side(base), side(head), "s"))
     assert by_halves + 20 < seen
 
 
@@ -335,7 +325,7 @@ def test_a_trend_and_halves_that_disagree_are_no_trend() -> None:
     shape = np.array([1.2, 1.0, 1.0, 1.0, 1.0, 1.08, 1.08, 1.08, 1.08, 1.0])
     values = [shape + 1e-4 * rng.normal(size=(5, 3, 10)) for _ in range(2)]
     assert stats.linregress(np.arange(10), shape).slope < 0 < shape[5:].mean() - shape[:5].mean()
-    assert "trend" not in kinds(warnings(side(values[0]), side(values[1]), "s"))
+    assert Trend not in kinds(warnings(side(values[0]), side(values[1]), "s"))
 
 
 # --- nothing said
@@ -348,8 +338,8 @@ def test_changes_below_half_a_percent_are_not_worth_a_word() -> None:
         warm = still.copy()
         warm[:, :, :5] *= 1 + share
         trend = still * (1 + share * np.arange(8).reshape(8, 1, 1) / 7)
-        assert ("trend" in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
-        assert ("host drift" in kinds(warnings(*pair(rng, trend, trend), "s"))) == seen
+        assert (Trend in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
+        assert (Drift in kinds(warnings(*pair(rng, trend, trend), "s"))) == seen
         assert bool(warnings(*pair(rng, still, still, second=share), "s")) == seen
 
 
@@ -359,14 +349,15 @@ def test_a_warm_up_of_one_side_is_no_noise() -> None:
     head[:, :, :5] *= 1.06
     # one test over both sides' builds would have the sides' difference, 6%, among its noise
     found = warnings(side(base), side(head), "s")[0]
-    assert re.fullmatch(r"still warming up: second half (2\.[5-9]|3\.[0-5])% faster", found)
+    assert isinstance(found, Trend)
+    assert found.warming and -0.0355 < found.change < -0.0245
 
 
 def test_drift_of_one_side_is_not_the_hosts() -> None:
     rng = np.random.default_rng(1)
     base, head = (1 + 1e-3 * rng.normal(size=(8, 2, 3)) for _ in range(2))
     trend = 0.01 * np.arange(8).reshape(8, 1, 1)
-    assert "host drift" not in kinds(warnings(side(base * (1 + trend)), side(head * (1 - trend)), "s"))
+    assert Drift not in kinds(warnings(side(base * (1 + trend)), side(head * (1 - trend)), "s"))
 
 
 def test_drift_is_looked_for_within_sessions() -> None:
@@ -379,10 +370,10 @@ def test_drift_is_looked_for_within_sessions() -> None:
         return Sample(values, (np.full(14, 2), np.full(7, 2), np.array([4, 3])), units)
 
     # another machine is another level, not a drift
-    assert kinds(warnings(drifting(0, 0.5), drifting(0, 0.5), "s")) == ["sessions differ"]
+    assert kinds(warnings(drifting(0, 0.5), drifting(0, 0.5), "s")) == [SessionsDiffer]
     found = warnings(drifting(0.02, 0.5), drifting(0.02, 0.5), "s")
-    assert kinds(found) == ["host drift", "sessions differ"]
-    assert found[0].startswith("host drift: both sides 4.")
+    assert kinds(found) == [Drift, SessionsDiffer]
+    assert isinstance(found[0], Drift) and 0.0395 < found[0].change < 0.05
 
 
 def test_only_rounds_of_both_sides_count() -> None:
@@ -394,7 +385,7 @@ def test_only_rounds_of_both_sides_count() -> None:
     fewer = side(head.values.reshape(8, 4, 6)[kept], head.orders.reshape(8, 4)[kept].ravel())
     fewer = Sample(fewer.values, fewer.counts, tuple((0, k) for k in kept), fewer.orders)
     for sides in ((base, fewer), (fewer, base)):
-        assert kinds(warnings(*sides, "s")) == ["host drift", "side-by-order interaction"]
+        assert kinds(warnings(*sides, "s")) == [Drift, OrderEffect]
     apart = Sample(fewer.values, fewer.counts, tuple((1, k) for k in kept), fewer.orders)
     assert warnings(base, apart, "s") == []
 
@@ -402,7 +393,7 @@ def test_only_rounds_of_both_sides_count() -> None:
 def test_without_orders_there_is_no_interaction() -> None:
     rng = np.random.default_rng(1)
     base, head = pair(rng, quiet(rng, 6, 6, 4), quiet(rng, 6, 6, 4), second=0.05)
-    assert kinds(warnings(base, head, "s")) == ["side-by-order interaction"]
+    assert kinds(warnings(base, head, "s")) == [OrderEffect]
     assert warnings(Sample(base.values, base.counts, base.builds), head, "s") == []
     # one order only tells nothing
     one = np.arange(36)
@@ -428,7 +419,7 @@ def test_values_not_above_0_are_judged_by_their_order_only() -> None:
     rng = np.random.default_rng(1)
     base, head = (ar1(rng, (5, 5, 20), 0.6) - 1 for _ in range(2))
     base[:, :, :10] -= 1
-    assert set(kinds(warnings(*pair(rng, base, head), "s"))) == {"autocorrelation"}
+    assert set(kinds(warnings(*pair(rng, base, head), "s"))) == {Autocorrelation}
 
 
 def test_executions_of_unequal_length() -> None:
@@ -442,4 +433,4 @@ def test_executions_of_unequal_length() -> None:
         ((0, 0), (0, 1), (0, 2), (0, 3)),
     )
     found = warnings(sample, sample, "s")
-    assert any(w.startswith("still warming up: second half ") for w in found)
+    assert any(isinstance(w, Trend) and w.warming for w in found)

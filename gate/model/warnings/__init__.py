@@ -1,0 +1,101 @@
+"""All warnings of estimates, findings and reports: a closed union of small types; gate.words.warnings says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gate.model.names import Side
+from gate.model.warnings import estimates, hosts, measured, setup
+from gate.model.warnings.base import Base, Said
+
+
+class OfRun(Base, frozen=True):
+    """A warning of one of two runs that are compared."""
+
+    run: Side
+    warning: AnyWarning
+
+
+AnyWarning = (
+    OfRun
+    | Said
+    | estimates.NotExact
+    | estimates.BuildsCut
+    | estimates.BuildsUnlike
+    | estimates.FewExecutions
+    | estimates.OneSidedSessions
+    | estimates.OneUnit
+    | estimates.NoSpread
+    | estimates.FlatResampling
+    | estimates.NoiseCountedTwice
+    | estimates.FewUnits
+    | estimates.UndefinedResamples
+    | estimates.ImpreciseLimits
+    | estimates.Trend
+    | estimates.Drift
+    | estimates.OrderEffect
+    | estimates.SessionsDiffer
+    | estimates.RatioBySession
+    | estimates.Autocorrelation
+    | estimates.NormalTail
+    | estimates.EarlyStop
+    | estimates.NoisierThanRemembered
+    | estimates.NoisyHost
+    | estimates.CombinationsLeftOut
+    | hosts.UnfitHost
+    | hosts.Event
+    | hosts.SeveralMachines
+    | hosts.SidesApart
+    | hosts.SidesMixed
+    | measured.TornLine
+    | measured.SelectedOnly
+    | measured.ForeignValues
+    | measured.RoundsShort
+    | measured.BudgetRounds
+    | measured.AfterLastLook
+    | measured.ExecutionsShort
+    | measured.PartsShort
+    | measured.TwoSessions
+    | measured.LooksIgnored
+    | measured.UndecidedBenchmarks
+    | measured.MetricMissing
+    | measured.NotSteady
+    | measured.IdenticalBuilds
+    | measured.IdenticalSides
+    | measured.OneTree
+    | measured.NoBuildCommand
+    | measured.SetUpDifferently
+    | measured.NotComparable
+    | setup.BaseAhead
+    | setup.DirtySubmodule
+    | setup.EmbeddedRepository
+    | setup.LfsPointers
+    | setup.BaseWithoutConfig
+    | setup.HeadWithoutConfig
+    | setup.RulesChanged
+    | setup.MeasuringChanged
+    | setup.ExpiredAccept
+    | setup.Placeholder
+    | setup.FewBuilds
+    | setup.FewBuildsForBootstrap
+    | setup.NoLooksByBootstrap
+    | setup.FewIterationsForSteady
+    | setup.NoEarlyStop
+    | setup.NoAutoPlan
+    | setup.PlannedFromMemory
+    | setup.PlannedAsConfigured
+    | setup.SpawnInstead
+    | setup.InstrumentLimits
+    | setup.NothingRemembered
+    | setup.HistoryUnusable
+    | setup.MemoryOfOneSession
+    | setup.MemoryOfOneFile
+    | setup.MemoryOfOtherMachine
+    | setup.MemoryOfOtherSetup
+)
+"""Every kind there is."""
+
+
+def typed(warnings: Iterable[AnyWarning | str]) -> list[AnyWarning]:
+    """Take texts of a run line, as an older perfgate or another program wrote it, for what they are."""
+    return [Said(warning) if isinstance(warning, str) else warning for warning in warnings]

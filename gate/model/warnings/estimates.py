@@ -1,0 +1,186 @@
+"""What estimates and intervals rest on, and what speaks against them."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from gate.model.warnings.base import Base, Weight
+
+Unit = Literal["build", "session"]
+
+# --- one side or both, reduced ----------------------------------------------------------------------------------------
+
+
+class NotExact(Base, frozen=True):
+    """A metric is declared exact and is not."""
+
+    differing: Literal["values", "ratio"]
+    """Values of one session, or the ratio from session to session."""
+
+
+class BuildsCut(Base, frozen=True):
+    """Builds were cut to the smallest number of values."""
+
+
+class BuildsUnlike(Base, frozen=True):
+    """Builds differ much in their number of values, which biases a quantile."""
+
+
+class FewExecutions(Base, frozen=True):
+    """The quantile of a build rests on few executions."""
+
+    executions: int
+
+
+class OneSidedSessions(Base, frozen=True):
+    """Sessions measured one side alone and do not count."""
+
+    sessions: tuple[int, ...]
+
+
+# --- bootstrap --------------------------------------------------------------------------------------------------------
+
+
+class OneUnit(Base, frozen=True):
+    """One unit a side tells nothing of what differs between units."""
+
+    unit: Unit
+
+
+class NoSpread(Base, frozen=True):
+    """All resamples are equal."""
+
+
+class FlatResampling(Base, frozen=True):
+    """All values are taken for independent."""
+
+    unit: Unit
+
+
+class NoiseCountedTwice(Base, frozen=True):
+    """Resampling at every level counts the noise of lower levels twice."""
+
+
+class FewUnits(Base, frozen=True):
+    """A bootstrap interval over few units is too narrow."""
+
+    units: int
+    unit: Unit
+
+
+class UndefinedResamples(Base, frozen=True):
+    """Some resamples have no ratio."""
+
+    undefined: int
+    resamples: int
+
+
+class ImpreciseLimits(Base, frozen=True):
+    """The resamples are too few for the limits at a confidence."""
+
+    confidence: float
+    error: float | None
+    """Twice the standard error of a limit; None: not known."""
+    resamples: int
+
+
+# --- what the values say ----------------------------------------------------------------------------------------------
+
+
+class Trend(Base, frozen=True):
+    """Values change inside executions."""
+
+    change: float
+    """Of the second half, as a share of the mean."""
+    unit: str
+    warming: bool
+    """Whether it is as of a program that is still warming up."""
+
+
+class Drift(Base, frozen=True):
+    """Both sides change over the rounds."""
+
+    change: float
+    """From the first round to the last, as a share of the mean."""
+    unit: str
+
+
+class OrderEffect(Base, frozen=True):
+    """Whichever side is executed second is changed by it."""
+
+    change: float
+    """As a share of the mean."""
+    unit: str
+
+
+class SessionsDiffer(Base, frozen=True):
+    """Both sides depend on the session."""
+
+    deviation: float
+    """Between sessions, as a share of the mean."""
+
+
+class RatioBySession(Base, frozen=True):
+    """The ratio depends on the session."""
+
+    deviation: float
+    """Between sessions."""
+
+
+class Autocorrelation(Base, frozen=True):
+    """Iterations follow the one before."""
+
+    correlation: float
+    iterations: int
+    """Of an execution."""
+    worth: int
+    """Independent iterations that carry the same information."""
+
+
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+class NormalTail(Base, frozen=True):
+    """A p is smaller than the builds alone can show."""
+
+    for_experts: ClassVar[bool] = True
+    base: int
+    head: int
+
+
+class EarlyStop(Base, frozen=True):
+    """Measuring stopped at an early look."""
+
+    round: int
+    of: int
+
+
+class NoisierThanRemembered(Base, frozen=True):
+    """The values are noisier than remembered, so that the memory is not used."""
+
+
+class NoisyHost(Base, frozen=True):
+    """The host is noisier than remembered, as a whole."""
+
+    weight: ClassVar[Weight] = "first"
+    factor: float
+
+
+class Combination(msgspec.Struct, frozen=True):
+    """Settings of factors, as "load=busy", and those that were not measured with them on both sides."""
+
+    at: tuple[str, ...]
+    lacking: tuple[str, ...]
+
+
+class CombinationsLeftOut(Base, frozen=True):
+    """Combinations of settings that a comparison by factor leaves out."""
+
+    benchmark: str
+    metric: str
+    factor: str
+    compared: bool
+    """Whether others remain."""
+    combinations: tuple[Combination, ...]

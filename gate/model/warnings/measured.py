@@ -1,0 +1,188 @@
+"""What was measured, beside what was to be measured."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from gate.model.names import Side
+from gate.model.warnings.base import Base, Weight
+
+# --- files and what is selected of them -------------------------------------------------------------------------------
+
+
+class TornLine(Base, frozen=True):
+    """The last line of a file was cut off in the middle of a write."""
+
+    file: str
+
+
+class SelectedOnly(Base, frozen=True):
+    """Only a part of what was measured is decided."""
+
+    selected: int
+    measured: int
+
+
+class ForeignValues(Base, frozen=True):
+    """The values are those of a fork's own workflow run."""
+
+
+# --- how far measuring came -------------------------------------------------------------------------------------------
+
+
+class RoundsShort(Base, frozen=True):
+    """Fewer rounds were measured than were planned."""
+
+    weight: ClassVar[Weight] = "first"
+    done: int
+    planned: int
+
+
+class BudgetRounds(Base, frozen=True):
+    """The budget leaves fewer rounds than were planned, judging by the first."""
+
+    rounds: int
+    planned: int
+
+
+class AfterLastLook(Base, frozen=True):
+    """Something was measured after the last look, and does not count."""
+
+    round: int
+    """After which the last look was."""
+
+
+class ExecutionsShort(Base, frozen=True):
+    """A benchmark has fewer executions than the other side, or than were planned."""
+
+    benchmark: str
+    settings: str
+    """Of its factors, as "load=busy"; empty: it has none."""
+    base: int
+    head: int
+    wanted: int
+
+
+class PartShort(msgspec.Struct, frozen=True):
+    """One of several parts of a gate, with fewer rounds than were planned."""
+
+    part: str
+    """As "shard 1 of 3"."""
+    done: int
+    planned: int
+
+
+class PartsShort(Base, frozen=True):
+    """Some parts of a gate have fewer rounds than were planned."""
+
+    parts: tuple[PartShort, ...]
+
+
+class TwoSessions(Base, frozen=True):
+    """Two sessions are too few to know what a session does."""
+
+
+class LooksIgnored(Base, frozen=True):
+    """A bootstrap interval takes no account of the looks."""
+
+
+class UndecidedBenchmarks(Base, frozen=True):
+    """Nothing of some benchmarks is decided."""
+
+    weight: ClassVar[Weight] = "first"
+    benchmarks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    """What there is of them."""
+
+
+class MetricMissing(Base, frozen=True):
+    """A metric that is not decided lacks values in a session that has the benchmark."""
+
+    benchmark: str
+    metric: str
+    factors: str
+    """As canonical JSON."""
+    session: int
+
+
+class NotSteady(Base, frozen=True):
+    """Executions reached no steady state."""
+
+    base: int
+    """Executions of a side that reached none."""
+    head: int
+    of: int
+    """Executions of both sides in which one was looked for."""
+    needed: int | None
+    """Values that can show one, where each of them has fewer."""
+
+
+# --- builds -----------------------------------------------------------------------------------------------------------
+
+
+class SameBuilds(msgspec.Struct, frozen=True):
+    """Builds of one side with the same content."""
+
+    count: int
+    side: Side
+    settings: str
+    """Of the factors that they were built with; empty: there are none."""
+
+
+class IdenticalBuilds(Base, frozen=True):
+    """All builds of a side are byte-identical."""
+
+    weight: ClassVar[Weight] = "first"
+    builds: tuple[SameBuilds, ...]
+
+
+class IdenticalSides(Base, frozen=True):
+    """Base and head are byte-identical."""
+
+    weight: ClassVar[Weight] = "first"
+
+
+Perturbation = Literal["path", "environment"]
+
+
+class OneTree(Base, frozen=True):
+    """There is set-up and no build command, so that all builds of a side are one tree."""
+
+
+class NoBuildCommand(Base, frozen=True):
+    """There is no build command."""
+
+    differing: tuple[Perturbation, ...]
+    """What the builds differ in all the same."""
+
+
+# --- two runs that are compared ---------------------------------------------------------------------------------------
+
+
+class DifferingKey(msgspec.Struct, frozen=True):
+    """A key of [[benchmark]], and the benchmarks in which it differs."""
+
+    key: str
+    benchmarks: tuple[str, ...]
+
+
+class SetUpDifferently(Base, frozen=True):
+    """Two runs have different settings."""
+
+    settings: tuple[str, ...]
+    """As "[build] command"."""
+    keys: tuple[DifferingKey, ...]
+
+
+class NotComparable(Base, frozen=True):
+    """A metric has another unit or direction on each side."""
+
+    metric: str
+    of: Literal["unit", "direction"]
+    base: tuple[str, ...]
+    """What it is there; several: on one side alone."""
+    head: tuple[str, ...]
+    names: tuple[str, ...]
+    """The benchmarks, with their settings."""

@@ -1,0 +1,216 @@
+"""What is known before measuring: the sides, the rules, the plan, the instruments, and what is remembered."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from gate.model.warnings.base import Base, Weight
+
+# --- the sides and the rules ------------------------------------------------------------------------------------------
+
+
+class BaseAhead(Base, frozen=True):
+    """Base has commits that head lacks."""
+
+    ref: str
+    commits: int
+
+
+class DirtySubmodule(Base, frozen=True):
+    """A submodule has changes that are not committed."""
+
+    path: str
+
+
+class EmbeddedRepository(Base, frozen=True):
+    """A folder is a repository of its own and no submodule."""
+
+    path: str
+
+
+class LfsPointers(Base, frozen=True):
+    """The checkout holds pointers in place of the files of git lfs."""
+
+
+class BaseWithoutConfig(Base, frozen=True):
+    """Base has no configuration, so that head's counts for both sides."""
+
+    weight: ClassVar[Weight] = "first"
+
+
+class HeadWithoutConfig(Base, frozen=True):
+    """Head has no configuration, so that base's counts for both sides."""
+
+    weight: ClassVar[Weight] = "first"
+
+
+class RulesChanged(Base, frozen=True):
+    """Head changes the rules."""
+
+    weight: ClassVar[Weight] = "first"
+    keys: tuple[str, ...]
+    in_force: str
+    """Whose rules count: a side, or the name of a file."""
+
+
+class MeasuringChanged(Base, frozen=True):
+    """Head changes how a benchmark is measured."""
+
+    weight: ClassVar[Weight] = "first"
+    benchmark: str
+
+
+class ExpiredAccept(Base, frozen=True):
+    """An [[accept]] entry has ended."""
+
+    benchmark: str
+    until: str
+    """The last day, as 2026-12-31."""
+    reason: str
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+class Placeholder(Base, frozen=True):
+    """A benchmark is still the one that `perfgate init` wrote."""
+
+    benchmark: str
+
+
+class FewBuilds(Base, frozen=True):
+    """The plan has fewer builds than the gate wants before it calls a change."""
+
+    builds: int
+    min_builds: int
+    remembers: bool
+    """Whether what is remembered of the host can take their place."""
+    counts: bool
+    """Whether something is counted exactly, which needs no builds."""
+
+
+class FewBuildsForBootstrap(Base, frozen=True):
+    """The plan has fewer builds than a bootstrap interval needs to decide."""
+
+    builds: int
+    needed: int
+
+
+class NoLooksByBootstrap(Base, frozen=True):
+    """The plan may stop early, which bootstrap intervals do not."""
+
+    builds: int
+
+
+class FewIterationsForSteady(Base, frozen=True):
+    """A steady state is looked for in fewer iterations than can show one."""
+
+    benchmarks: tuple[str, ...]
+    iterations: int
+    needed: int
+
+
+class NoEarlyStop(Base, frozen=True):
+    """Several jobs measure, and they cannot stop early together."""
+
+    builds: int
+
+
+class NoAutoPlan(Base, frozen=True):
+    """Several jobs measure, and each goes by the configured plan."""
+
+
+class PlannedFromMemory(Base, frozen=True):
+    """The plan is what the memory of this host says."""
+
+    first: int
+    """Builds of a side before it may stop, and at most."""
+    last: int
+    executions: int
+    iterations: int
+    reached: bool
+    """Whether it is expected to reach what is wanted, within the budget."""
+    notes: tuple[str, ...]
+    """What is not known of some benchmarks, as the planner says it."""
+
+
+class PlannedAsConfigured(Base, frozen=True):
+    """The plan was to come from memory, and is the configured one."""
+
+    why: str
+    """As the planner says it; empty: nothing is remembered of this host."""
+
+
+# --- the instruments --------------------------------------------------------------------------------------------------
+
+
+class SpawnInstead(Base, frozen=True):
+    """The built-in spawn measures in place of hyperfine."""
+
+    why: str
+    """What is wrong with hyperfine, as the search for it says."""
+
+
+class InstrumentLimits(Base, frozen=True):
+    """What an instrument cannot do on this machine."""
+
+    instrument: str
+    limits: str
+    """As the instrument says it."""
+
+
+# --- what is remembered -----------------------------------------------------------------------------------------------
+
+
+class NothingRemembered(Base, frozen=True):
+    """Moderated intervals are wanted, and nothing is remembered of this host."""
+
+    weight: ClassVar[Weight] = "later"
+    method: str
+    """Of the intervals that take their place."""
+
+
+class HistoryUnusable(Base, frozen=True):
+    """The history cannot be read."""
+
+    weight: ClassVar[Weight] = "later"
+    error: str
+
+
+class MemoryOfOneSession(Base, frozen=True):
+    """What is remembered is of one session, and several measured."""
+
+    weight: ClassVar[Weight] = "later"
+
+
+class MemoryOfOneFile(Base, frozen=True):
+    """The files were measured apart, and what they remember does not agree."""
+
+    weight: ClassVar[Weight] = "later"
+
+
+class Differing(msgspec.Struct, frozen=True):
+    """Something that was one way and is another."""
+
+    name: str
+    was: str | int | None
+    now: str | int | None
+
+
+class MemoryOfOtherMachine(Base, frozen=True):
+    """What is remembered of benchmarks was measured on another machine."""
+
+    weight: ClassVar[Weight] = "later"
+    benchmarks: tuple[str, ...]
+    differing: tuple[Differing, ...]
+
+
+class MemoryOfOtherSetup(Base, frozen=True):
+    """What is remembered of benchmarks was measured in another way."""
+
+    weight: ClassVar[Weight] = "later"
+    benchmarks: tuple[str, ...]
+    differing: tuple[Differing, ...]
+    """By the names of gate.memory.entries.Setup; empty: base and head are measured in different ways."""

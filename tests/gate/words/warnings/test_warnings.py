@@ -1,0 +1,587 @@
+"""Every warning, as a value and as its sentence: a kind without an example here fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+import msgspec
+import pytest
+
+from gate.model import Report
+from gate.model.warnings import AnyWarning, OfRun, typed
+from gate.model.warnings import estimates as e
+from gate.model.warnings import hosts as h
+from gate.model.warnings import measured as m
+from gate.model.warnings import setup as s
+from gate.model.warnings.base import Base, Said
+from gate.report import json as report_json
+from gate.report.markdown.opening import weigh
+from gate.report.material import Material
+from gate.report.page.document import page_of
+from gate.report.text import terminal as plain_text
+from gate.words.warnings import text, texts
+from tests.gate.report import examples
+
+A = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
+B = h.Machine("aaaaaaaaaaaa", "b", "6.1.0", "boot-b-1")
+OTHER_KERNEL = h.Machine("aaaaaaaaaaaa", "a", "6.8.0", "boot-a-2")
+OTHER_BOOT = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-2")
+OTHER_MAKE = h.Machine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
+COMPARES = "the ratio also compares the machines"
+
+EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
+    "said": [(Said("<as it stands>"), "<as it stands>")],
+    "of-run": [
+        (
+            OfRun("base", m.TornLine("m.jsonl")),
+            "base's run: m.jsonl: its last line was cut off in the middle of a write and is left out",
+        )
+    ],
+    # --- estimates
+    "not-exact": [
+        (e.NotExact("values"), "declared exact, but its values differ: treated as measured"),
+        (e.NotExact("ratio"), "declared exact, but its ratio differs from session to session: treated as measured"),
+    ],
+    "builds-cut": [
+        (e.BuildsCut(), "builds differ in their number of values: cut to the smallest by whole executions")
+    ],
+    "builds-unlike": [
+        (e.BuildsUnlike(), "builds differ by more than 1.5 times in their number of values, which biases a quantile")
+    ],
+    "few-executions": [
+        (
+            e.FewExecutions(1),
+            "the quantile of a build rests on 1 execution: it hardly shows what differs between executions",
+        ),
+        (
+            e.FewExecutions(2),
+            "the quantile of a build rests on 2 executions: it hardly shows what differs between executions",
+        ),
+    ],
+    "one-sided-sessions": [
+        (e.OneSidedSessions((2,)), "session 2 measured one side alone and does not count"),
+        (e.OneSidedSessions((2, 4)), "sessions 2, 4 measured one side alone and do not count"),
+    ],
+    "one-unit": [
+        (e.OneUnit("build"), "one build a side: what differs between builds is not known"),
+        (e.OneUnit("session"), "one session a side: what differs between sessions is not known"),
+    ],
+    "no-spread": [(e.NoSpread(), "no spread: all resamples are equal")],
+    "flat-resampling": [
+        (
+            e.FlatResampling("build"),
+            "FLAT takes all values as independent: the interval is too narrow where executions or builds differ",
+        )
+    ],
+    "noise-counted-twice": [
+        (
+            e.NoiseCountedTwice(),
+            "RRR counts the noise of lower levels twice: the interval is wider than its confidence says",
+        )
+    ],
+    "few-units": [
+        (e.FewUnits(4, "build"), "a bootstrap over 4 builds may cover only 80-90% where it promises 95%"),
+        (e.FewUnits(3, "session"), "a bootstrap over 3 sessions may cover only 80-90% where it promises 95%"),
+    ],
+    "undefined-resamples": [
+        (
+            e.UndefinedResamples(3, 2000),
+            "base's mean is not above 0 in 3 of 2000 resamples, which count against both limits",
+        )
+    ],
+    "imprecise-limits": [
+        (e.ImpreciseLimits(0.95, 0.0123, 4000), "95% limits known to ±1.2% only: 4000 replicates"),
+        (e.ImpreciseLimits(0.9995, None, 2000), "99.95% limits not known: 2000 replicates"),
+    ],
+    "trend": [
+        (e.Trend(-0.04, "s", True), "still warming up: second half 4.0% faster"),
+        (e.Trend(0.04, "s", False), "not steady: second half 4.0% slower"),
+        (e.Trend(-0.04, "B", False), "not steady: second half 4.0% lower"),
+        (e.Trend(0.04, "", False), "not steady: second half 4.0% higher"),
+    ],
+    "drift": [
+        (e.Drift(0.031, "s"), "host drift: both sides 3.1% slower from the first round to the last"),
+        (e.Drift(-0.031, "1/s"), "host drift: both sides 3.1% lower from the first round to the last"),
+    ],
+    "order-effect": [
+        (
+            e.OrderEffect(0.012, "s"),
+            "side-by-order interaction: whichever side is executed second is 1.2% slower",
+        )
+    ],
+    "sessions-differ": [
+        (
+            e.SessionsDiffer(0.052),
+            "sessions differ: both sides by 5.2% (standard deviation) between them, beyond what their builds explain",
+        )
+    ],
+    "ratio-by-session": [
+        (
+            e.RatioBySession(0.021),
+            "the ratio depends on the session: 2.1% (standard deviation) between them, beyond what their builds explain",
+        )
+    ],
+    "autocorrelation": [
+        (
+            e.Autocorrelation(0.5, 30, 10),
+            "autocorrelation 0.50: 30 iterations of an execution carry the information of 10",
+        )
+    ],
+    "normal-tail": [
+        (
+            e.NormalTail(5, 6),
+            "the p rests on normally distributed build effects: 5 + 6 builds alone cannot show one so small",
+        )
+    ],
+    "early-stop": [
+        (e.EarlyStop(6, 12), "stopped at round 6 of 12: an estimate at an early stop tends to exaggerate")
+    ],
+    "noisier-than-remembered": [
+        (e.NoisierThanRemembered(), "noisier than calibrated: the remembered variance is not used")
+    ],
+    "noisy-host": [(e.NoisyHost(2.34), "host noisier than calibrated, x 2.3: every interval allows for it")],
+    "combinations-left-out": [
+        (
+            e.CombinationsLeftOut("b", "time", "load", True, (e.Combination(("sched=b",), ("idle", "busy")),)),
+            "b time, by load: compared without what was not measured on both sides: sched=b lacks load=idle, busy",
+        ),
+        (
+            e.CombinationsLeftOut(
+                "b", "time", "load", False, tuple(e.Combination((f"n={n}",), ("idle",)) for n in range(5))
+            ),
+            "b time, by load: not compared: n=0 lacks load=idle; n=1 lacks load=idle; n=2 lacks load=idle and 2 more",
+        ),
+    ],
+    # --- hosts
+    "unfit-host": [(h.UnfitHost("steal time"), "the host was unfit when measuring began: steal time")],
+    "rebooted": [
+        (h.Rebooted(), "host: the machine was rebooted meanwhile"),
+        (h.Rebooted(session=1), "host: session 1: the machine was rebooted meanwhile"),
+        (h.Rebooted(run="base", session=0), "host: base's run: session 0: the machine was rebooted meanwhile"),
+    ],
+    "kernel-changed": [(h.KernelChanged("6.1", "6.8"), "host: the kernel changed from 6.1 to 6.8")],
+    "steal": [
+        (h.Steal(0.042), "host: the hypervisor took 4.2% of the processors' time that programs wanted (steal)")
+    ],
+    "throttled": [
+        (h.Throttled(12, 3.1), "host: the control group's quota throttled the processors 12 times (3.1 s)"),
+        (h.Throttled(1, 0.2), "host: the control group's quota throttled the processors once (200 ms)"),
+    ],
+    "load": [
+        (h.Load(0.3, 6.24, 4), "host: the load was 0.3 at the start, 6.2 at the end on 4 processors"),
+        (h.Load(0.3, 6.24, 1), "host: the load was 0.3 at the start, 6.2 at the end on 1 processor"),
+        (h.Load(0.3, 5.2, None), "host: the load was 0.3 at the start, 5.2 at the end"),
+    ],
+    "pressure": [
+        (h.Pressure("memory", 0.032), "host: memory pressure: some program waited for memory 3.2% of the time"),
+        (h.Pressure("cpu", 0.34), "host: cpu pressure: some program waited for a processor 34.0% of the time"),
+        (h.Pressure("io", 0.5), "host: io pressure: some program waited for a disk 50.0% of the time"),
+    ],
+    "swapped": [(h.Swapped(10, 390), "host: memory was swapped: 10 pages to disk, 390 back")],
+    "thermal-throttling": [
+        (h.ThermalThrottling(3), "host: thermal throttling: heat slowed the processors down 3 times")
+    ],
+    "out-of-memory": [
+        (h.OutOfMemory(1), "host: the kernel killed a process because memory ran out"),
+        (h.OutOfMemory(2), "host: the kernel killed 2 processes because memory ran out"),
+    ],
+    "frequency-setting": [
+        (
+            h.FrequencySetting("governor", "performance", "powersave"),
+            "host: governor changed from performance to powersave",
+        ),
+        (h.FrequencySetting("turbo", False, True), "host: turbo changed from off to on"),
+    ],
+    "several-machines": [
+        (
+            h.SeveralMachines((A, B)),
+            "host: measured on 2 machines or boots, host a and host b; the facts are the first one's",
+        )
+    ],
+    "sides-apart": [
+        (h.SidesApart((), None, (A,), (B,)), f"base was measured on host a, head on host b: {COMPARES}"),
+        (
+            h.SidesApart((), None, (A,), (OTHER_KERNEL,)),
+            f"base was measured on host a (kernel 6.1.0), head on host a (kernel 6.8.0): {COMPARES}",
+        ),
+        (
+            h.SidesApart((), None, (A,), (OTHER_BOOT,)),
+            f"base was measured on host a (boot boot-a-1), head on host a (boot boot-a-2): {COMPARES}",
+        ),
+        (
+            h.SidesApart((), None, (A,), (OTHER_MAKE,)),
+            f"base was measured on host a (machine aaaaaaaa), head on a host without a name (machine bbbbbbbb): {COMPARES}",
+        ),
+        (
+            h.SidesApart(("p", "q"), 1, (A,), (A, B)),
+            f"p and q: session 1: base was measured on host a, head on host a and host b: {COMPARES}",
+        ),
+        (
+            h.SidesApart(tuple("pqrst"), None, (A,), (None,)),
+            ("p, q, r and 2 more: base was measured on host a, head on a machine that its file does not name: "
+            f"{COMPARES}"),
+        ),
+    ],
+    "sides-mixed": [
+        (
+            h.SidesMixed((), 2, (A, B)),
+            "session 2: base and head were each measured on host a and host b: the values mix machines",
+        )
+    ],
+    # --- measured
+    "torn-line": [
+        (m.TornLine("m.jsonl"), "m.jsonl: its last line was cut off in the middle of a write and is left out")
+    ],
+    "selected-only": [
+        (
+            m.SelectedOnly(2, 5),
+            ("2 of 5 measured benchmarks are decided (--benchmark): the error level is shared over these alone, and the "
+            "verdict is theirs, not the run's"),
+        )
+    ],
+    "foreign-values": [
+        (
+            m.ForeignValues(),
+            ("the values are those of the pull request's own workflow run: whoever can change it can change them, and "
+            "the verdict is advice"),
+        )
+    ],
+    "rounds-short": [(m.RoundsShort(2, 5), "2 of 5 planned rounds were measured")],
+    "budget-rounds": [(m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first")],
+    "after-last-look": [
+        (m.AfterLastLook(6), "the last look was after round 6: what was measured after it does not count")
+    ],
+    "executions-short": [
+        (m.ExecutionsShort("b", "", 4, 3, 6), "b: base has 4 executions and head 3, of 6"),
+        (m.ExecutionsShort("b", "load=busy", 2, 2, 6), "b at load=busy: base has 2 executions and head 2, of 6"),
+    ],
+    "parts-short": [
+        (
+            m.PartsShort((m.PartShort("shard 1 of 2", 3, 5), m.PartShort("shard 2 of 2", 4, 5))),
+            "measured of shard 1 of 2: 3 of its 5 rounds; shard 2 of 2: 4 of its 5 rounds",
+        )
+    ],
+    "two-sessions": [
+        (
+            m.TwoSessions(),
+            ("2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so only "
+            "large changes are called; a third session narrows the intervals most"),
+        )
+    ],
+    "looks-ignored": [(m.LooksIgnored(), "a bootstrap interval takes no account of the looks of this run")],
+    "undecided-benchmarks": [
+        (
+            m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")),
+            ("nothing of a, b, c and 1 more is decided: declare [benchmark.metric.NAME], or name it in [plan] metrics; "
+            "there is hits, B/op"),
+        )
+    ],
+    "metric-missing": [
+        (m.MetricMissing("b", "time", "{}", 1), "b: metric time gave no values in session 1"),
+        (m.MetricMissing("b", "time", '{"n":1}', 0), 'b: metric time at {"n":1} gave no values in session 0'),
+    ],
+    "not-steady": [
+        (
+            m.NotSteady(2, 1, 6, None),
+            "3 of 6 executions reached no steady state (2 of base and 1 of head): all their values count",
+        ),
+        (
+            m.NotSteady(0, 1, 3, 10),
+            ("1 of 3 executions reached no steady state (1 of head): all their values count; fewer than 10 values "
+            "cannot show one"),
+        ),
+    ],
+    "identical-builds": [
+        (
+            m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))),
+            ("build variance not sampled: all 2 builds of base and all 2 builds of head at opt=O3 are byte-identical "
+            "([build] perturb and {seed} lay a program out anew where it is linked)"),
+        )
+    ],
+    "identical-sides": [
+        (m.IdenticalSides(), "base and head are byte-identical: what differs between them is noise")
+    ],
+    "one-tree": [
+        (m.OneTree(), "no build command: every build reuses the tree of the set-up, only the environment differs")
+    ],
+    "no-build-command": [
+        (
+            m.NoBuildCommand(("path", "environment")),
+            "no build command: the builds differ in path and environment only",
+        ),
+        (m.NoBuildCommand(()), "no build command: the builds differ in nothing only"),
+    ],
+    "set-up-differently": [
+        (
+            m.SetUpDifferently(("[build] command",), (m.DifferingKey("warmup", ("a", "b", "c", "d")),)),
+            ("the two runs are set up differently, and the ratio includes that: [build] command; warmup of a, b, c and 1 "
+            "more"),
+        )
+    ],
+    "not-comparable": [
+        (
+            m.NotComparable("time", "unit", ("s",), ("", "B"), ("parse", "encode")),
+            "not comparable: time is in s in base and without a unit and in B in head: parse, encode",
+        ),
+        (
+            m.NotComparable("score", "direction", ("lower",), ("higher",), ("parse",)),
+            "not comparable: score is better when lower in base and better when higher in head: parse",
+        ),
+    ],
+    # --- setup
+    "base-ahead": [
+        (
+            s.BaseAhead("main", 1),
+            "base (main) has 1 commit that head lacks: their effect counts as a change by head",
+        ),
+        (
+            s.BaseAhead("main", 3),
+            "base (main) has 3 commits that head lacks: their effect counts as a change by head",
+        ),
+    ],
+    "dirty-submodule": [
+        (
+            s.DirtySubmodule("libs/a"),
+            "submodule libs/a has uncommitted changes: its commit is measured without them",
+        )
+    ],
+    "embedded-repository": [
+        (
+            s.EmbeddedRepository("a/"),
+            "a/ is a repository of its own and no submodule: it is measured on neither side",
+        )
+    ],
+    "lfs-pointers": [
+        (
+            s.LfsPointers(),
+            "files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",
+        )
+    ],
+    "base-without-config": [(s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides")],
+    "head-without-config": [(s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides")],
+    "rules-changed": [
+        (
+            s.RulesChanged(("gate.threshold", "accept"), "base"),
+            "head changes the rules (gate.threshold, accept); in force are those of base",
+        )
+    ],
+    "measuring-changed": [
+        (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable")
+    ],
+    "expired-accept": [
+        (
+            s.ExpiredAccept("encode", "2026-12-31", "see #123"),
+            "the accept of encode ended on 2026-12-31 and no longer counts: remove it (see #123)",
+        )
+    ],
+    "placeholder": [
+        (
+            s.Placeholder("placeholder"),
+            ('benchmark "placeholder" is a placeholder from `perfgate init` and does not measure your project: put your '
+            "own program there"),
+        )
+    ],
+    "few-builds": [
+        (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: no change is called"),
+        (
+            s.FewBuilds(3, 5, True, True),
+            ("plan.builds = 3 is below gate.min_builds = 5: no change of what is not remembered of this host but of exact "
+            "counts is called"),
+        ),
+    ],
+    "few-builds-for-bootstrap": [
+        (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds to decide, the plan has 5")
+    ],
+    "no-looks-by-bootstrap": [
+        (s.NoLooksByBootstrap(12), "bootstrap intervals have no looks: all 12 rounds are measured")
+    ],
+    "few-iterations-for-steady": [
+        (
+            s.FewIterationsForSteady(("a", "b"), 9, 10),
+            'a, b: warmup = "auto": plan.iterations = 9 cannot show a steady state, which needs 10',
+        )
+    ],
+    "no-early-stop": [
+        (
+            s.NoEarlyStop(12),
+            "several jobs do not stop early: each measures all 12 rounds that its budget allows",
+        )
+    ],
+    "no-auto-plan": [
+        (s.NoAutoPlan(), "plan.auto: the plan is as configured, since all jobs of a gate measure by one plan")
+    ],
+    "planned-from-memory": [
+        (
+            s.PlannedFromMemory(4, 12, 5, 10, True, ()),
+            ("plan.auto: 4 to 12 builds x 5 x 10 a side, for half-widths of half the thresholds, by what is remembered of "
+            "this host"),
+        ),
+        (
+            s.PlannedFromMemory(6, 6, 5, 10, False, ("b: nothing is remembered",)),
+            ("plan.auto: 6 builds x 5 x 10 a side, the nearest to half-widths of half the thresholds within the budget, "
+            "by what is remembered of this host; b: nothing is remembered"),
+        ),
+    ],
+    "planned-as-configured": [
+        (
+            s.PlannedAsConfigured(""),
+            "plan.auto: the plan is as configured, since nothing is remembered of this host",
+        ),
+        (
+            s.PlannedAsConfigured("the budget is too small"),
+            "plan.auto: the plan is as configured, since the budget is too small",
+        ),
+    ],
+    "spawn-instead": [
+        (
+            s.SpawnInstead("hyperfine is not installed"),
+            "hyperfine is not installed: measured with the built-in spawn",
+        )
+    ],
+    "instrument-limits": [
+        (
+            s.InstrumentLimits("perf_stat", "estimates cycles, whose counters are shared"),
+            "perf_stat: estimates cycles, whose counters are shared",
+        )
+    ],
+    "nothing-remembered": [
+        (
+            s.NothingRemembered("fieller"),
+            "nothing is remembered of this host: intervals are fieller (`perfgate calibrate`)",
+        )
+    ],
+    "history-unusable": [
+        (s.HistoryUnusable("h: is damaged"), "what is remembered of this host is not used: h: is damaged")
+    ],
+    "memory-of-one-session": [
+        (
+            s.MemoryOfOneSession(),
+            "what is remembered of the host is not used: it is of one session, and there are several",
+        )
+    ],
+    "memory-of-one-file": [
+        (s.MemoryOfOneFile(), "what is remembered of the host is not used: the files were measured apart")
+    ],
+    "memory-of-other-machine": [
+        (
+            s.MemoryOfOtherMachine(("b",), (s.Differing("cpu", "Z80", "Z81"), s.Differing("cores", "2", "4"))),
+            "what is remembered of b is not used: measured on another machine (cpu was Z80, is Z81; cores was 2, is 4)",
+        ),
+        (
+            s.MemoryOfOtherMachine(("a", "b", "c", "d"), ()),
+            "what is remembered of a, b, c and 1 more is not used: measured on another machine (of another make)",
+        ),
+    ],
+    "memory-of-other-setup": [
+        (
+            s.MemoryOfOtherSetup(
+                ("b",), (s.Differing("command", "./a", "b" * 61), s.Differing("warmup", 3, 0), s.Differing("build", "make", None))
+            ),
+            (f"what is remembered of b is not used: its command was `./a`, is `{'b' * 59}…`; its warm-up was 3, is 0; "
+            "[build] command was `make`, is none"),
+        ),
+        (
+            s.MemoryOfOtherSetup(("b",), ()),
+            "what is remembered of b is not used: base and head are measured in different ways",
+        ),
+    ],
+}  # fmt: skip
+KINDS = get_args(AnyWarning)
+EACH = [(kind, *example) for kind, examples in EXAMPLES.items() for example in examples]
+
+
+def test_every_kind_has_an_example_under_its_stable_name() -> None:
+    assert {kind: next(type(warning) for warning, _ in examples) for kind, examples in EXAMPLES.items()} == {
+        kind.__struct_config__.tag: kind for kind in KINDS
+    }
+
+
+@pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
+def test_every_kind_has_a_sentence(kind: str, warning: AnyWarning, sentence: str) -> None:
+    assert text(warning) == sentence
+
+
+@pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
+def test_a_warning_comes_back_from_a_file_as_it_was(kind: str, warning: AnyWarning, sentence: str) -> None:
+    written = msgspec.json.encode(warning)
+    assert msgspec.json.decode(written)["kind"] == kind
+    assert msgspec.json.decode(written, type=AnyWarning) == warning
+    # equal warnings are told once
+    assert len({warning, msgspec.json.decode(written, type=AnyWarning)}) == 1
+
+
+def test_only_a_text_from_elsewhere_has_a_text() -> None:
+    # report.json puts the sentence there
+    assert [kind for kind in KINDS if "text" in kind.__struct_fields__] == [Said]
+
+
+def test_texts_of_another_program_are_taken_for_what_they_are() -> None:
+    assert typed(["old", m.TwoSessions()]) == [Said("old"), m.TwoSessions()]
+    assert texts(["old"]) == ["old"]
+
+
+def test_a_type_without_a_sentence_is_refused() -> None:
+    class Unknown(Base, frozen=True):
+        pass
+
+    with pytest.raises(TypeError, match="Unknown"):
+        text(Unknown())  # type: ignore[arg-type]  # what no type checker lets by
+
+
+@pytest.fixture
+def nonsense() -> Iterator[None]:
+    """Every sentence is "blah" and its kind's number: nothing in it can be read."""
+    told = {kind: text.dispatch(kind) for kind in KINDS}
+    for number, kind in enumerate(KINDS):
+        text.register(kind, lambda _, number=number: f"blah {number}.")
+    yield
+    for kind, sentence in told.items():
+        text.register(kind, sentence)
+
+
+def shape(report: Report) -> list[object]:
+    """How many warnings stand where, and in which order."""
+    told = [text(each) for each in report.warnings]
+    weighed = weigh(report.warnings, 5)
+    page = page_of(report, Material())
+    return [
+        [told.index(each) for each in weighed.shown],
+        [told.index(each) for each in weighed.rest],
+        [told.index(each) for each in page.host_warnings],
+        [len(row.notes) for row in page.rows],
+    ]
+
+
+def every_warning() -> Report:
+    return examples.report(
+        "pass",
+        [examples.finding("lex", warnings=[kind[0][0] for kind in EXAMPLES.values()])],
+        warnings=[kind[0][0] for kind in EXAMPLES.values()],
+    )
+
+
+def test_order_and_place_do_not_depend_on_words(request: pytest.FixtureRequest) -> None:
+    report = every_warning()
+    before = shape(report)
+    request.getfixturevalue("nonsense")
+    assert shape(report) == before
+
+
+def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue("nonsense")
+    pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
+    report = examples.report("pass", [examples.finding("lex", warnings=pair)])
+    short, every = (plain_text.render(report, every=each) for each in (False, True))
+    assert [text(each) in every for each in pair] == [True, True]
+    assert [text(each) in short for each in pair] == [False, True]
+
+
+def test_report_json_has_every_sentence_beside_its_numbers() -> None:
+    report = every_warning()
+    tables = msgspec.json.decode(report_json.render(report))
+    for found in (tables["warnings"], tables["findings"][0]["warnings"]):
+        assert [(each["kind"], each["text"]) for each in found] == [
+            (kind, sentence) for kind, ((_, sentence), *_) in EXAMPLES.items()
+        ]
+    assert report_json.read(report_json.render(report)).warnings == report.warnings
