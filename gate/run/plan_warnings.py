@@ -29,7 +29,7 @@ def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> lis
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         of = " of what is not remembered of this host" if moderates else ""
-        exact = any(b.instrument == "callgrind" or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
+        exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
         but = " but of exact counts" if exact else ""
         texts.append(f"plan.builds = {builds} is below gate.min_builds = {needed}: no change{of}{but} is called")
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:

@@ -23,6 +23,7 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
+from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program, start_error
 
 _MAX_PROFILE = 1 << 30
@@ -144,3 +145,11 @@ def _run(argv: tuple[str, ...], caller: Mapping[str, str]) -> subprocess.Complet
     return subprocess.run(
         argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=dict(caller)
     )
+
+
+def _find(caller: Mapping[str, str]) -> Found | str:
+    found = find_callgrind(caller)
+    return found if isinstance(found, str) else Found(found, found.version, found.warning)
+
+
+INSTRUMENT = Declared(_find)

@@ -9,7 +9,8 @@ from pathlib import PurePath
 from gate.adapters import go
 from gate.adapters.common import Suite, printable
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 
 _REASON = re.compile(
     r"^(?:panic: |fatal error: |--- FAIL: |flag provided but not defined: |FAIL\t.*\[(?:build|setup) failed\]).*",
@@ -59,3 +60,6 @@ class Go:
 
 def _given(name: str, words: tuple[str, ...]) -> bool:
     return any(re.fullmatch(rf"--?(?:test\.)?{name}(?:=.*)?", word, re.DOTALL) for word in words)
+
+
+INSTRUMENT = built_in(SuiteInstrument(Go()))

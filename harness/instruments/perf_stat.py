@@ -29,6 +29,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, exit_status, find_program, start_error
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
@@ -211,3 +212,11 @@ def _warning(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
     if counted.shared:
         parts.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
     return f"perf_stat {'; '.join(parts)}" if parts else ""
+
+
+def _find(caller: Mapping[str, str]) -> Found | str:
+    found = find_perf(caller)
+    return found if isinstance(found, str) else Found(found, found.version, found.warning)
+
+
+INSTRUMENT = Declared(_find)

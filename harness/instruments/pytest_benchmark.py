@@ -9,7 +9,8 @@ from gate.adapters import pytest_benchmark
 from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
@@ -72,3 +73,6 @@ class PytestBenchmark:
             counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
             return f"{status}: {' and '.join(counts)}" if counts else status
         return status
+
+
+INSTRUMENT = built_in(SuiteInstrument(PytestBenchmark()))

@@ -22,6 +22,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.instruments.declared import built_in
 from harness.process.execute import Command, Outcome, start_error
 from harness.process.groups import exit_status
 
@@ -94,3 +95,6 @@ def _series(result: _Result) -> dict[str, Series]:
 
 def _too_small(result: _Result) -> str:
     return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"
+
+
+INSTRUMENT = built_in(Spawn())
