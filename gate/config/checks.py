@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gate.config.instruments import KNOWN
-from gate.config.listing import format_names
 from gate.config.source import Path, Source, dotted
 from gate.config.types import Benchmark, Builds, BuildTable, Config, Service
 from gate.units import DIMENSIONS, Quantity, to_base
@@ -63,8 +62,6 @@ def _check_format(benchmark: Benchmark, path: Path, source: Source) -> None:
         raise source.error(path, f"is for the values instrument, not for {benchmark.instrument}")
     if benchmark.column is not None:
         raise source.error(path, "cannot go with column, which is of a CSV file")
-    if benchmark.format not in format_names():
-        raise source.error(path, f'"{benchmark.format}" is none of {", ".join(format_names())}')
 
 
 def _check_companions(benchmark: Benchmark, path: Path, source: Source) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from gate.config.checks import check
 from gate.config.instruments import KNOWN, declared_traits, instrument_names
+from gate.config.listing import format_names
 from gate.config.source import Path, Source, dotted
 from gate.config.tables import OF_RUNS
 from gate.config.types import Benchmark, Config
@@ -32,6 +33,8 @@ def parse(source: Source, *, lenient: bool = False) -> Config:
         ConfigError: an unknown key, a wrong type or value, or keys that contradict each other.
     """
     config = parse_types(source, lenient=lenient)
+    if not lenient:
+        _refuse_unknown_formats(config, source)
     check(config, source)
     return config
 
@@ -47,6 +50,13 @@ def parse_types(source: Source, *, lenient: bool = False) -> Config:
         return config
     benchmarks = [_with_traits(b, ("benchmark", i), source) for i, b in enumerate(config.benchmark)]
     return msgspec.structs.replace(config, benchmark=benchmarks)
+
+
+def _refuse_unknown_formats(config: Config, source: Source) -> None:
+    for index, benchmark in enumerate(config.benchmark):
+        if benchmark.format is not None and benchmark.format not in format_names():
+            path: Path = ("benchmark", index, "format")
+            raise source.error(path, f'"{benchmark.format}" is none of {", ".join(format_names())}')
 
 
 def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
