@@ -164,7 +164,8 @@ def percents(response: Response, factor: str) -> View | None:
         for row in found
     ]
     means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
-    names = [*([_text("settings")] if several else []), *means, "difference", _text("result"), _text("interval")]
+    names: list[str | Heading] = [_text("settings")] if several else []
+    names += [*means, "difference", _text("result"), _text("interval")]
     caption = f"{factor}, setting against setting{f', in {unit}' if unit else ''}"
     return View(caption, _head("at", *names), tuple(rows))
 
