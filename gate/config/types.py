@@ -22,6 +22,7 @@ from gate.units import Duration, Quantity, Share
 
 __all__ = [
     "PERTURBATIONS",
+    "PLACEHOLDER",
     "SUITES",
     "Accept",
     "Benchmark",
@@ -60,6 +61,8 @@ SUITES: tuple[str, ...] = typing.get_args(Suite)
 """Instruments whose one command yields many benchmarks."""
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
+PLACEHOLDER = "placeholder"
+"""The name of a benchmark that `perfgate init` writes where it finds none; it measures nothing of the project."""
 
 
 class Gate(Table, frozen=True, kw_only=True):
