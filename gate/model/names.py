@@ -23,7 +23,7 @@ LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", 
 SCHEMA = 1
 """Version of measurements.jsonl and report.json."""
 FEWEST_FOR_STEADY = 10
-"""Fewer values of an execution cannot show a steady state (harness.loop.steady)."""
+"""Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
 
 
 class UserError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,23 +14,24 @@ import msgspec
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.config.resolve import WITHOUT_BASE
-from gate.config.types import BuildTable, Config
+from gate.config.types import Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, Failure, HostState, Record, Run, Side, UserError
+from gate.model import SIDES, AfterRound, Failure, HostState, Record, Run, UserError
 from gate.run.folder import make_room, outputs_in, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
-from harness.build.builder import Recipe, TreeBuilder
+from harness.build.builder import TreeBuilder
+from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.host.fitness import problems, standing_problems
 from harness.host.lock import host_lock, lock_file
 from harness.host.state import state
-from harness.loop.execution import Conditions, Place
+from harness.loop.execution import Executions
 from harness.loop.hints import Hint, checkout_hint
-from harness.loop.measure import Measured, Tools, Work, measure
+from harness.loop.measure import Loop, Measured
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.sides import Source, Sources
 from harness.source.snapshot import overlaid
@@ -169,50 +170,33 @@ class Measuring:
         self, job: Job, trees: Trees, append: Appender, records: Sequence[Record], after_round: AfterRound | None
     ) -> Measured:
         settings = job.project.settings
-        environments = _environments(settings.sides)
         # in the work directory, which the next run removes should this one be killed
-        place = Place(trees.directory / "outputs", trees.directory / "shims")
-        place.scratch.mkdir()
-        make_shims(place.shims, os.environ)
-        recipes = {side: Recipe(_build_table(settings.sides[side]), environments[side]) for side in SIDES}
+        scratch, shims = trees.directory / "outputs", trees.directory / "shims"
+        scratch.mkdir()
+        make_shims(shims, os.environ)
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
             closing(ProcessExecutor(trees.directory / RUNNING)) as executor,
         ):
-            builder = TreeBuilder(
-                trees,
-                recipes,
-                executor,
-                seed=job.run.seed or 0,
-                caller=os.environ,
-                session=job.session,
-                shims=place.shims,
-                study=job.treated.study,
-            )
-            if not records:
-                append(_with_warnings(job.run, trees.warnings))
-            append(HostState(when="begin", session=job.session, time=now(), state=state()))
-            measured = measure(
-                Work(
-                    rounds=job.rounds,
-                    benchmarks={side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
-                    iterations=settings.rules.plan.iterations,
-                    budget=float(settings.rules.plan.budget),
-                    conditions={
-                        side: Conditions(environments[side], settings.sides[side].build.perturb) for side in SIDES
-                    },
-                    caller=os.environ,
-                    place=place,
-                    session=job.session,
-                    planned=job.treated.planned,
-                    study=job.treated.study,
-                ),
-                Tools(executor, builder, job.instruments.by_name, _hint(job.project)),
+            recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
+            study = job.treated.study
+            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study)
+            iterations, planned = settings.rules.plan.iterations, job.treated.planned
+            loop = Loop(
+                job.rounds,
+                {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
+                TreeBuilder(conditions, trees, job.run.seed or 0),
+                Executions(conditions, job.instruments.by_name, iterations, planned, _hint(job.project)),
                 append,
+                budget=float(settings.rules.plan.budget),
                 records=records,
                 after_round=after_round,
                 progress=progress,
             )
+            if not records:
+                append(_with_warnings(job.run, trees.warnings))
+            append(HostState(when="begin", session=job.session, time=now(), state=state()))
+            measured = loop.run()
             append(HostState(when="end", session=job.session, time=now(), state=state()))
         return measured
 
@@ -225,11 +209,12 @@ class Measuring:
             self._err.flush()
 
 
-def _build_table(config: Config) -> BuildTable:
-    """Return a side's [build]; where callgrind counts, paths do not vary, since programs spend instructions on them."""
+def _recipe(config: Config) -> Recipe:
+    """Return how a side is built; where callgrind counts, paths do not vary: programs spend instructions on them."""
     counts = any(b.instrument == "callgrind" for b in config.benchmark)
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
-    return msgspec.structs.replace(config.build, perturb=perturb)
+    table = msgspec.structs.replace(config.build, perturb=perturb)
+    return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
 
 
 def _hint(project: Project) -> Hint:
@@ -265,7 +250,3 @@ def _overlaid(project: Project) -> Sources:
     base, head = project.sources.base, project.sources.head
     revision = overlaid(project.repository, base.revision, head.revision, paths)
     return replace(project.sources, base=Source(base.commit, revision))
-
-
-def _environments(sides: Mapping[Side, Config]) -> dict[Side, dict[str, str]]:
-    return {side: clean_environment(os.environ, config.env.pass_, config.env.set) for side, config in sides.items()}

@@ -10,7 +10,7 @@ from typing import TextIO
 from gate.config.types import Builds
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record, UserError
-from gate.model.study import Setting
+from gate.model.study import Setting, canonical
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
@@ -18,7 +18,6 @@ from gate.run.treatments import named
 from gate.units import format_duration
 from gate.words.numbers import commit, plural
 from harness.loop.schedule import Round
-from harness.loop.steps import canonical
 
 
 def announce(job: Job) -> str:

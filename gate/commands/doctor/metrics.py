@@ -28,8 +28,7 @@ from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.spawn import Spawn
-from harness.loop.schedule import MAX_PADDING
-from harness.process.execute import Outcome, ProcessExecutor, clean_environment
+from harness.process.execute import MAX_PADDING, Outcome, ProcessExecutor, clean_environment
 
 _BUDGET = 40.0
 _EXECUTIONS, _ITERATIONS = 5, 10
