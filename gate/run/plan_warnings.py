@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gate.commands.init.detect.found import PLACEHOLDER
-from gate.config.types import Builds, Config, Plan
+from gate.config.types import PLACEHOLDER, Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.warnings import AnyWarning

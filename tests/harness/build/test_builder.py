@@ -17,7 +17,8 @@ from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
 from gate.units import Duration
-from harness.build.builder import ArtifactError, Recipe, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.builder import ArtifactError, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
@@ -50,15 +51,14 @@ def builder_of(
         state=checkout.path / ".perfgate",
         share_paths={"base": shares["base"], "head": shares["head"]},
     ) as trees:
-        recipes = {"base": Recipe(base or table, environment), "head": Recipe(table, environment)}
-        yield TreeBuilder(
-            trees,
-            {"base": recipes["base"], "head": recipes["head"]},
+        conditions = Conditions(
             ProcessExecutor(),
-            seed=7,
-            caller=caller,
+            {"base": Recipe(base or table, environment), "head": Recipe(table, environment)},
+            caller,
+            trees.directory / "outputs",
             **options,
         )
+        yield TreeBuilder(conditions, trees, 7)
 
 
 def good(record: Build | Failure) -> Build:
