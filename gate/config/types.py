@@ -292,8 +292,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     format: Annotated[
         str | None,
         Meta(
-            description="The values instrument reads this format, a module of gate/adapters. Default: numbers, JSON "
-            "lines or an HdrHistogram log, whichever the output is."
+            description='What the values instrument reads: "values" (numbers or JSON lines) or "hdr" (an HdrHistogram '
+            "log). Default: whichever of the two the output is."
         ),
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
