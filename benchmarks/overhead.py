@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, Instrument
+from gate.config.types import Benchmark
 from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
 from harness.build.perturb import make_shims
@@ -85,7 +85,7 @@ def _hyperfine(script: str, directory: Path, count: int) -> float:
     return (time.perf_counter() - begin) / count
 
 
-def _perfgate(instrument: Instrument, script: str, directory: Path, count: int) -> float:
+def _perfgate(instrument: str, script: str, directory: Path, count: int) -> float:
     table = {"b": Benchmark(name="b", command=["sh", "-c", script], instrument=instrument)}
     place = Place(directory / "outputs", directory / "shims")
     rounds = schedule({"base": ["b"], "head": ["b"]}, 1, count // 2, seed=1)
@@ -125,7 +125,7 @@ def main() -> int:
 
 
 def _compare(directory: Path, blocks: int) -> int:
-    instruments: tuple[Instrument, ...] = ("values", "spawn", "hyperfine")
+    instruments: tuple[str, ...] = ("values", "spawn", "hyperfine")
     passed = True
     sys.stdout.write(f"{'program':8}  {'by':20}  {'execution':>10}  {'added':>9}  of program  of hyperfine\n")
     for name, script in PROGRAMS.items():

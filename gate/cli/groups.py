@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import values
-from gate.cli.options import option, repeated, switch
+from gate.cli.formats import file_formats
+from gate.cli.options import named, option, repeated, switch
 from gate.cli.values import Shard
 
 
@@ -34,10 +36,10 @@ class MeasuredRulesOptions(RulesOptions):
 class OutputOptions:
     """Where the report goes beside standard output; "-" is standard output itself."""
 
-    json: str | None = option("write the report as json; - for stdout instead of text", metavar="FILE")
-    html: str | None = option("write the report as html; - for stdout instead of text", metavar="FILE")
-    markdown: str | None = option("write the report as markdown; - for stdout instead of text", metavar="FILE")
-    junit: str | None = option("write the report as junit; - for stdout instead of text", metavar="FILE")
+    files: Mapping[str, str] = named(
+        file_formats(), "write the report as {}; - for stdout instead of text", metavar="FILE"
+    )
+    """By the format's name, in the order of the command line."""
     quiet: bool = switch("only the verdict and errors")
 
 

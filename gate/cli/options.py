@@ -39,6 +39,15 @@ class _Option:
 
 
 @dataclass(frozen=True, slots=True)
+class _Named:
+    """Options with a value each, one for each name of a list."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Group:
     """A dataclass whose options stand under a heading of their own."""
 
@@ -99,6 +108,14 @@ def repeated(
     return _field(_Option(flag, settings, section, None, tuple), ())
 
 
+def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A002
+    """Declare an option --NAME for each name of a list; the value is a dict of those given, in their order.
+
+    help: one line, with {} for the name.
+    """
+    return field(default_factory=dict, metadata={_KEY: _Named(names, help, metavar)})
+
+
 def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
     """Declare an option without a value; off: it turns off what is on without it."""
     settings = {"help": help, "action": "store_true", "default": False}
@@ -136,6 +153,12 @@ def add_options(parser: argparse._ActionsContainer, options: type[Any], prefix: 
         if isinstance(declared, _Group):
             container = parser.add_argument_group(declared.title, declared.about) if declared.title else parser
             add_options(container, declared.type, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Named):
+            for name in declared.names:
+                about = declared.help.format(name)
+                parser.add_argument(
+                    f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
+                )
         elif isinstance(declared, _Option):
             container = parser
             if declared.section is not None:
@@ -154,6 +177,8 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
         declared = each.metadata.get(_KEY)
         if isinstance(declared, _Group):
             values[each.name] = options_of(declared.type, parsed, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Named):
+            values[each.name] = getattr(parsed, prefix + each.name) or {}
         elif isinstance(declared, _Option):
             value = getattr(parsed, prefix + each.name)
             values[each.name] = declared.convert(value) if declared.convert else value
@@ -169,6 +194,15 @@ def given(options: Any) -> Iterator[tuple[str, str]]:
             yield from given(value)
         elif isinstance(declared, _Option) and value != (None if each.default is MISSING else each.default):
             yield each.name, _flag(each, declared) or str(declared.settings["metavar"])
+
+
+class _Collect(argparse.Action):
+    """Keeps the values of several options under their names; the last of one name counts."""
+
+    def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: Any = None) -> None:
+        """Keep one value."""
+        found = getattr(namespace, self.dest) or {}
+        setattr(namespace, self.dest, found | {self.option_strings[0].removeprefix("--"): values})
 
 
 def _field(declared: _Option, default: Any) -> Any:

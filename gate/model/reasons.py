@@ -41,10 +41,6 @@ class NegativeValues(Kind, frozen=True):
     """Negative values have no ratio."""
 
 
-class TooLarge(Kind, frozen=True):
-    """The values are too large or too small to form a ratio."""
-
-
 class DifferentSessions(Kind, frozen=True):
     """Base and head were measured in different sessions."""
 
@@ -103,16 +99,7 @@ class NoSpreadOrRounds(Kind, frozen=True):
 
 
 Trouble = (
-    NegativeValues
-    | TooLarge
-    | DifferentSessions
-    | ZeroQuantile
-    | FewRounds
-    | NoSpread
-    | OneUnit
-    | FewValues
-    | BothZero
-    | ZeroBase
+    NegativeValues | DifferentSessions | ZeroQuantile | FewRounds | NoSpread | OneUnit | FewValues | BothZero | ZeroBase
 )
 
 

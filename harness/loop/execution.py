@@ -13,7 +13,7 @@ import msgspec
 from gate.config import treatments
 from gate.config.study import Study
 from gate.config.treatments import Planned
-from gate.config.types import SUITES, Benchmark
+from gate.config.types import Benchmark
 from gate.model import Execution, Failure, Metric, Side
 from harness.build.perturb import execution_environment, without_shims
 from harness.instruments.common import (
@@ -67,8 +67,6 @@ class Treating:
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
-UNPERTURBED = ("callgrind",)
-"""Instruments whose values must not move with the layout: the same seed and environment for every execution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +166,8 @@ class Executions:
 
     def _context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Context:
         conditions = self._conditions[step.side]
-        fixed = benchmark.instrument in UNPERTURBED
+        # exact values must not move with the layout: the same seed and environment for every execution
+        fixed = benchmark.measured.exact
         perturb: Collection[str] = () if fixed else conditions.perturb
         environment = {**conditions.environment, **self._treating.environment(step)}
         added = execution_environment(perturb, step.seed, environment, self._place.shims)
@@ -281,7 +280,7 @@ def _to_repeat(attempt: _Attempt) -> str:
     """
     benchmark, context = attempt.benchmark, attempt.context
     values = {"seed": str(context.seed), "output": _BY_HAND_OUTPUT, "port": str(context.port)}
-    if benchmark.instrument in (*SUITES, *UNPERTURBED):
+    if benchmark.measured.suite or benchmark.measured.exact:
         argv = attempt.command.argv
         text = argv[-1] if isinstance(benchmark.command, str) and argv[:2] == SHELL else shlex.join(argv)
         # the directory of the execution is gone, and what a tool writes is to be looked at

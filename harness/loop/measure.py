@@ -12,7 +12,7 @@ import msgspec
 
 from gate.config.study import Setting, Study
 from gate.config.treatments import Planned
-from gate.config.types import SUITES, Benchmark
+from gate.config.types import Benchmark
 from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
 from harness.instruments.common import Instrument
 from harness.loop.execution import Conditions, Executions, Place, Treating
@@ -161,7 +161,7 @@ def measure(
     Raises:
         OSError: a record cannot be appended; what was appended before stays.
     """
-    suites = {b.name for side in work.benchmarks.values() for b in side.values() if b.instrument in SUITES}
+    suites = {b.name for side in work.benchmarks.values() for b in side.values() if b.measured.suite}
     design = any(each.replicates for each in work.rounds)
     ledger = Ledger(records, work.session, suites, design=design)
     return _Loop(work, tools, append, ledger, after_round, progress, design=design).run()

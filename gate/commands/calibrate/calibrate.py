@@ -86,7 +86,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         raise UserError(
             f"--builds {options.builds}: must be 2 to {MOST_BUILDS}; it takes 2 to see what differs between builds"
         )
-    outputs = OutputOptions(options.json, None, None, None, options.quiet)
+    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     require_writable(outputs)
     written = [Path(options.json)] if options.json not in (None, "-") else []
     folder: Path | None = options.out

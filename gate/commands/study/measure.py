@@ -40,7 +40,7 @@ FOLDER = "study"
 def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
     """Measure a study, or print its plan; 0, or 4 when something failed or nothing was measured."""
     if options.dry_run:
-        require_writable(OutputOptions(options.json, None, None, None, options.quiet))
+        require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
 
     def conclude(folder: Path, job: Job) -> int:
         told = outcome(folder, err)

@@ -20,7 +20,8 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
     Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
     """
     # found out now, not after an hour of measuring
-    outputs = OutputOptions(analysis.outputs.json, analysis.outputs.html, None, None, analysis.outputs.quiet)
+    asked = {"json": analysis.outputs.json, "html": analysis.outputs.html}
+    outputs = OutputOptions({name: target for name, target in asked.items() if target is not None})
     require_writable(outputs)
     if analysis.outputs.csv is not None and analysis.outputs.csv.exists() and not analysis.outputs.csv.is_dir():
         raise UserError(f"--csv {analysis.outputs.csv}: is a file, not a folder")

@@ -6,6 +6,7 @@ import pytest
 from gate.model import Sample
 from gate.stats.levels import summarize, variances_of_all
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
+from tests.support.seeds import seeds
 
 
 def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
@@ -46,7 +47,7 @@ def literal(nested: Nested) -> list[tuple[float, float]]:
     return [(s1, s1), (s2, t2), (s3, s3 - mean(error_of_build))]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
     rng = np.random.default_rng(seed)
     nested = [

@@ -9,7 +9,6 @@ import pytest
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark, Load, Service
-from gate.config.types import Instrument as InstrumentName
 from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.instruments.common import Collected, Context, Unusable
@@ -91,7 +90,7 @@ class Bench:
     appended: list[Record] = field(default_factory=list)
     events: list[object] = field(default_factory=list)
     perturb: Sequence[str] = ("environment",)
-    kind: InstrumentName = "hyperfine"
+    kind: str = "hyperfine"
 
     @property
     def work(self) -> Work:

@@ -11,7 +11,7 @@ import pytest
 
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, treatments
-from gate.config.types import Benchmark, BuildTable, Instrument
+from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
 from harness.instruments.common import Collected, Context, Unusable
 from harness.loop.execution import Conditions, Place
@@ -88,7 +88,7 @@ class Bench:
     budget: float = 1e9
     instrument: FakeInstrument = field(default_factory=FakeInstrument)
     builder: FakeBuilder = field(default_factory=FakeBuilder)
-    kind: Instrument = "hyperfine"
+    kind: str = "hyperfine"
     gates: bool = False
     replicates: int = 5
     appended: list[Record] = field(default_factory=list)

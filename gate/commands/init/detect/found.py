@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from gate.config.types import SUITES
+from gate.config.instruments import KNOWN
 
 KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
 """In the order in which they are looked for: the surest sign of benchmarks first."""
@@ -80,7 +80,7 @@ class Found:
     @property
     def is_suite(self) -> bool:
         """Whether the project's own benchmarks are run by the tool that they were written for."""
-        return self.benchmark.instrument in SUITES
+        return KNOWN[self.benchmark.instrument].suite
 
     @property
     def measures_something(self) -> bool:

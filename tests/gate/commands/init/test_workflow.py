@@ -79,6 +79,7 @@ def test_at_the_root_a_template_is_written_as_it_is(repository: Path, kind: str)
     assert written(repository) == originals
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("where", [".", "crates/a 'b' \u00e9"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_linters_agree(repository: Path, kind: str, where: str) -> None:

@@ -1,0 +1,12 @@
+"""report.json."""
+
+from __future__ import annotations
+
+from gate.decide.measurements import Decided
+from gate.report import json
+from gate.report.links import Links
+
+
+def render(decided: Decided, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+    """Write the report for programs."""
+    return json.render(decided.report)

@@ -1,0 +1,12 @@
+"""JUnit's XML."""
+
+from __future__ import annotations
+
+from gate.decide.measurements import Decided
+from gate.report import junit
+from gate.report.links import Links
+
+
+def render(decided: Decided, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+    """Write a test case for each finding and failure."""
+    return junit.render(decided.report)

@@ -1,0 +1,12 @@
+"""The summary of a job."""
+
+from __future__ import annotations
+
+from gate.decide.measurements import Decided
+from gate.report.links import Links
+from gate.report.markdown import summary
+
+
+def render(decided: Decided, links: Links) -> str:
+    """Write the summary."""
+    return summary.render(decided.report, links)
