@@ -15,11 +15,12 @@ from gate.decide.measurements import Decided
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
+from gate.report.material import Kept, material_of
 
 Format = Literal["text", "markdown", "summary", "json", "html", "junit", "csv"]
 
 
-def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
+def rendered(decided: Decided | Kept, form: Format, links: Links | None = None) -> str:
     """Render a report in one format; text without colour.
 
     links: what a comment and a summary point to; None: what the environment of a workflow tells.
@@ -33,7 +34,7 @@ def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
     if form == "html":
         from gate.report.page import html
 
-        return html.render(decided.report, decided.material())
+        return html.render(decided.report, material_of(decided))
     if form in ("markdown", "summary"):
         from gate.report.markdown import comment, summary
 
@@ -53,10 +54,10 @@ def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
     return text.render(report)
 
 
-def _csv(decided: Decided) -> str:
+def _csv(decided: Decided | Kept) -> str:
     from gate.report import csv
 
-    executions = decided.material().executions
+    executions = material_of(decided).executions
     if not executions and decided.report.findings:
         raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
     return csv.render(executions)
@@ -107,7 +108,7 @@ def _can_be_made(file: Path) -> bool:
     return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
-def write_asked(decided: Decided, options: OutputOptions) -> None:
+def write_asked(decided: Decided | Kept, options: OutputOptions) -> None:
     """Write the files that were asked for.
 
     Raises:
@@ -119,7 +120,7 @@ def write_asked(decided: Decided, options: OutputOptions) -> None:
 
 
 def show(
-    decided: Decided,
+    decided: Decided | Kept,
     options: OutputOptions,
     out: TextIO,
     *,
@@ -163,7 +164,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
+def fill(folder: Path, decided: Decided | Kept, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:
