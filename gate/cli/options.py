@@ -144,25 +144,34 @@ def group(type_: type[Any], title: str | None = None, about: str | None = None) 
     return field(default_factory=type_, metadata={_KEY: _Group(type_, title, about)})
 
 
-def add_options(parser: argparse._ActionsContainer, options: type[Any], prefix: str = "") -> None:
+def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
     """Add every option of a dataclass, and of those in it, to a parser."""
+    _add_options(parser, parser, options, "")
+
+
+def _add_options(
+    parser: argparse.ArgumentParser, within: argparse._ActionsContainer, options: type[Any], prefix: str
+) -> None:
+    """Add options to a part of a parser; sections are of the whole, since groups have no groups."""
     sections: dict[str, argparse._ActionsContainer] = {}
     exclusive: dict[str, argparse._ActionsContainer] = {}
     for each in fields(options):
         declared = each.metadata.get(_KEY)
         if isinstance(declared, _Group):
-            container = parser.add_argument_group(declared.title, declared.about) if declared.title else parser
-            add_options(container, declared.type, f"{prefix}{each.name}.")
+            container = parser.add_argument_group(declared.title, declared.about) if declared.title else within
+            _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
         elif isinstance(declared, _Named):
             for name in declared.names:
                 about = declared.help.format(name)
-                parser.add_argument(
+                within.add_argument(
                     f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
                 )
         elif isinstance(declared, _Option):
-            container = parser
+            container = within
             if declared.section is not None:
-                container = sections.setdefault(declared.section, _section(parser, declared.section, sections))
+                if declared.section not in sections:
+                    sections[declared.section] = parser.add_argument_group(declared.section)
+                container = sections[declared.section]
             if declared.exclusive is not None:
                 if declared.exclusive not in exclusive:
                     exclusive[declared.exclusive] = container.add_mutually_exclusive_group()
@@ -213,12 +222,6 @@ def _field(declared: _Option, default: Any) -> Any:
 
 def _turned(value: bool) -> bool:
     return not value
-
-
-def _section(
-    parser: argparse._ActionsContainer, title: str, made: Mapping[str, argparse._ActionsContainer]
-) -> argparse._ActionsContainer:
-    return made[title] if title in made else parser.add_argument_group(title)
 
 
 def _flag(each: Field[Any], declared: _Option) -> str:

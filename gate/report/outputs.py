@@ -16,9 +16,10 @@ from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.formats import renderer
 from gate.report.links import Links
+from gate.report.material import Kept
 
 
-def rendered(decided: Decided, form: str, links: Links | None = None) -> str:
+def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:
     """Render a report in one format of gate/report/formats; text without colour.
 
     links: what a comment and a summary point to; None: what the environment of a workflow tells.
@@ -66,7 +67,7 @@ def _can_be_made(file: Path) -> bool:
     return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
-def write_asked(decided: Decided, options: OutputOptions) -> None:
+def write_asked(decided: Decided | Kept, options: OutputOptions) -> None:
     """Write the files that were asked for.
 
     Raises:
@@ -78,7 +79,7 @@ def write_asked(decided: Decided, options: OutputOptions) -> None:
 
 
 def show(
-    decided: Decided,
+    decided: Decided | Kept,
     options: OutputOptions,
     out: TextIO,
     *,
@@ -122,7 +123,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
+def fill(folder: Path, decided: Decided | Kept, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:

@@ -10,12 +10,13 @@ from typing import Protocol
 
 from gate.decide.measurements import Decided
 from gate.report.links import Links
+from gate.report.material import Kept
 
 
 class Render(Protocol):
     """What a file of this folder calls `render`."""
 
-    def __call__(self, decided: Decided, links: Links) -> str:
+    def __call__(self, decided: Decided | Kept, links: Links) -> str:
         """Write a report as text; links: what it points to."""
         ...
 

@@ -6,15 +6,16 @@ from gate.decide.measurements import Decided
 from gate.model import UserError
 from gate.report import csv
 from gate.report.links import Links
+from gate.report.material import Kept, material_of
 
 
-def render(decided: Decided, links: Links) -> str:  # noqa: ARG001  # of the Protocol
+def render(decided: Decided | Kept, links: Links) -> str:  # noqa: ARG001  # of the Protocol
     """Write the measurements.
 
     Raises:
         UserError: only a report is here.
     """
-    executions = decided.material().executions
+    executions = material_of(decided).executions
     if not executions and decided.report.findings:
         raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
     return csv.render(executions)

@@ -22,7 +22,7 @@ from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.hints import checkout_hint
+from harness.source.hints import Hint, checkout_hint, no_hint
 from harness.source.repository import find_repository
 from harness.source.sides import resolve
 from harness.source.trees import open_trees
@@ -38,6 +38,7 @@ def builder_of(
     *,
     base: BuildTable | None = None,
     caller: Mapping[str, str] = os.environ,
+    hint: Hint = no_hint,
     **options: Any,
 ) -> Iterator[TreeBuilder]:
     repository = find_repository(checkout.path)
@@ -58,7 +59,7 @@ def builder_of(
             trees.directory / "outputs",
             **options,
         )
-        yield TreeBuilder(conditions, trees, 7)
+        yield TreeBuilder(conditions, trees, 7, hint)
 
 
 def good(record: Build | Failure) -> Build:
