@@ -68,7 +68,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
             the benchmark prints.
     """
     if data.lstrip().startswith(b'{"'):
-        raise OutputError("this is the JSON of test2json, and the text is read: leave -json out")
+        raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
     reader = _Reader()
     for line in data.decode("utf-8", "replace").split("\n"):
         _read(reader, line.rstrip("\r"))

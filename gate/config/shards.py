@@ -43,10 +43,10 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
     count = sessions if sessions is not None else plan.sessions
     where = "" if sessions is not None else " (plan.sessions)"
     if session is None and count > 1:
-        raise UserError(f"there are {count} sessions{where}: say which one this is, --session 0 to {count - 1}")
+        raise UserError(f"there are {count} sessions{where}: say which one this is with --session 0 to {count - 1}")
     if session is not None and session >= count:
         last = f"the last of {count} sessions{where} is {count - 1}" if count > 1 else f"there is 1 session{where}"
-        raise UserError(f"{session}: {last}, they count from 0; more with --sessions {session + 1}", option="session")
+        raise UserError(f"{session}: {last}, counted from 0; --sessions {session + 1} makes more", option="session")
     found = Part(shard or Shard(1, 1), session or 0, count)
     return found if found.shard.of > 1 or found.sessions > 1 else None
 

@@ -134,8 +134,7 @@ def _refuse_one_side(records: Sequence[Located]) -> None:
     if len(sides) == 1 and treated:
         files = " ".join(dict.fromkeys(r.path for r in treated))
         raise EvidenceError(
-            f"{files}: an experiment on {sides.pop()} alone: there is nothing to compare; "
-            f"`perfgate study analyse {files}` reads it"
+            f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
         )
 
 

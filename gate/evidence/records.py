@@ -73,7 +73,7 @@ def read(path: str, data: bytes) -> Reading:
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
-        raise RecordError(path, len(lines) + 1, "is no JSON object, and so no line of measurements")
+        raise RecordError(path, len(lines) + 1, "is not a JSON object, so not a line of measurements")
     return Reading(records, torn=bool(begun))
 
 

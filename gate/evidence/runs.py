@@ -76,7 +76,7 @@ def _joined(found: File, run: Run, file: File, other: Run) -> Run:
     differing = _difference(run, other)
     if differing:
         raise EvidenceError(
-            f"{found.place} and {file.place}: the runs differ in their {differing}; files of one gate must agree"
+            f"{found.place} and {file.place}: the runs differ in their {differing}; decide runs of one design together"
         )
     return msgspec.structs.replace(
         run,
@@ -206,7 +206,7 @@ def _refuse_wrong_parts(files: Sequence[File]) -> None:
         part = _shard(run), run.session or 0
         if part in seen:
             named = _named(*part, shards, sessions)
-            raise EvidenceError(f"{seen[part].place} and {file.place}: both hold {named}: leave one of them out")
+            raise EvidenceError(f"{seen[part].place} and {file.place}: both hold {named}: leave one out")
         seen[part] = file
 
 

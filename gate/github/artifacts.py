@@ -170,7 +170,7 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
     answer = transport.call(task, "GET", where, redirect=True)
     address = answer.headers.get("location")
     if not address:
-        raise task.failed(f"GitHub says no place to get it from ({answer.status})", status=answer.status)
+        raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
     _fetch(task, transport, Place(urljoin(transport.api_url, address)), file, limit)
 
 

@@ -111,7 +111,7 @@ class Forge:
 
     def __init__(self, *, api_url: str, token: str, repository: str, timeout: float = 20, patience: float = 60) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+", repository) or {".", ".."} & set(repository.split("/")):
-            raise Problem(f"GITHUB_REPOSITORY is no owner/name: {one_line(repository)}")
+            raise Problem(f"GITHUB_REPOSITORY is not owner/name: {one_line(repository)}")
         self.repository = repository
         self.transport = Transport(api_url, token, timeout, patience)
         self._here = f"/repos/{repository}"
@@ -190,7 +190,7 @@ class Forge:
         """Set the status of a commit in a context; what is too long is cut."""
         task = Task(f"set the status of {one_line(sha)[:12]}", "statuses: write")
         if not re.fullmatch(r"[0-9a-f]{40,64}", sha):
-            raise task.failed("that is no full commit id")
+            raise task.failed("that is not a full commit id")
         wanted = _Status(
             state,
             _cut(context, _LONGEST_CONTEXT),
@@ -256,7 +256,7 @@ def _text(task: Task, found: _Content) -> str:
     try:
         return base64.b64decode(found.content).decode()
     except ValueError:
-        raise task.failed("it is no text in UTF-8") from None
+        raise task.failed("it is not UTF-8 text") from None
 
 
 def _cut(text: str, longest: int) -> str:

@@ -107,7 +107,7 @@ def read_event(environment: Mapping[str, str]) -> Event:
     own = payload.repository or RepositoryPayload()
     ref = environment.get("GITHUB_REF", "")
     if ref and not is_ref(ref):
-        raise UserError("GITHUB_REF: is no name that git allows")
+        raise UserError("GITHUB_REF: is not a name that git allows")
     group = _merge_group(payload) if name == "merge_group" else None
     return Event(
         name=name,

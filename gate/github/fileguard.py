@@ -77,12 +77,12 @@ def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read it: no link is followed, and no pipe waited for.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file.
+        OSError: it cannot be opened, or is not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return open(fd, "rb")  # noqa: PTH123  # of a descriptor
 
 
@@ -149,7 +149,7 @@ def _replace(path: Path, data: bytes) -> None:
 def _rewrite(path: Path, data: bytes) -> None:
     """Write over the file that is there, where its folder takes no other."""
     if not is_regular(path):
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     _write(path, data, 0)
 
 
@@ -157,6 +157,6 @@ def _write(path: Path, data: bytes, how: int) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | how, 0o644)
     with open(fd, "wb") as stream:  # noqa: PTH123  # of a descriptor
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "is no regular file", str(path))
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
         stream.truncate(0)
         stream.write(data)

@@ -177,7 +177,7 @@ def checked_ref(value: str, key: str) -> str:
         UserError: git allows no such name.
     """
     if not is_ref(value):
-        raise bad(key, "is no name that git allows")
+        raise bad(key, "is not a name that git allows")
     return value
 
 

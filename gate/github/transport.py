@@ -122,7 +122,7 @@ class Transport:
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
         address = urlsplit(api_url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise Problem(f"GITHUB_API_URL is no address of an API: {one_line(api_url)}")
+            raise Problem(f"GITHUB_API_URL is not the address of an API: {one_line(api_url)}")
         # anything else would be refused further down, in words that hold the token
         if not re.fullmatch(r"[\x21-\x7e]+", token.strip()):
             raise Problem("there is no usable token: give the action `token: ${{ github.token }}`, its default")

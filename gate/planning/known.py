@@ -128,12 +128,12 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
     origin = ", ".join(names)
     if not findings:
-        raise UserError(f"{origin}: nothing to plan from: no benchmark that both sides measured")
+        raise UserError(f"{origin}: nothing to plan from: both sides have no benchmark in common")
     kept = [finding for finding in findings.values() if finding.name not in exact]
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
-        raise UserError(f"{origin}: one build a side, so what a build adds is not known: measure at least two")
+        raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{_listed(exact)}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)

@@ -88,12 +88,12 @@ def _open(path: Path) -> int:
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
             what = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise LockError(f"{path} {what}: remove it, perfgate makes it anew") from None
+            raise LockError(f"{path} {what}: remove it; perfgate makes a new one") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise LockError(f"{path} is no regular file: remove it, perfgate makes it anew")
+            raise LockError(f"{path} is not a regular file: remove it; perfgate makes a new one")
         return descriptor
-    raise LockError(f"{path} is made and removed again and again: find out by whom")
+    raise LockError(f"{path} keeps being made and removed: another program uses this name")
 
 
 def _open_existing(path: Path, flags: int) -> int:

@@ -135,7 +135,7 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     kind, _, rest = ready.partition(":")
     if kind == "log":
         if not rest:
-            raise ReadyError(f'ready = "{ready}" names no text')
+            raise ReadyError(f'ready = "{ready}" names no text to wait for')
         return LogProbe(log, rest)
     if kind == "command":
         return CommandProbe(lambda seconds: run(rest, seconds))

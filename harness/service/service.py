@@ -149,7 +149,7 @@ class Companions:
         except ReadyError as error:
             raise _NotStartedError(f"service: {error}") from None
         if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: it could not be told from ours; {{port}} is a free one")
+            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         return probe
 
     def _start(self, name: str, command: Command, log: Path) -> Background:

@@ -68,7 +68,7 @@ def find_repository(directory: Path) -> Repository:
         raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
     top = Path(git.line("rev-parse", "--show-toplevel")).resolve()
     if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-        raise SourceError(f"{top} has no commit yet: commit first, perfgate compares two states of a repository")
+        raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
     # Relative to the directory git runs in; --path-format=absolute needs git 2.31
     common = (directory / git.line("rev-parse", "--git-common-dir")).resolve()
     shallow = git.line("rev-parse", "--is-shallow-repository") == "true"
@@ -177,6 +177,6 @@ def refuse_several(revision: str, option: str | None = None) -> None:
     """
     if not names_one(revision):
         raise SourceError(
-            f"{revision}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1",
+            f"{revision}: does not name one commit: write a branch, a tag or a commit, such as main or main~1",
             option=option,
         )

@@ -94,7 +94,7 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
                 raise SourceError(f"[build] overlay: {path} is outside the repository: name a path in it")
             entries = files_at(repository, head, name)
             if not entries:
-                raise SourceError(f"[build] overlay: head has no {path}: commit it, or take it out of overlay")
+                raise SourceError(f"[build] overlay: head has no {path}: commit it, or remove it from overlay")
             index.run("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", name)
             lines = b"".join(os.fsencode(f"{entry.mode} {entry.object}\t{entry.path}\0") for entry in entries)
             index.run("update-index", "-z", "--index-info", stdin=lines)

@@ -77,7 +77,7 @@ def fetch_measured(
     newest = usable[0]
     shared = mine.shared.get(newest.run_id)
     if shared:
-        raise UserError(f"{shared} have the same head, and nobody knows which of them run {newest.run_id} was for")
+        raise UserError(f"{shared} have the same head, so run {newest.run_id} cannot be assigned to one of them")
     # what one run left belongs together
     records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
     _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)

@@ -30,7 +30,7 @@ def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart
     for each in options.sets:
         key = each.partition("=")[0].strip()
         if key in {f"gate.{name}" for name in _OF_GATES} or key.partition(".")[0] in ("override", "accept"):
-            raise UserError(f"--set {key}: compare shows every change and has no gate; `perfgate decide` has")
+            raise UserError(f"--set {key}: compare has no gate and shows every change; use `perfgate decide`")
     policy = policy_of(_together(base, head), options)
     return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
 

@@ -16,7 +16,7 @@ from gate.words.warnings import text
 class Options:
     """Which sides, by whose rules."""
 
-    schema: bool = switch("print the JSON Schema of perfgate.toml instead")
+    schema: bool = switch("print the JSON Schema of perfgate.toml, not the settings")
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
     rules: RulesOptions = group(RulesOptions, "rules")
@@ -61,7 +61,7 @@ def _toml(value: Any) -> str:
 
 
 COMMAND = Command(
-    help="print the effective configuration and where each value comes from",
+    help="print the settings in force, and where each comes from",
     example="perfgate config --rules base --base main",
     options=Options,
     run=run,

@@ -55,7 +55,7 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     if SIDE in _study_of(project).factor:
         project = open_project(base, head, options, outputs)
     elif base is not None:
-        raise UserError(f'--base {base}: this study has no base; with side = ["base", "head"] in [study.factor] it has')
+        raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
     else:
         project = _of_head(project, head)
     study = _study_of(project)
@@ -66,7 +66,7 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     if not benchmarks:
         name = project.settings.texts["head"].name
         raise UserError(
-            f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` proposes some"
+            f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
     warnings = (

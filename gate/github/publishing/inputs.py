@@ -161,7 +161,7 @@ def _shard(text: str) -> str:
 def _whole(least: int) -> Callable[[str], int | None]:
     def read(text: str) -> int | None:
         if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
-            raise ValueError(f"{text!r:.80} is no whole number from {least} to 9999")
+            raise ValueError(f"{text!r:.80} is not a whole number from {least} to 9999")
         return int(text)
 
     return read

@@ -45,7 +45,7 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
         else:
             found.append(components)
     if not found:
-        raise UserError(f"{' '.join(runs)}: no case to simulate: variances need two builds of each side")
+        raise UserError(f"{' '.join(runs)}: no case to simulate: a variance needs two builds of each side")
     return tuple(found)
 
 
@@ -58,9 +58,7 @@ def of_history(history: Path | None, rules: RulesOptions) -> tuple[Components, .
     memory = _recalled(history, rules)
     found = [c for c in map(of_memory, memory.findings if memory else ()) if c is not None and c.of_build_mean]
     if not found:
-        raise UserError(
-            "nothing is remembered of this project on this host: name a RUN, or measure with `perfgate calibrate`"
-        )
+        raise UserError("nothing is remembered of this project on this host: name a RUN, or run `perfgate calibrate`")
     return tuple(found)
 
 

@@ -46,7 +46,7 @@ def choose(tree: Tree, kind: str | None) -> list[Found]:
     if kind is not None:
         wanted = _LOOKS[kind](tree)
         if wanted is None:
-            raise UserError(f"--kind {kind}: there is no {_NEEDED[kind]} here; --kind generic needs nothing")
+            raise UserError(f"--kind {kind}: there is no {_NEEDED[kind]} here; --kind generic needs none")
         return [wanted]
     found = [each for name in KINDS if (each := _LOOKS[name](tree)) is not None]
     return sorted(found, key=_rank)
