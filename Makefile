@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test blas lint promise study evidence bench tools docs lock venv help
+.PHONY: demo test endtoend blas lint promise mutants study evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -10,12 +10,15 @@ demo: venv ## Gate a regression and a harmless change of a small real project (u
 test: venv ## Everything fast, in two processes
 	@$(PYTHON_ENV) -m pytest -n 2
 
+endtoend: venv ## What a user meets: pages of documentation, browsers, workflows, signals, real suites, installing
+	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools"
+
 blas: venv ## Statistics and decisions under the kernels of OpenBLAS for old and new processors
 	@$(PYTHON_ENV) -c "import numpy, scipy; [m.show_config() for m in (numpy, scipy)]" | grep DYNAMIC_ARCH
 	@for core in Prescott Haswell Zen SkylakeX; do \
 		echo "OPENBLAS_CORETYPE=$$core"; \
 		OPENBLAS_CORETYPE=$$core OPENBLAS_VERBOSE=2 $(PYTHON_ENV) -c "import numpy, scipy.linalg" || exit 1; \
-		OPENBLAS_CORETYPE=$$core $(PYTHON_ENV) -m pytest -n 2 tests/gate/stats tests/gate/decide tests/gate/study || exit 1; \
+		OPENBLAS_CORETYPE=$$core $(PYTHON_ENV) -m pytest -n 2 tests/gate/stats tests/gate/decide tests/gate/commands/study || exit 1; \
 	done
 
 lint: venv ## Linters and types
@@ -24,17 +27,21 @@ lint: venv ## Linters and types
 promise: venv ## The statistical promises, by simulation (slow)
 	@$(PYTHON_ENV) -m pytest -n 2 -m promise
 
+mutants: venv ## Break the code that verdicts rest on, 120 times, and count what the tests notice (an hour)
+	@$(PYTHON_ENV) -m scripts.mutants
+
 study: venv ## Measure and analyse the scheduler-latency example into docs/scheduler-latency (two minutes)
 	@$(PYTHON_ENV) examples/study.py
 
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
 	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
-bench: venv ## How fast perfgate itself is, against its peers, as ratios in one run
+bench: venv ## How fast perfgate itself is, as ratios in one run: against its peers, and a revision (AGAINST=REV)
 	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
 	@$(PYTHON_ENV) -m benchmarks.report
 	@$(PYTHON_ENV) -m benchmarks.study_quantiles
+	@$(PYTHON_ENV) -m benchmarks.against $(AGAINST)
 
 tools: venv ## Tests against the real external tools on this host
 	@scripts/tools
@@ -50,4 +57,4 @@ venv: # .venv for all of the above, made once for each change of the lock
 	@scripts/venv
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile

@@ -251,7 +251,7 @@ every execution.
 | instrument | measures | metrics; the first is decided |
 | --- | --- | --- |
 | `hyperfine` | starts of the command, one an iteration | `time`; from 1.21 `memory`; from 2.0 also `user`, `system` |
-| `spawn` | the same, built in | `time`, `user`, `system`; `memory` of what is larger than its launcher, about 9 MiB |
+| `spawn` | the same, built in | `time`, `user`, `system`; `memory` of what is larger than its launcher, 7 to 9 MiB |
 | `values` | one start; the program writes numbers | its own, all decided |
 | `perf_stat` | starts of the command, one an iteration | `task-clock`, and what else the host counts: \
 [counters.md](counters.md) |

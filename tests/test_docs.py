@@ -68,6 +68,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.endtoend
 @pytest.mark.xdist_group("measures")
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.support.pages import ROOT, Shown, environment, matches, run_all, run_page, shown_commands
 
 
+@pytest.mark.endtoend
 @pytest.mark.xdist_group("measures")
 def test_the_readme(tmp_path: Path) -> None:
     assert run_page(ROOT / "README.md", tmp_path)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gate.cli.values import Shard
-from gate.model import Run, UserError
+from gate.model import UserError
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
+    from gate.model import Run
     from gate.model.warnings import AnyWarning
 
 

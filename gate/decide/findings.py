@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import comb
+from typing import Literal
 
 from gate.decide import reasons
 from gate.decide.design import Design
@@ -25,11 +27,11 @@ from gate.model import (
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import EarlyStop, NoisierThanRemembered, NormalTail
 from gate.stats import diagnostics
-from gate.stats.estimate import level_variances
+from gate.stats.diagnostics.screen import suspects
+from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
 from gate.stats.levels import LevelVariance, Tops
 from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
-from gate.units import format_number, format_share
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds")
 
@@ -69,11 +71,16 @@ def side_summary(sample: Sample, tops: Tops, value: float, alpha: float) -> Side
     )
 
 
-def variances(found: Estimated) -> Variances:
-    """Describe the variance by level of both sides."""
-    reduced = found.reduced
-    base, head = level_variances(found.base, reduced.base), level_variances(found.head, reduced.head)
-    return Variances(base=_variance(base, reduced.x), head=_variance(head, reduced.y))
+def variances(found: Sequence[Estimated]) -> list[Variances]:
+    """Describe the variance by level of both sides of each finding."""
+    sides = [(sample, tops) for each in found for sample, tops in (
+        (each.base, each.reduced.base), (each.head, each.reduced.head),
+    )]  # fmt: skip
+    levels = iter(all_level_variances([sample for sample, _ in sides], [tops for _, tops in sides]))
+    return [
+        Variances(base=_variance(next(levels), each.reduced.x), head=_variance(next(levels), each.reduced.y))
+        for each in found
+    ]
 
 
 def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
@@ -97,6 +104,7 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     used = result is None or result.used
     without = moderation.without.limits(alpha)
     return MemoryUse(
+        kind=_kind(moderation),
         used=used,
         df=prior.df,
         sessions=prior.sessions,
@@ -113,24 +121,14 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
             df=moderation.without.df,
             kind=without.kind,
         ),
-        note=_note(moderation),
     )
 
 
-def _note(moderation: Moderation) -> str:
-    prior, result, present = moderation.prior, moderation.result, moderation.present
-    remembered = format_share(math.sqrt(prior.variance))
-    when = prior.last if prior.first == prior.last else f"{prior.first} to {prior.last}"
-    count = f"{prior.sessions} session{'s' if prior.sessions != 1 else ''}, {when}"
-    worth = f"{format_number(prior.df, 3)} degrees"
-    if result is None or present is None:
-        return f"the interval is from remembered variance alone: {remembered} ({worth}, {count})"
-    now = format_share(math.sqrt(present))
-    if result.used:
-        return f"moderated by remembered variance: {remembered} ({worth}, {count}), now {now}"
-    if result.noisier:
-        return f"noisier than calibrated: {now} now, {remembered} remembered ({count}); the memory is not used"
-    return f"remembered variance is not used: {now} now does not go with {remembered} ({count})"
+def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees"]:
+    result = moderation.result
+    if result is None:
+        return "alone"
+    return "moderated" if result.used else "noisier" if result.noisier else "disagrees"
 
 
 MOST = 100
@@ -211,8 +209,15 @@ def _degrees(found: Estimated, df: float, builds: int) -> float:
     return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds - 1)
 
 
-def finding_of(judged: Judged, design: Design) -> Finding:
-    """Give a judged subject its verdict and describe it."""
+def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
+    """Give judged subjects their verdicts and describe them; comparisons: how many share the error."""
+    estimated = [each.estimated for each in judged]
+    suspicious = suspects([(found.base, found.head) for found in estimated])
+    described = variances(estimated)
+    return [_finding(*each, design, comparisons) for each in zip(judged, described, suspicious, strict=True)]
+
+
+def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict = _verdict(judged)
     # "unchanged" is decided at the nominal level, without the family
@@ -223,6 +228,8 @@ def finding_of(judged: Judged, design: Design) -> Finding:
     known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
     accept = known.covers
     called = not found.hold and judged.p is not None
+    more = more_builds(judged, design) if verdict == "inconclusive" else None
+    shown: Literal["ratio", "decided_at"] = "decided_at" if verdict in ("regression", "improvement") else "ratio"
     return Finding(
         benchmark=case.benchmark,
         metric=case.metric,
@@ -240,6 +247,7 @@ def finding_of(judged: Judged, design: Design) -> Finding:
             look=judged.look + 1,
             looks=max(len(design.looks), 1),
         ),
+        shown=None if found.exact or found.reduced.trouble else shown,
         threshold=subject.threshold,
         floor=subject.floor,
         p=judged.p,
@@ -255,16 +263,23 @@ def finding_of(judged: Judged, design: Design) -> Finding:
                 nominal=judged.nominal,
                 decided=decided,
                 confidence=1 - alpha,
+                corrected=alpha < judged.nominal_alpha,
+                comparisons=comparisons,
                 position=judged.position,
                 min_builds=design.policy.config.gate.min_builds,
+                more_builds=more,
                 accepted=accept,
                 exceeded=known.exceeded,
             )
         ),
-        warnings=_warnings(judged, verdict, design),
+        where=[],
+        warnings=_warnings(judged, verdict, suspicious, design),
         not_worse=judged.position.not_worse,
-        more_builds=more_builds(judged, design) if verdict == "inconclusive" else None,
-        variance=variances(found),
+        more_builds=more,
+        stopped="settled" if judged.settled and judged.look + 1 < len(design.looks) else None,
+        detectable=None,
+        identical=None,
+        variance=variance,
         memory=memory_use(found, judged.nominal_alpha, design),
     )
 
@@ -278,7 +293,7 @@ def _verdict(judged: Judged) -> Verdict:
     return "unchanged" if position.not_worse and position.not_better else "inconclusive"
 
 
-def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
+def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design) -> list[AnyWarning]:
     found = judged.estimated
     told = [*judged.subject.case.warnings, *found.warnings]
     if found.exact:
@@ -291,7 +306,7 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
             told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
-    if judged.subject.tau is None:
+    if suspicious and judged.subject.tau is None:
         told += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
     return told
 

@@ -1,12 +1,13 @@
-"""Which findings matter most: the order that reports show them in, and how many get more room than a line."""
+"""Which findings matter most: the order that reports show and count them in, and how many get more room than a line."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from gate.decide.design import Subject
-from gate.model import Case, Finding, QuantileCurve, RatioInterval, Verdict
+from gate.model import Case, Finding, QuantileCurve, RatioInterval, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
@@ -25,6 +26,25 @@ def _size(ratio: RatioInterval) -> float:
     estimate = ratio.estimate
     known = estimate is not None and math.isfinite(estimate) and estimate > 0
     return abs(math.log(estimate)) if known and estimate is not None else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
+
+    verdict: Verdict
+    count: int
+    not_worse: int = 0
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings of each verdict that occurs, in the order of importance."""
+    found = {verdict: [f for f in report.findings if f.verdict == verdict] for verdict in ORDER}
+    return [
+        Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
+        for verdict, those in found.items()
+        if those
+    ]
 
 
 def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[QuantileCurve]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import measured
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
-from gate.evidence.factors import pairs
+from gate.decide.troubles import trouble_of
+from gate.model import outcomes, reasons
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
 from gate.stats.levels import Tops
@@ -28,7 +30,7 @@ from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio, paired_units
 class Crossed:
     """An interaction at the look that proved it, or at the last one.
 
-    ratio: of the ratios head/base; None in trouble, which says why in words. builds: of the side that has fewer, those
+    ratio: of the ratios head/base; None in trouble, which says why. builds: of the side that has fewer, those
     measured at every setting. held: too few to call anything. p, p_improvement: of 1, at that look alone. nominal: the
     interval at the level that this look has of the whole alpha.
     """
@@ -39,7 +41,7 @@ class Crossed:
     method: str
     builds: int
     held: bool
-    trouble: str
+    trouble: outcomes.NotKnown | None
     look: int
     p: float | None
     p_improvement: float | None
@@ -128,35 +130,20 @@ def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
     return min(len(side.builds) for case in cases for side in (case.base, case.head))
 
 
-_TROUBLES = {
-    "negative": "negative values have no ratio",
-    "overflow": "the values are too large or too small to form a ratio",
-    "zero-base": "base is 0, so there is no ratio",
-    "zero-quantile": "a quantile of 0 has no logarithm",
-    "apart": "base and head were measured in different sessions",
-    "one-unit": "there is one build or session on a side, and what differs between them is not known",
-    "no-spread": "there is no spread: timer too coarse?",
-    "no-rounds": "fewer than two rounds were measured on both sides",
-}
-
-
-def _trouble(contrast: Contrast, found: Sequence[Reduced]) -> str:
-    """Say what stands in the way of a ratio of ratios, and where; "" where nothing does."""
+def _trouble(contrast: Contrast, found: Sequence[Reduced]) -> outcomes.NotKnown | None:
+    """Say what stands in the way of a ratio of ratios, and where."""
     for part, reduced in zip(contrast.parts, found, strict=True):
-        where = pairs(part.subject.case.factors)
-        short = reduced.shortage
-        if reduced.trouble == "few-values" and short is not None:
-            return f"at {where} {part.subject.statistic} needs {short.needs} values per build, has {short.has}"
+        at = part.subject.case.factors
         if reduced.trouble:
-            return f"at {where} {_TROUBLES.get(reduced.trouble, reduced.trouble)}"
+            return outcomes.NotKnown(at=at, why=trouble_of(reduced, part.subject))
         values = [
             reduced.x,
             reduced.y,
             *(() if reduced.base.log else (reduced.base.values.min(), reduced.head.values.min())),
         ]
         if min(values) <= 0:
-            return f"at {where} there is a value of 0, which has no logarithm"
-    return ""
+            return outcomes.NotKnown(at=at, why=reasons.ZeroValue())
+    return None
 
 
 def _as_numbers(plain: Crossed, found: Sequence[Reduced], weights: Sequence[float]) -> Crossed:
@@ -197,16 +184,8 @@ def combined(sides: Sequence[Tops], weights: Sequence[float]) -> Tops:
 def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     if min(base.n, head.n) < 2:
         most = max(base.n, head.n)
-        of = (
-            "no build or session"
-            if most == 0
-            else "one build or session"
-            if most == 1
-            else "too few builds or sessions"
-        )
-        return replace(
-            plain, trouble=f"{of} of a side measured all settings, and what differs between them is not known"
-        )
+        has: Literal["none", "one", "few"] = "none" if most == 0 else "one" if most == 1 else "few"
+        return replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.IncompleteBuilds(has=has)))
     method: Method = design.method
     rounds = all(isinstance(unit, tuple) for unit in (*base.units, *head.units))
     if method == "fieller-paired" and rounds and not paired_units(base, head):
@@ -215,7 +194,7 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     reduced = Reduced(base, head, math.exp(base.mean), math.exp(head.mean), False, "", None, ())
     ratio = ratio_of(reduced, method)
     if ratio.df is None:
-        return replace(plain, trouble="there is no spread, or there are fewer than two rounds of both sides")
+        return replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
     worse, better = tails(plain.contrast.subject)
     alpha = design.spending.nominal(plain.look, design.alpha, paired=method == "fieller-paired")
     return replace(

@@ -8,22 +8,11 @@ from typing import Any
 
 import msgspec
 
-from gate.decide.crossing_words import (
-    REGRESSED,
-    Confined,
-    Sides,
-    averaged,
-    is_clear,
-    is_no_better,
-    matters,
-    mean_ratio,
-    sentence,
-    times,
-)
 from gate.decide.interaction_tests import Crossed
 from gate.decide.looks import Walk
-from gate.evidence import factors
-from gate.model import Finding, RatioInterval
+from gate.decide.outcomes import outcome_of
+from gate.decide.sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
+from gate.model import Finding, RatioInterval, outcomes
 from gate.model.report import Interaction, InteractionVerdict
 
 
@@ -71,11 +60,11 @@ def _place(finding: Finding, factor: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """The findings with what interactions say of them. only: id of a finding -> the factors by whose settings alone."""
+    """The findings with what interactions say of them. only: id of a finding -> the settings under which alone."""
 
     findings: list[Finding]
     interactions: list[Interaction]
-    only: dict[int, tuple[str, ...]]
+    only: dict[int, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,25 +81,17 @@ def explained(walked: Walk, findings: Sequence[Finding]) -> Explained:
 
     findings: one for each that was judged, in the same order.
     """
-    notes: dict[int, list[str]] = {}
-    only: dict[int, tuple[str, ...]] = {}
     asked = _asked(walked, findings)
+    where: dict[int, list[outcomes.Where]] = {}
     for note in (_note(each) for each in asked):
-        for finding in note.findings:
-            if finding.verdict in REGRESSED:
-                notes.setdefault(id(finding), []).append(note.text)
-                only |= {id(finding): note.only} if note.only else {}
-    told = [_with_notes(f, notes.get(id(f), ())) for f in findings]
-    return Explained(
-        findings=told,
-        interactions=[_interaction(each) for each in asked],
-        only={id(new): only[id(old)] for old, new in zip(findings, told, strict=True) if id(old) in only},
-    )
-
-
-def _with_notes(finding: Finding, notes: Sequence[str]) -> Finding:
-    # both interactions of a combination say the same
-    return msgspec.structs.replace(finding, reason="; ".join([finding.reason, *dict.fromkeys(notes)]))
+        for finding in note.findings if note is not None else ():
+            own = where.setdefault(id(finding), [])
+            # both interactions of a combination say the same
+            if finding.verdict in REGRESSED and note is not None and note.where not in own:
+                own.append(note.where)
+    told = [msgspec.structs.replace(f, where=where.get(id(f), [])) for f in findings]
+    only = {id(f): each.settings for f in told for each in f.where if isinstance(each, outcomes.OnlyUnder)}
+    return Explained(findings=told, interactions=[_interaction(each) for each in asked], only=only)
 
 
 def _asked(walked: Walk, findings: Sequence[Finding]) -> list[_Asked]:
@@ -145,29 +126,25 @@ def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Note:
-    """What is added to the reasons of those of some findings that regressed; only: the factors that confine them."""
+    """What those of some findings that regressed are confined to, or larger at."""
 
-    text: str
+    where: outcomes.Where
     findings: Sequence[Finding]
-    only: tuple[str, ...] = ()
 
 
-_NOTHING = _Note("", ())
-
-
-def _note(each: _Asked) -> _Note:
+def _note(each: _Asked) -> _Note | None:
     own, combination = each.own, each.confined
     if combination is not None and combination.worse:
-        at = combination.settings
-        return _Note(f"only under {factors.pairs(at)}", combination.findings, tuple(at))
+        return _Note(outcomes.OnlyUnder(settings=combination.settings), combination.findings)
     if not own.worse_named:
         # another of the same factor's interactions names its setting
-        return _NOTHING
+        return None
+    at = {own.factor: own.worse_setting}
     if own.only_worse:
-        return _Note(f"only under {own.worse_name}", own.every_worse, (own.factor,))
+        return _Note(outcomes.OnlyUnder(settings=at), own.every_worse)
     if own.matters and own.both_regress:
-        return _Note(f"more under {own.worse_name} ({times(own.worse_ratio)} of the others{averaged(own)})", own.worse)
-    return _NOTHING
+        return _Note(outcomes.MoreUnder(settings=at, ratio=own.worse_ratio, over=list(own.over)), own.worse)
+    return None
 
 
 def _sides(crossed: Crossed, of: dict[int, Finding], group: Sequence[Finding]) -> Sides:
@@ -240,5 +217,5 @@ def _interaction(each: _Asked) -> Interaction:
         p_adjusted=tested.p_adjusted if p is not None and not crossed.held else None,
         verdict=own.verdict,
         only=own.only_worse or own.only_better,
-        sentence=sentence(own, crossed, each.confined),
+        outcome=outcome_of(own, crossed, each.confined),
     )

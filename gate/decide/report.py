@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
@@ -11,13 +12,13 @@ from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
-from gate.decide.findings import finding_of, ratio_interval, side_summary
+from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
 from gate.model import (
-    SCHEMA,
+    REPORT_SCHEMA,
     Case,
     Evidence,
     Family,
@@ -53,15 +54,17 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     contrasts = contrasts_of(subjects, evidence.run)
     design = design_of(evidence, policy, subjects, len(contrasts.found))
     walked = walk(subjects, design, contrasts.found)
-    told = explained(walked, [finding_of(judged, design) for judged in walked.judged])
+    size = _family_size(walked)
+    told = explained(walked, findings_of(walked.judged, design, size))
     findings = told.findings
     verdict = _report_verdict(findings, evidence, policy)
     gate = policy.config.gate
     return Report(
-        schema=SCHEMA,
+        schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
         summary=reasons.summary(verdict, findings, evidence, told.only),
+        stopped=_stopped(evidence, walked),
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
@@ -69,7 +72,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
-        family=Family(method=gate.family, size=_family_size(walked)),
+        family=Family(method=gate.family, size=size),
         findings=findings,
         interactions=told.interactions,
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
@@ -101,6 +104,16 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 
 def _family_size(walked: Walk) -> int:
     return sum(not j.estimated.exact for j in walked.judged) + sum(not c.exact for c in walked.crossed)
+
+
+def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
+    """Tell whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
+    done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    most = builds.get("max") if isinstance(builds, Mapping) else None
+    wanted = max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
+    settled = all(judged.settled for judged in walked.judged) if evidence.looks else False
+    return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

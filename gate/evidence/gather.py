@@ -68,7 +68,8 @@ def gather(
     rounds = rounds_of(records, run, looks)
     lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
     short = part_warnings(records, run)
-    records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
+    if select:
+        records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     refuse_duplicates(records)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     builds = [r.record for r in records if isinstance(r.record, Build)]
@@ -164,6 +165,8 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
     empty = [m for m, metric in e.metrics.items() if not metric.values]
+    if e.metrics and not empty:
+        return []
     decided = [m for m in empty if is_decided(config, e.benchmark, m)]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []

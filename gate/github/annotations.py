@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.decide.importance import ordered
 from gate.github.runner import error_line
 from gate.model import Finding, Report
-from gate.words import failures, findings, numbers
+from gate.words import cases, failures, reports
 from gate.words.arrangement import FailureGroup, grouped
 from gate.words.plain import clip, visible
 
@@ -23,15 +23,15 @@ def annotated(report: Report) -> list[str]:
     if len(lines) <= MOST:
         return lines
     more = len(lines) - (MOST - 1)
-    last = error_line(f"and {more} more, which the report has; {clip(numbers.headline(report), _WIDTH)}", "perfgate")
+    last = error_line(f"and {more} more, which the report has; {clip(reports.headline(report), _WIDTH)}", "perfgate")
     return [*lines[: MOST - 1], last]
 
 
 def _finding(finding: Finding) -> str:
-    settings = findings.factors(finding)
+    settings = cases.factors(finding)
     name = " ".join([visible(finding.benchmark), *([settings] if settings else [])])
     title = f"Performance regression: {clip(name, _TITLE)}"
-    message = f"{clip(name, _TITLE)}, {findings.quantity(finding)}: {clip(findings.conclusion(finding), _WIDTH)}"
+    message = f"{clip(name, _TITLE)}: {clip(cases.conclusion(finding), _WIDTH)}"
     return error_line(visible(message), visible(title))
 
 

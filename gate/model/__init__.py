@@ -1,73 +1,79 @@
 """The nouns of perfgate: frozen types without behaviour and without I/O.
 
 From the lines of measurements.jsonl (what passes from harness to gate) to the Report whose fields are the keys of
-report.json.
+report.json. A module is imported with the first of its nouns: the command line needs next to none.
 """
 
-from gate.model.evidence import (
-    Case,
-    Evidence,
-    Round,
-    Sample,
-)
-from gate.model.memory import (
-    FindingMemory,
-    MeanSquare,
-    Memory,
-    Remembered,
-)
-from gate.model.names import (
-    FEWEST_FOR_STEADY,
-    LEVELS,
-    SCHEMA,
-    SIDES,
-    Better,
-    FailureKind,
-    Index,
-    IntervalKind,
-    Level,
-    ReportVerdict,
-    Side,
-    UserError,
-    Verdict,
-)
-from gate.model.records import (
-    AfterRound,
-    Build,
-    Commit,
-    Execution,
-    Failure,
-    HostState,
-    Look,
-    Metric,
-    Record,
-    Run,
-)
-from gate.model.report import (
-    Accepted,
-    Counts,
-    DecidedAt,
-    Family,
-    Finding,
-    LookFacts,
-    MemoryFacts,
-    MemoryUse,
-    Overall,
-    PolicyFacts,
-    QuantileCurve,
-    QuantileEffect,
-    RatioInterval,
-    Recorded,
-    Report,
-    RunFacts,
-    SideSummary,
-    Variance,
-    Variances,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gate.model.evidence import (
+        Case,
+        Evidence,
+        Round,
+        Sample,
+    )
+    from gate.model.memory import (
+        FindingMemory,
+        MeanSquare,
+        Memory,
+        Remembered,
+    )
+    from gate.model.names import (
+        FEWEST_FOR_STEADY,
+        LEVELS,
+        REPORT_SCHEMA,
+        SCHEMA,
+        SIDES,
+        Better,
+        FailureKind,
+        IntervalKind,
+        Level,
+        ReportVerdict,
+        Side,
+        UserError,
+        Verdict,
+    )
+    from gate.model.reasons import Accepted
+    from gate.model.records import (
+        AfterRound,
+        Build,
+        Commit,
+        Execution,
+        Failure,
+        HostState,
+        Index,
+        Look,
+        Metric,
+        Record,
+        Run,
+    )
+    from gate.model.report import (
+        Counts,
+        DecidedAt,
+        Family,
+        Finding,
+        LookFacts,
+        MemoryFacts,
+        MemoryUse,
+        Overall,
+        PolicyFacts,
+        QuantileCurve,
+        QuantileEffect,
+        RatioInterval,
+        Recorded,
+        Report,
+        RunFacts,
+        SideSummary,
+        Variance,
+        Variances,
+    )
 
 __all__ = [
     "FEWEST_FOR_STEADY",
     "LEVELS",
+    "REPORT_SCHEMA",
     "SCHEMA",
     "SIDES",
     "Accepted",
@@ -117,3 +123,15 @@ __all__ = [
     "Variances",
     "Verdict",
 ]
+
+_MODULES = ("names", "records", "evidence", "memory", "reasons", "report")
+"""From light to heavy, each with what the ones after it are made of."""
+
+
+def __getattr__(name: str) -> Any:
+    for module in _MODULES if name in __all__ else ():
+        noun = getattr(import_module(f"{__name__}.{module}"), name, None)
+        if noun is not None:
+            globals()[name] = noun
+            return noun
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

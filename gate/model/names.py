@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
-
-import msgspec
+from typing import ClassVar, Literal
 
 from gate.codes import Exit
 
@@ -16,12 +14,13 @@ IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
 Verdict = Literal["regression", "improvement", "unchanged", "inconclusive", "accepted"]
 ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 
-Index = Annotated[int, msgspec.Meta(ge=0)]
 
 SIDES: tuple[Side, Side] = ("base", "head")
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1
-"""Version of measurements.jsonl and report.json."""
+"""Version of measurements.jsonl."""
+REPORT_SCHEMA = 2
+"""Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.loop.steady)."""
 

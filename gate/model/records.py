@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 
 from gate.model.memory import Memory
-from gate.model.names import SCHEMA, Better, FailureKind, Index, Side
+from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.warnings import AnyWarning
+
+Index = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,8 @@ import msgspec
 
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
+from gate.model.outcomes import Outcome, Summary, Where
+from gate.model.reasons import Accepted, Reason
 from gate.model.records import Build, Commit, Failure, HostState
 from gate.model.warnings import AnyWarning
 
@@ -71,32 +73,28 @@ class Variances(msgspec.Struct, frozen=True, kw_only=True):
     head: list[Variance]
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """What let a regression pass: an [[accept]] entry, or else a label, which has neither size nor date."""
-
-    up_to: float | None
-    until: str | None
-    reason: str
-
-
 class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for one finding.
 
-    used: False where the present data is noisier than remembered, or there is no spread to moderate. df: degrees that
-    the memory is worth. remembered, present: relative standard deviation, by memory and by this run, of the same thing
-    (of the round contrast, or of a build's mean). first, last: the days of the oldest and the newest session.
-    without: the nominal interval as it would be without the memory. note: in words.
+    remembered, present: relative standard deviation, by memory and by this run, of the same thing (of the round
+    contrast, or of a build's mean).
     """
 
+    kind: Literal["alone", "moderated", "noisier", "disagrees"]
+    """The interval rests on memory alone or is moderated by it; or memory is not used, since the present data is
+    noisier than remembered or does not go with it."""
     used: bool
     df: float
+    """Degrees that the memory is worth."""
     sessions: int
     first: str
+    """Day of the oldest session."""
     last: str
+    """Day of the newest session."""
     remembered: float
     present: float | None
     without: RatioInterval | None
-    note: str
+    """The nominal interval as it would be without the memory."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +110,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     head: SideSummary
     ratio: RatioInterval
     decided_at: DecidedAt
+    shown: Literal["ratio", "decided_at"] | None
+    """The interval that the verdict rests on; None: there is none, or counts are compared as numbers."""
     threshold: float
     floor: float | None
     """The absolute change that a regression also needs, in the base unit; None where no floor applies."""
@@ -122,12 +122,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     p_improvement_adjusted: float | None
     verdict: Verdict
     accepted: Accepted | None
-    reason: str
+    reason: Reason
+    where: list[Where]
+    """Settings of factors that a regression is confined to, or larger at."""
     warnings: list[AnyWarning]
     not_worse: bool
     more_builds: int | None
     """Builds a side beyond those measured that would tell, if estimate and noise stay as they are; None where no more
     are needed, no reasonable number would, builds are not what is lacking, or nothing is known of the noise."""
+    stopped: Literal["settled", "futility"] | None
+    """Why it was not measured up to the last look; None: it was."""
+    detectable: float | None
+    """The smallest change that would probably be called."""
+    identical: dict[str, Any] | None
+    """What is the same on both sides, where that makes measuring needless."""
     variance: Variances
     memory: MemoryUse | None
     """None where nothing is remembered of this finding."""
@@ -140,7 +148,7 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     geometric mean over the settings of all other factors. p: of 1, two-sided; p_adjusted: in the report's family.
     verdict: worse or better where head's change at the setting is shown to be so, compared with the others; same where
     any difference is below the threshold. only: the case regressed (or improved) at the setting, or at the others,
-    alone. sentence: in words, without a full stop.
+    alone.
     """
 
     benchmark: str
@@ -158,7 +166,7 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     p_adjusted: float | None
     verdict: InteractionVerdict
     only: bool
-    sentence: str
+    outcome: Outcome
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,14 +283,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     schema: int
     verdict: ReportVerdict
     exit_code: int
-    summary: str
+    summary: Summary
     """The verdict in one sentence."""
+    stopped: Literal["budget"] | None
+    """What ended measuring before all was settled; None: nothing did."""
     run: RunFacts
     policy: PolicyFacts
     family: Family
     findings: list[Finding]
-    interactions: list[Interaction] = []
-    """Of findings whose lines have factors; a report of an earlier version has none."""
+    interactions: list[Interaction]
+    """Of findings whose lines have factors."""
     recorded: list[Recorded]
     failures: list[Failure]
     overall: list[Overall]

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import chdtri
-
 from gate.config.types import Builds
 from gate.planning.known import Gathered, Known
 from gate.stats.components import PlannedLevel
 from gate.stats.planning import Optimum, optimum
 from gate.stats.plans import Plan
+from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value
 from gate.words.grid import Cell, Column, lay_out
 from gate.words.numbers import format_percent, plural

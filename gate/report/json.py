@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from gate.model import SCHEMA, Report, ReportVerdict
+from gate.model import REPORT_SCHEMA, Report, ReportVerdict
 from gate.model.study import StudyReport
-from gate.words.texts import with_texts
+from gate.words.sentences import SENTENCES, say
 
 _EXIT_CODES: dict[ReportVerdict, tuple[int, ...]] = {
     "pass": (0,), "regression": (1,), "inconclusive": (0, 3), "error": (4,),
@@ -23,32 +23,37 @@ class ReportError(ValueError):
 
 def render(report: Report) -> str:
     """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
-    tables: dict[str, Any] = _clean(with_texts(report))
+    tables: dict[str, Any] = _plain(report)
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]])
 
 
 def render_study(report: StudyReport) -> str:
     """Write study.json: keys in the order of gate.model.study, otherwise as report.json."""
-    tables: dict[str, Any] = _clean(msgspec.to_builtins(report))
+    tables: dict[str, Any] = _plain(report)
     return _encoded(tables, [*tables["failures"], *tables["states"]])
 
 
 def _encoded(tables: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
     for line in lines:
-        # the tag belongs to the lines of measurements.jsonl
-        line.pop("type", None)
         if not line.get("factors", True):
             del line["factors"]
     return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
 
 
-def _clean(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """Give what JSON has for a value; what has a sentence gets it as its text."""
+    if isinstance(value, msgspec.Struct):
+        config = value.__struct_config__
+        # another tag belongs to the lines of measurements.jsonl
+        table = {"kind": config.tag} if config.tag_field == "kind" else {}
+        table |= {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        return table | ({"text": _plain(say(value))} if type(value) in SENTENCES else {})
     if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_clean(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, str):
         # a path that is not UTF-8 comes with surrogates, which no JSON reader takes
         return value.encode("utf-8", "backslashreplace").decode()
@@ -59,7 +64,7 @@ def read(text: str | bytes) -> Report:
     """Read report.json.
 
     Raises:
-        ReportError: not JSON, not a report, of a newer schema, or with a value of the wrong type.
+        ReportError: not JSON, not a report, of another schema, or with a value of the wrong type.
     """
     try:
         tables = msgspec.json.decode(text)
@@ -70,8 +75,9 @@ def read(text: str | bytes) -> Report:
     schema = tables["schema"]
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise ReportError(f"not a report of perfgate: its schema is {schema!r:.40}")
-    if schema > SCHEMA:
-        raise ReportError(f"schema {schema} is newer than this perfgate reads ({SCHEMA}): upgrade perfgate")
+    if schema != REPORT_SCHEMA:
+        what = "upgrade perfgate" if schema > REPORT_SCHEMA else "decide its measurements again with `perfgate decide`"
+        raise ReportError(f"its schema is {schema}, and this perfgate reads schema {REPORT_SCHEMA}: {what}")
     try:
         report = msgspec.convert(_restore(tables), Report)
     except msgspec.ValidationError as error:

@@ -10,9 +10,9 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gate.model import Finding, Report
-from gate.units import format_confidence
-from gate.words import failures, findings, numbers
-from gate.words.arrangement import FailureGroup, grouped, known
+from gate.words import cases, failures, numbers, reports
+from gate.words.arrangement import FailureGroup, grouped
+from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.warnings import texts
 
@@ -80,16 +80,16 @@ def _write(suite: ET.Element, case: _Case) -> None:
 
 
 def _finding(finding: Finding, report: Report) -> _Case:
-    settings = findings.factors(finding)
+    settings = cases.factors(finding)
     name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
-    conclusion = findings.conclusion(finding)
+    conclusion = cases.conclusion(finding)
     return _Case(
         classname=clip(visible(finding.benchmark), _NAME),
         name=clip(name, _NAME),
         outcome=outcome,
-        message=clip(f"inconclusive: {findings.sentence(finding)}" if outcome == "skipped" else conclusion, _TEXT),
-        text="\n".join([*([conclusion] if outcome == "skipped" else []), *_facts(finding)]),
+        message=clip(conclusion, _TEXT),
+        text="\n".join(_facts(finding)),
         kind=finding.verdict,
     )
 
@@ -104,13 +104,12 @@ def _outcome(finding: Finding, report: Report) -> Outcome:
 
 
 def _facts(finding: Finding) -> list[str]:
-    like = findings.larger(finding)
-    base, head = (findings.value(side, finding.unit, like) for side in (finding.base, finding.head))
-    interval = f"{format_confidence(finding.ratio.confidence)} interval: {findings.interval(finding.ratio)}"
+    like = numbers.larger(finding)
+    base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
+    basis = cases.basis(finding)
     return [
-        f"base {base}, head {head}, change {findings.change(finding.ratio)}",
-        f"{interval}, threshold: {findings.threshold(finding)}",
-        *(clip(text, _TEXT) for text in findings.notes(finding)),
+        f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
+        *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(finding.warnings)),
     ]
 
@@ -137,7 +136,7 @@ def _whole(report: Report, found: list[_Case]) -> list[_Case]:
     """Return a test case for the report itself where nothing else would tell that it is not green."""
     if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
         return []
-    return [_Case(_SUITE, "measured", "error", numbers.headline(report), kind=report.verdict)]
+    return [_Case(_SUITE, "measured", "error", reports.headline(report), kind=report.verdict)]
 
 
 def _apart(found: list[_Case]) -> list[_Case]:
@@ -157,20 +156,20 @@ def _apart(found: list[_Case]) -> list[_Case]:
 def _properties(report: Report) -> dict[str, str]:
     confidence = report.policy.gate.get("confidence")
     return {
-        "base": numbers.commit(report.run.base),
-        "head": numbers.commit(report.run.head),
+        "base": reports.commit(report.run.base),
+        "head": reports.commit(report.run.head),
         "verdict": report.verdict,
         "exit_code": str(report.exit_code),
-        "confidence": numbers.setting("confidence", confidence),
+        "confidence": reports.setting("confidence", confidence),
         "rules": report.policy.source,
     }
 
 
 def _said(report: Report) -> list[str]:
     return [
-        numbers.headline(report),
-        numbers.counts(report),
-        numbers.measured(report),
+        reports.headline(report),
+        reports.counts(report),
+        reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(report.warnings)),
         *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
     ]

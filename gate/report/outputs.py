@@ -133,9 +133,9 @@ def show(
     if on_stdout is not None:
         out.write(rendered(decided, on_stdout, links))
     elif options.quiet and form == "text":
-        from gate.words import failures, numbers
+        from gate.words import failures, reports
 
-        out.write(f"{numbers.headline(report)}\n")
+        out.write(f"{reports.headline(report)}\n")
         out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
     elif form == "text":
         from gate.report.text import terminal as text

@@ -16,7 +16,8 @@ from gate.run.measuring import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
 from gate.run.treatments import named
 from gate.units import format_duration
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
+from gate.words.reports import commit
 from gate.words.warnings import texts
 from harness.loop.schedule import Round
 from harness.loop.steps import canonical

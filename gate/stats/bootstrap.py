@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from gate.model import Sample
 from gate.model.warnings import AnyWarning
@@ -29,6 +28,7 @@ from gate.stats.bootstrap_sessions import Pairing, pairing
 from gate.stats.picks import Floats
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.special import ndtr, ndtri
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""

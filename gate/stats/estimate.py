@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from gate.model import Sample
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, summarize, tops_of
+from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
 from gate.stats.select import measured_together
@@ -181,6 +182,16 @@ def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
     # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
     s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
     return (LevelVariance("session" if sessions else "build", s2, math.nan),)
+
+
+def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:
+    """Return level_variances of each sample, those of means in as few arrays as there are shapes."""
+    of_means = [i for i, each in enumerate(tops) if not each.log]
+    many = variances_of_all([samples[i] for i in of_means], [_of_sessions(tops[i]) for i in of_means])
+    known = dict(zip(of_means, many, strict=True))
+    return [
+        known[i] if i in known else level_variances(*both) for i, both in enumerate(zip(samples, tops, strict=True))
+    ]
 
 
 def ratio_of(reduced: Reduced, method: Method) -> Ratio:

@@ -5,7 +5,8 @@ Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,17 +43,18 @@ class Tops:
     units: tuple[Unit, ...]
     gap: float
     log: bool
+    mean: float = field(init=False)
+    """The unweighted mean of the units."""
+
+    def __post_init__(self) -> None:
+        # once: it is asked for a dozen times
+        with np.errstate(all="ignore"):
+            object.__setattr__(self, "mean", float(np.add.reduce(self.values) / len(self.values)))
 
     @property
     def n(self) -> int:
         """Units at the top level."""
         return len(self.values)
-
-    @property
-    def mean(self) -> float:
-        """The unweighted mean of the units."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(self.values.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +100,6 @@ def smallest_step(ordered: npt.NDArray[np.float64]) -> float:
     return float(steps.min()) if len(steps) else 0.0
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
@@ -106,37 +107,66 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
     Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
     """
-    counts = list(sample.counts)
-    levels = list(LEVELS)
+    found = _by_level(sample.values[None], sample.counts, sessions=sessions)
+    return Summary(tops_of(sample, sessions=sessions), found.top, found.of_each[0])
+
+
+def variances_of_all(samples: Sequence[Sample], sessions: Sequence[bool]) -> list[tuple[LevelVariance, ...]]:
+    """Return the variances that summarize gives for each sample; those of equal shape are reduced in one array."""
+    found: list[tuple[LevelVariance, ...]] = [()] * len(samples)
+    for numbers in alike(samples, sessions):
+        first = numbers[0]
+        values = np.array([samples[i].values for i in numbers])
+        levels = _by_level(values, samples[first].counts, sessions=sessions[first])
+        for i, own in zip(numbers, levels.of_each, strict=True):
+            found[i] = own
+    return found
+
+
+def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
+    """Sort the numbers of samples by their counts and a key."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for i, (sample, key) in enumerate(zip(samples, keys, strict=True)):
+        found.setdefault((key, *(counts.tobytes() for counts in sample.counts)), []).append(i)
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    top: Level
+    of_each: list[tuple[LevelVariance, ...]]
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int64], ...], *, sessions: bool) -> _Levels:
+    """Return the variances of samples of the same counts; values: of shape (samples, N)."""
+    nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:
-        counts.append(np.array([len(counts[2])]))
-    else:
-        counts, levels = [*counts[:2], np.array([len(sample.builds)])], levels[:3]
-    counts, levels = _drop_single(counts, levels)
-    means = sample.values
-    variances: list[LevelVariance] = []
+        nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)
+    nested, names = _drop_single(nested, names)
+    means = values
+    columns: list[tuple[Level, list[float], list[float]]] = []
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
-    errors = np.zeros(len(means))
-    tops = means
-    for level, children in zip(levels, counts, strict=True):
-        tops = means
+    errors = np.zeros(values.shape)
+    for level, children in zip(names, nested, strict=True):
+        below = means
         repeated = children > 1
-        means = _by_parent(tops, children) / children
+        means = _by_parent(below, children) / children
         if not repeated.any():
             break  # one unit at the top: no variance there
-        squares = _by_parent((tops - np.repeat(means, children)) ** 2, children)
-        s2_of = np.divide(squares, children - 1, out=np.zeros(len(children)), where=repeated)
-        s2 = float(s2_of[repeated].mean())
-        below = _by_parent(errors, children) / children
-        variances.append(LevelVariance(level, s2, s2 - float(below[repeated].mean())))
+        squares = _by_parent((below - np.repeat(means, children, axis=1)) ** 2, children)
+        s2_of = np.divide(squares, children - 1, out=np.zeros(squares.shape), where=repeated)
+        s2 = np.compress(repeated, s2_of, axis=1).mean(axis=1)
+        lower = np.compress(repeated, _by_parent(errors, children) / children, axis=1).mean(axis=1)
+        columns.append((level, s2.tolist(), (s2 - lower).tolist()))
         # a unit with one child takes its level's mean variance
-        errors = np.where(repeated, s2_of, s2) / children
-    return Summary(tops_of(sample, sessions=sessions), levels[-1], tuple(variances))
+        errors = np.where(repeated, s2_of, s2[:, None]) / children
+    of_each = [tuple(LevelVariance(level, s2[i], t2[i]) for level, s2, t2 in columns) for i in range(len(values))]
+    return _Levels(names[-1], of_each)
 
 
 def _by_parent(values: npt.NDArray[np.float64], children: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    starts = np.concatenate(([0], np.cumsum(children)[:-1]))
-    return np.add.reduceat(values, starts)
+    return np.add.reduceat(values, children.cumsum() - children, axis=-1)
 
 
 def _drop_single(

@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
 from gate.stats.planning import Components, Counts, Interval, build_variance
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND
 from gate.stats.ratio import t_quantile
+from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
-from scipy.special import fdtrc, fdtri, polygamma, psi
 
 from gate.model import FindingMemory, MeanSquare, Remembered
 from gate.stats.levels import Tops
 from gate.stats.ratio import MeanPair, matched, paired_units, variance_of_mean
+from gate.stats.special import fdtrc, fdtri, psi
 
 Kind = Literal["contrast", "build"]
 """What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""
@@ -136,6 +136,8 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth 2004). Few
     sessions cannot show that variances stand still: NU_UNKNOWN below 10 degrees of this comparison, at most 30 below 40
     """
+    from scipy.special import polygamma  # with its package, which only memories are worth
+
     weight, excess = 0, 0.0
     for memory in memories:
         squares = [s for s in _of_one_plan(memory, kind) if s.df >= _FEWEST_DF_FOR_NU]
@@ -168,6 +170,8 @@ def trigamma_inverse(x: float) -> float:
     Newton's method on 1/psi', which is convex and nearly linear, so that it converges from below without a step too
     far (Smyth 2004, appendix; limma's trigammaInverse).
     """
+    from scipy.special import polygamma
+
     if x > 1e7:
         return 1 / math.sqrt(x)
     if x < 1e-6:

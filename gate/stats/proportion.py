@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy.special import betaincinv
+from gate.stats.special import betaincinv
 
 
 @dataclass(frozen=True, slots=True)

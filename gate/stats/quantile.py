@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
 
 from gate.model import QuantileEffect, Sample
 from gate.stats.levels import Tops, Unit, gap_of, smallest_step
+from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

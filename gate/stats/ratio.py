@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from gate.model import IntervalKind
 from gate.stats.levels import Tops
+from gate.stats.special import stdtr, stdtrit
 
 Tail = Literal["above", "below"]
 
@@ -285,6 +286,7 @@ def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
     return (v1 + v2) ** 2 / (v1**2 / d1 + v2**2 / d2)
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(df: float, upper_tail: float) -> float:
     """Return t with P(T > t) = upper_tail on df degrees of freedom; at most LARGEST_T, whose powers are floats."""
     return min(-float(stdtrit(df, upper_tail)), LARGEST_T)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from gate.stats.check_function import ZERO, Problem, solve
+from gate.stats.special import ndtri
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
+
+from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 if TYPE_CHECKING:
     import numpy.typing as npt

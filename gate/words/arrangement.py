@@ -1,19 +1,14 @@
-"""What renderers share of a report's arrangement: counts of verdicts, groups of failures, the bars."""
+"""What renderers share of a report's arrangement: groups of failures, the bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
-from gate.decide.importance import ORDER
-from gate.model import Failure, Finding, Report, Verdict
-
-
-def known(value: float | None) -> TypeGuard[float]:
-    """Tell whether a number exists; NaN and infinity are treated as numbers that do not."""
-    return value is not None and math.isfinite(value)
+from gate.model import Failure, Finding
+from gate.words import numbers
+from gate.words.numbers import known
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +18,6 @@ class Fact:
     name: str
     text: str
     code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
-
-    verdict: Verdict
-    count: int
-    not_worse: int = 0
-
-
-def tallies(report: Report) -> list[Tally]:
-    """Count the findings of each verdict that occurs, in the order of importance."""
-    found = {verdict: [f for f in report.findings if f.verdict == verdict] for verdict in ORDER}
-    return [
-        Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
-        for verdict, those in found.items()
-        if those
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +71,14 @@ def bars(findings: Sequence[Finding]) -> list[Bar]:
 
 def _half_range(findings: Sequence[Finding]) -> float:
     limit = max([math.log1p(f.threshold) for f in findings if known(f.threshold)], default=0.0) or math.log1p(0.03)
-    reach = [abs(math.log(x)) for f in findings for x in (f.ratio.low, f.ratio.high) if known(x) and x > 0]
+    reach = [abs(math.log(x)) for f in findings for x in _ends(f) if known(x) and x > 0]
     # wide enough for the band of the threshold, not so wide that one outlier flattens all others
     return min(max([1.5 * limit, *(1.05 * x for x in reach)]), 6 * limit)
+
+
+def _ends(finding: Finding) -> tuple[float | None, float | None]:
+    ratio = numbers.shown(finding)
+    return ratio.low, ratio.high
 
 
 def _bar(finding: Finding, half: float) -> Bar:
@@ -108,7 +89,7 @@ def _bar(finding: Finding, half: float) -> Bar:
     def beyond(value: float) -> bool:
         return value <= 0 or abs(math.log(value)) > half
 
-    ratio = finding.ratio
+    ratio = numbers.shown(finding)
     low = ratio.low if ratio.kind in ("bounded", "half-line") and known(ratio.low) else None
     high = ratio.high if ratio.kind in ("bounded", "half-line") and known(ratio.high) else None
     drawn = ratio.kind != "withheld" and not (ratio.kind == "bounded" and (low is None or high is None))

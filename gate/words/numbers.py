@@ -1,246 +1,26 @@
-"""The words of a report: what its numbers are called and how they are written, the same in every format.
-
-Every function returns text that is safe on one line (see gate.words.plain) and not yet escaped for any markup.
-"""
+"""How the numbers of a report are written: values, changes, intervals, shares; the same in every format."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol, TypeGuard
 
-from gate.model import Commit, Counts, Finding, Recorded, Report
-from gate.units import format_confidence, format_duration, format_number, format_value
-from gate.words.arrangement import Tally, known, tallies
+from msgspec import structs
+
+from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary
+from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
 from gate.words.plain import clip, visible
 
-_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
-MEANINGS = {
-    "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
-    "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
-    "inconclusive": "For at least one benchmark the measurements cannot tell a regression from none.",
-    "error": "Something was not measured, so there is no answer for it; that is never a pass.",
-}
-"""What each verdict of a report means, for a newcomer."""
-_AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
+
+def known(value: float | None) -> TypeGuard[float]:
+    """Tell whether a number exists; NaN and infinity are treated as numbers that do not."""
+    return value is not None and math.isfinite(value)
 
 
 def plural(count: int, noun: str) -> str:
     """Write "1 build", "5 builds", "10,000 iterations"."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-# --- the report -----------------------------------------------------------------------------------------------------
-
-
-def headline(report: Report) -> str:
-    """The verdict in words: "Regression: parse-large is 5.1% slower"."""
-    word, summary = _VERDICTS[report.verdict], clip(visible(report.summary).strip(), 300)
-    if summary.casefold().startswith(report.verdict):
-        return summary[:1].upper() + summary[1:]
-    return f"{word}: {summary}" if summary else word
-
-
-def counts(report: Report) -> str:
-    """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
-    words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
-    total = plural(len(report.findings), "finding") if report.findings else "no findings"
-    rest = [
-        plural(number, noun)
-        for number, noun in (
-            (len(report.failures), "failure"),
-            (len(report.new), "new benchmark"),
-            (len(report.warnings), "warning"),
-        )
-        if number
-    ]
-    return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
-
-
-def _apart(tally: Tally) -> str:
-    if not tally.not_worse:
-        return ""
-    if tally.count == 1:
-        return " (not worse)"
-    return f" ({'all' if tally.not_worse == tally.count else f'{tally.not_worse:,}'} of them not worse)"
-
-
-def tally_name(tally: Tally) -> str:
-    """Name what a tally counts: "regressions", "unchanged"."""
-    noun = tally.verdict in ("regression", "improvement")
-    return f"{tally.verdict}s" if noun and tally.count != 1 else tally.verdict
-
-
-def commit(side: Commit | None) -> str:
-    """Name a side: "main 1a2b3c4d5e", "HEAD 9f8e7d6c5b with uncommitted changes", "unknown"."""
-    if side is None or not (side.ref or side.sha or side.dirty):
-        return "unknown"
-    ref, sha = visible(side.ref or ""), visible((side.sha or "")[:10])
-    # a ref that is the commit itself says it twice
-    words = [sha] if sha and (side.sha or "").startswith(ref) else [word for word in (ref, sha) if word]
-    return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
-
-
-def measured(report: Report) -> str:
-    """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
-    done, planned = report.run.rounds.done, report.run.rounds.planned
-    wanted = _wanted_rounds(report)
-    parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
-    if planned is not None and wanted is not None and planned < wanted:
-        parts[0] += f" (the plan has {wanted}, the budget no more than {planned})"
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
-    if sides:
-        parts.append(f"{_design(sides)} a side")
-    if known(report.run.seconds):
-        parts.append(format_duration(report.run.seconds))
-    return ", ".join(parts)
-
-
-def measured_briefly(report: Report) -> str:
-    """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
-    done, planned = report.run.rounds.done, report.run.rounds.planned
-    wanted = max(planned or 0, _wanted_rounds(report) or 0)
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
-    # fewer rounds than wanted: the budget ended it, or all was settled
-    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted else []
-    if any(side.session > 1 for side in sides):
-        parts.append(_span([side.session for side in sides], "session"))
-    if sides:
-        parts.append(f"{_span([side.build for side in sides], 'build')} a side")
-    if known(report.run.seconds):
-        parts.append(format_duration(report.run.seconds))
-    return ", ".join(parts)
-
-
-def _wanted_rounds(report: Report) -> int | None:
-    plan = (report.run.settings or {}).get("plan")
-    builds = plan.get("builds") if isinstance(plan, Mapping) else None
-    most = builds.get("max") if isinstance(builds, Mapping) else builds
-    return most if isinstance(most, int) else None
-
-
-def looks(report: Report) -> str:
-    """How many looks there were: "1 of 4, planned after rounds 4, 6, 8 and 12"; nothing for a fixed design."""
-    found = report.run.looks
-    if found is None:
-        return ""
-    return f"{found.used} of {len(found.rounds)}, planned after {_rounds(found.rounds)}"
-
-
-def _rounds(rounds: list[int]) -> str:
-    *most, last = [str(number) for number in rounds]
-    return f"rounds {', '.join(most)} and {last}" if most else f"round {last}"
-
-
-def memory(report: Report) -> str:
-    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; else nothing."""
-    found = report.run.memory
-    if found is None:
-        return ""
-    days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
-    of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
-    used = f"used for {found.findings} of {plural(of, 'finding')}"
-    text = f"{plural(found.sessions, 'session')}, {days}, {used}"
-    return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
-
-
-def _design(sides: list[Counts]) -> str:
-    first = sides[0]
-    sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""
-    balanced = first.build and first.execution and not first.execution % first.build
-    if balanced and not first.iteration % first.execution and all(side == first for side in sides):
-        executions, iterations = first.execution // first.build, first.iteration // first.execution
-        builds = plural(first.build, "build")
-        return f"{sessions}{builds} x {plural(executions, 'execution')} x {plural(iterations, 'iteration')}"
-    return ", ".join(
-        _span([getattr(side, level) for side in sides], level)
-        for level in ("session", "build", "execution", "iteration")
-        if level != "session" or sessions
-    )
-
-
-def _span(numbers: list[int], noun: str) -> str:
-    low, high = min(numbers), max(numbers)
-    return plural(low, noun) if low == high else f"{low:,} to {high:,} {noun}s"
-
-
-def error_level(report: Report) -> str:
-    """How errors are shared: the level of the whole report, the method and over how many findings."""
-    family = report.family
-    confidence = report.policy.gate.get("confidence")
-    levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
-    over = f"{plural(family.size, 'finding')}{' and interactions' if report.interactions else ''}"
-    if not levels or not known(levels[0]):
-        return f"{visible(family.method)} over {over}"
-    both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)
-    if family.method == "none":
-        return f"{both} for each of {over}, {one} of it for a false regression (family: none)"
-    text = f"{both} for the whole report, {one} of it for a false regression"
-    return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
-
-
-def next_step(report: Report) -> str:
-    """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
-    if report.verdict == "error" and report.failures and all(f.kind == "missing" for f in report.failures):
-        gone = [f for f in report.failures if f.benchmark is not None]
-        if len(gone) == len(report.failures):
-            return 'bring back what is missing, or let it go by `missing = "pass"` in [gate]'
-        return "measure what is missing: the job that was to measure it failed, or its artifact was not downloaded"
-    if report.verdict == "error" and report.failures:
-        return "mend what failed and measure again; `perfgate doctor` looks at the host"
-    if report.verdict == "regression":
-        return "mend it, or let it through by `[[accept]]` with a size, a date and a reason"
-    if report.verdict != "inconclusive":
-        return ""
-    still_open = [f for f in report.findings if f.verdict == "inconclusive" and not f.not_worse]
-    if not still_open:
-        return "nothing: what is inconclusive is shown not to be worse"
-    needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
-    # the costliest fifth is no measure for all
-    told = needed[: math.ceil(0.8 * len(needed))]
-    if not told:
-        return "measure what the sentences ask for, or make the host quieter: `perfgate doctor`"
-    return (
-        f"`--set plan.builds={told[-1]}` would probably settle {_told(len(told), report)}, if the noise stays as it is"
-    )
-
-
-def _told(count: int, report: Report) -> str:
-    """Say how many of the inconclusive findings; those shown not to be worse are not meant, and are not counted."""
-    found = [f for f in report.findings if f.verdict == "inconclusive"]
-    left = sum(not f.not_worse for f in found)
-    if left == len(found):
-        return f"{count} of {plural(left, 'inconclusive finding')}"
-    return f"the {left} that may be worse" if count == left else f"{count} of the {left} that may be worse"
-
-
-def settings(table: Mapping[str, Any]) -> str:
-    """Write a table of rules in one line: "threshold 3%, floor 1 us"."""
-    said = {key: value for key, value in table.items() if value is not None and (value != "*" or key == "benchmark")}
-    return ", ".join(f"{visible(key)} {setting(key, value)}" for key, value in said.items())
-
-
-def setting(key: str, value: object) -> str:
-    """Write one value of a rule or of a fact about the host; shares that come as numbers become percentages."""
-    if key in ("threshold", "up_to", "confidence") and isinstance(value, float) and known(value):
-        return format_percent(value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return format_value(value, "B") if key == "memory" else str(value) if key == "seed" else f"{value:,}"
-    if key == "floor" and isinstance(value, str):
-        return _AMOUNT.sub(r"\1 ", visible(value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{visible(str(k))} {setting(str(k), v)}" for k, v in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(setting("", item) for item in value)
-    return "unknown" if value is None or (isinstance(value, float) and not known(value)) else visible(str(value))
-
-
-# --- numbers --------------------------------------------------------------------------------------------------------
 
 
 def format_percent(share: float) -> str:
@@ -260,17 +40,140 @@ def format_p(p: float | None) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 
-def uniform(values: Iterable[str]) -> str | None:
-    """Return the text that all have in common, or None."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
-def confidence(report: Report) -> str:
-    """Write the confidence of the findings' intervals when all have the same: "95%", else nothing."""
-    return uniform(format_confidence(f.ratio.confidence) for f in report.findings) or ""
+def larger(case: Finding | Recorded) -> float:
+    """Give the value of the side that both are written like: the larger, since one may be 0."""
+    return max(case.base.value, case.head.value, key=abs)
 
 
-def capitalized(text: str) -> str:
-    """Begin a sentence with a capital, leaving the rest as it is."""
-    return text[:1].upper() + text[1:]
+def value(side: SideSummary, unit: str, like: float) -> str:
+    """Write a side's value in the unit that suits `like`: "101.5 ms", "1,048,576", "unknown"."""
+    return amount(side.value, unit, like)
+
+
+def amount(number: float | None, unit: str, like: float | None) -> str:
+    """Write a value of a metric; whole counts are written in full."""
+    if not known(number):
+        return "unknown"
+    shown = clip(visible(unit), 12)
+    if shown in ("", "count"):
+        whole = float(number).is_integer() and abs(number) < 1e15
+        return f"{number:,.0f}" if whole else _separated(format_number(number))
+    return _separated(format_value(number, shown, like=like if known(like) else None))
+
+
+def _separated(text: str) -> str:
+    number, blank, unit = text.partition(" ")
+    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
+
+
+def as_configured(number: float, unit: str) -> str:
+    """Write an amount of a rule: "1 us"."""
+    scale, name = shown_unit(number, unit)
+    return f"{number / scale:.4g} {name}".rstrip()
+
+
+def side_interval(side: SideSummary, unit: str, like: float) -> str:
+    """Write a side's own interval: "101.0 to 102.0 ms", "no spread", "no interval"."""
+    if not known(side.low) or not known(side.high):
+        return "no interval"
+    if side.low == side.high:
+        return "no spread"
+    low, high = amount(side.low, unit, like), amount(side.high, unit, like)
+    head, _, name = low.rpartition(" ")
+    return f"{head} to {high}" if name and high.endswith(f" {name}") else f"{low} to {high}"
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+class Measured(Protocol):
+    """What has a direction: a finding, a recorded metric, an interaction."""
+
+    @property
+    def unit(self) -> str:
+        """Of the metric."""
+
+    @property
+    def better(self) -> Better:
+        """Which direction is better."""
+
+
+def is_time(case: Measured) -> bool:
+    """Tell whether less of it is faster; a rate in seconds is no time."""
+    return case.unit == "s" and case.better == "lower"
+
+
+def direction(case: Measured, ratio: float) -> str:
+    """Write the sign of a change: "slower"."""
+    more, less = ("slower", "faster") if is_time(case) else ("higher", "lower")
+    return more if ratio > 1 else less
+
+
+def effect(ratio: float | None) -> str:
+    """Write one point of a curve as a change: "+5.1%"; "none" where there is no band."""
+    return format_share(ratio - 1, sign=True) if known(ratio) else "none"
+
+
+def change(ratio: RatioInterval) -> str:
+    """Write the change of the estimate: "+5.1%"."""
+    return format_share(ratio.estimate - 1, sign=True) if known(ratio.estimate) else "unknown"
+
+
+def interval(ratio: RatioInterval) -> str:
+    """Write the interval as a change: "+3.2% to +7.1%", "+3.2% or more", "exact", "no interval", "unbounded"."""
+    return _limits(ratio, lambda limit: format_share(limit - 1, sign=True))
+
+
+def interval_at(ratio: RatioInterval) -> str:
+    """Write the interval with its confidence, for a column where they differ: "+3.2% to +7.1% at 99.76%"."""
+    text = interval(ratio)
+    return f"{text} at {format_confidence(ratio.confidence)}" if has_ends(ratio) else text
+
+
+def has_ends(ratio: RatioInterval) -> bool:
+    """Tell whether an interval has an end that can be written, and so a confidence."""
+    ended = ratio.kind in ("bounded", "half-line") and (known(ratio.low) or known(ratio.high))
+    return ended and ratio.method != "exact"
+
+
+def ratio_interval(ratio: RatioInterval) -> str:
+    """Write the interval as a ratio: "1.0320 to 1.0710", "no interval"."""
+    return _limits(ratio, format_ratio)
+
+
+def shown(case: Finding | Recorded) -> RatioInterval:
+    """Return the interval to write: the one that the verdict rests on."""
+    if isinstance(case, Recorded) or case.shown != "decided_at":
+        return case.ratio
+    low, high = case.decided_at.low, case.decided_at.high
+    kinds: dict[int, IntervalKind] = {2: "bounded", 1: "half-line", 0: "line"}
+    kind = kinds[known(low) + known(high)]
+    return structs.replace(case.ratio, low=low, high=high, confidence=case.decided_at.confidence, kind=kind)
+
+
+def ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Give the ends that exist. No measured quantity is below 0, so a set that goes on below it ends there in words."""
+    return (max(low, 0.0) if known(low) else None), (max(high, 0.0) if known(high) else None)
+
+
+def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
+    low, high = (write(end) if end is not None else None for end in ends(ratio.low, ratio.high))
+    if ratio.kind == "bounded" and low and high:
+        return "exact" if ratio.method == "exact" else f"{low} to {high}"
+    if ratio.kind == "half-line" and (low or high):
+        return f"{low} or more" if low else f"{high} or less"
+    return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
+
+
+def apart(share: float, limit: float) -> str:
+    """Write a share, with more digits where it would read like a limit that it is not."""
+    text = format_share(share)
+    if text != format_share(limit) or math.isclose(share, limit, rel_tol=1e-9):
+        return text
+    more = (
+        f"{share * 100:.{digits}g}%" for digits in (3, 4, 5, 6, 8) if f"{share:.{digits}g}" != f"{limit:.{digits}g}"
+    )
+    return next(more, text)

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 _NAMED = 3
 
 
-def plural(count: int, noun: str) -> str:
-    """Write "1 build", "5 builds", "10,000 iterations"."""
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def listed(names: Sequence[str], between: str = ", ", most: int = _NAMED) -> str:
     """Name three, or so many, at most: "a, b, c and 2 more"."""
     more = len(names) - most

@@ -1,29 +1,38 @@
 """The embedded stand-in for hyperfine: start a command some times, one after the other, and write what each took.
 
-A script of its own, started as `python -I -S launcher.py OUTPUT RUNS LC_CTYPE COMMAND...`, standard library only: Linux
-counts the resident memory of the process that starts a program into the program's peak, so this one is small. Standard
-input, output and error are the command's own. LC_CTYPE: "=value", or "" when the environment has none.
+A script of its own, standard library only: Linux counts the resident memory of the process that starts a program into
+the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE COMMAND...` does it once.
+Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the environment has none.
 
 OUTPUT gets {"runs": [[ns, user s, system s, ru_maxrss], ...], "own": what a child inherits, "code": exit code of
 the last run (a signal is negative), "errno": why it could not be started, else 0}.
+
+`python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
+several times as long. harness/forkserver.py asks it.
 """
+
+from __future__ import annotations
 
 import gc
 import posix  # os and signal would double the start-up: os loads modules, and signal makes enums
+import resource  # wait4 would load it inside the first measurement
 import sys
 from time import perf_counter_ns
 
+TYPE_CHECKING = False  # that of typing would double the start-up
+if TYPE_CHECKING:
+    from typing import Any
+
+    Text = str | bytes
+
 SIGPIPE, SIGXFSZ = 13, 25
 """On Linux and macOS alike."""
+HEAD = 8
+"""Bytes of the length of a request."""
 
 
-def main(output: str, runs: int, lc_ctype: str, argv: list[str]) -> None:
+def main(output: Text, runs: int, argv: list[Text], environment: dict[bytes, bytes], directory: Text = ".") -> None:
     """Run the command until it fails, at most `runs` times."""
-    environment = dict(posix.environ)
-    # Python may have set it for itself at its start (PEP 538)
-    environment.pop(b"LC_CTYPE", None)
-    if lc_ctype:
-        environment[b"LC_CTYPE"] = lc_ctype[1:].encode(sys.getfilesystemencoding(), "surrogateescape")
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
     program = argv[0]
@@ -31,20 +40,40 @@ def main(output: str, runs: int, lc_ctype: str, argv: list[str]) -> None:
     code = error = 0
     gc.disable()
     spawn, wait, clock = posix.posix_spawnp, posix.wait4, perf_counter_ns
-    while len(measured) < runs and not code:
-        try:
+    try:
+        posix.chdir(directory)
+        _warm_up(environment)
+        while len(measured) < runs and not code:
             start = clock()
             process = spawn(program, argv, environment, setsigdef=default)
             _, status, used = wait(process, 0)
             end = clock()
-        except OSError as problem:
-            error = problem.errno or -1
-            break
-        measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
-        code = posix.waitstatus_to_exitcode(status)
+            measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
+            code = posix.waitstatus_to_exitcode(status)
+    except OSError as problem:
+        error = problem.errno or -1
     own = own_peak()
-    with open(output, "x", encoding="ascii") as file:  # noqa: PTH123 - pathlib would double the start-up
-        file.write(f'{{"runs": {measured}, "own": {own}, "code": {code}, "errno": {error}}}')
+    # bytes: each fork would import the codec anew
+    with open(output, "xb") as file:  # noqa: PTH123 - pathlib would double the start-up
+        file.write(f'{{"runs": {measured}, "own": {own}, "code": {code}, "errno": {error}}}'.encode())
+
+
+def _warm_up(environment: dict[bytes, bytes]) -> None:
+    # a directory cannot be started; to try touches the memory that the first measurement would wait for
+    try:
+        posix.posix_spawnp("/", ["/"], environment, setsigdef=(SIGPIPE, SIGXFSZ))
+    except OSError:
+        return
+
+
+def inherited(lc_ctype: str) -> dict[bytes, bytes]:
+    """Return the environment that this process was started with."""
+    environment = dict(posix.environ)
+    # Python may have set it for itself at its start (PEP 538)
+    environment.pop(b"LC_CTYPE", None)
+    if lc_ctype:
+        environment[b"LC_CTYPE"] = lc_ctype[1:].encode(sys.getfilesystemencoding(), "surrogateescape")
+    return environment
 
 
 def own_peak() -> int:
@@ -53,13 +82,65 @@ def own_peak() -> int:
     This process's own ru_maxrss would not do: it begins with the size of whoever started this one.
     """
     try:
-        with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123 - as above
-            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        import resource
-
+        with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - as above
+            return int(status.read().partition(b"VmHWM:")[2].split(None, 1)[0])
+    except (OSError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+def serve(number: int) -> None:
+    """Answer requests until the other end of a socket is closed.
+
+    A request is its length, with standard output and error beside it, and a marshalled tuple of main's arguments. The
+    answer is two lines in any order: the id of a process, once it leads its own session, and an empty one, once it is
+    a child of whoever takes orphans. That is perfgate, which can wait for it.
+    """
+    import _socket  # of the package socket most is not needed here, and would be memory that every child begins with
+    import marshal
+
+    asked = _socket.socket(fileno=number)
+    while True:
+        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(8))
+        if not head:
+            return
+        files = [int.from_bytes(data[at : at + 4], sys.byteorder) for _, _, data in beside for at in (0, 4)]
+        request = asked.recv(int.from_bytes(head, sys.byteorder), _socket.MSG_WAITALL)
+        between = posix.fork()
+        if not between:
+            if posix.fork():
+                posix._exit(0)
+            _child(marshal.loads(request), files, number)  # noqa: S302 - perfgate's own words
+        for file in files:
+            posix.close(file)
+        posix.waitpid(between, 0)
+        posix.write(number, b"\n")
+
+
+def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
+    code = 1
+    try:
+        posix.setsid()
+        posix.write(number, b"%d\n" % posix.getpid())
+        posix.close(number)
+        for target, file in enumerate(files, 1):
+            posix.dup2(file, target)
+            posix.close(file)
+        path = request[3].get(b"PATH")
+        # where posix_spawnp looks for the program
+        if path is None:
+            posix.unsetenv(b"PATH")
+        else:
+            posix.putenv(b"PATH", path)
+        main(*request)
+        code = 0
+    except BaseException:  # noqa: BLE001 - none may go on as a server
+        sys.excepthook(*sys.exc_info())
+    finally:
+        posix._exit(code)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    if sys.argv[1] == "--serve":
+        serve(int(sys.argv[2]))
+    else:
+        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[4:]], inherited(sys.argv[3]))

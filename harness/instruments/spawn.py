@@ -23,6 +23,7 @@ from harness.instruments.common import (
     wanted_values,
 )
 from harness.process.execute import Command, Outcome, start_error
+from harness.process.forkserver import Launch
 from harness.process.groups import exit_status
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -47,15 +48,15 @@ class Spawn:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
-        lc_ctype = context.environment.get("LC_CTYPE")
-        head = (sys.executable, "-I", "-S", str(_LAUNCHER), str(context.scratch / _RESULT))
-        runs = str(wanted_values(benchmark, context.iterations))
+        runs = wanted_values(benchmark, context.iterations)
         argv = arguments(benchmark.command, placeholders(context))
+        launch = Launch(_LAUNCHER, context.scratch / _RESULT, runs, argv)
         return Command(
-            argv=(*head, runs, "" if lc_ctype is None else f"={lc_ctype}", *argv),
+            argv=launch.by_itself(context.environment.get("LC_CTYPE")),
             directory=context.directory,
             environment=environment(context),
             timeout=benchmark.timeout,
+            launch=launch,
         )
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:

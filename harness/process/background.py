@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from harness.process.groups import end_group, exit_status, return_code
+from harness.process.groups import Process, end_group, exit_status, return_code
 
 KEPT = 64 * 1024
 """Bytes of the end that are kept."""
@@ -86,7 +85,7 @@ class ProcessBackground:
     when its group has ended.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], log: int, released: Callable[[], None]) -> None:
+    def __init__(self, process: Process, log: int, released: Callable[[], None]) -> None:
         self._process = process
         self._log = log
         self._released = released

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _GRACE = 0.5
 # beyond the grace, for those that fork faster than they are found
 _LONGEST = 2.0
@@ -33,6 +33,11 @@ class Descendants:
         self._users = 0
         self._before: frozenset[int] = frozenset()
         self._companions: dict[int, bytes] = {}
+        self._kept: set[int] = set()
+
+    def keep(self, pid: int) -> None:
+        """Leave a child alone, whatever began or ends around it: whoever started it looks after it."""
+        self._kept.add(pid)
 
     @contextmanager
     def execution(self) -> Iterator[None]:
@@ -43,7 +48,7 @@ class Descendants:
             yield
         finally:
             try:
-                _end(lambda pid: pid not in before and self._companion_of(pid) is None)
+                _end(lambda pid: pid not in before | self._kept and self._companion_of(pid) is None)
             finally:
                 self._close()
 
@@ -72,7 +77,9 @@ class Descendants:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""
         if sys.platform != "linux":
             return
-        while (pid := _zombie()) is not None and pid not in (leader, *self._companions, *self._before):
+        while (pid := _zombie()) is not None and pid not in (
+            leader, *self._companions, *self._before, *self._kept,
+        ):  # fmt: skip
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 
@@ -86,7 +93,7 @@ class Descendants:
         self._users -= 1
         if not self._users:
             try:
-                _end(lambda pid: pid not in self._before)
+                _end(lambda pid: pid not in self._before | self._kept)
             finally:
                 _be_subreaper(False)
 
@@ -109,6 +116,15 @@ def _be_subreaper(on: bool) -> None:
     if sys.platform == "linux":
         # a sandbox may refuse it: orphans then go to init, as they would without perfgate
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
+
+
+def adopts_orphans() -> bool:
+    """Tell whether orphans come to this process now."""
+    if sys.platform != "linux":
+        return False
+    found = ctypes.c_int(0)
+    done: int = ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(found), 0, 0, 0)
+    return done == 0 and found.value == 1
 
 
 def _zombie() -> int | None:

@@ -24,7 +24,8 @@ from typing import BinaryIO, Protocol
 from gate.units import Duration
 from harness.process.background import KEPT, Background, FakeBackground, ProcessBackground, StartError, bound, last
 from harness.process.descendants import Descendants
-from harness.process.groups import end_group
+from harness.process.forkserver import ForkServer, ForkServerError, Launch
+from harness.process.groups import Process, end_group
 from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
@@ -58,6 +59,7 @@ class Command:
     the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
     process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
+    launch: what argv does, in an interpreter of its own, and a fork of one can do as well.
     """
 
     argv: tuple[str, ...]
@@ -68,6 +70,12 @@ class Command:
     max_stdout: float | None = None
     cpus: str | None = None
     priority: int | None = None
+    launch: Launch | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Tell whether it has perfgate's own processors and priority."""
+        return self.cpus is None and self.priority is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,7 @@ class ProcessExecutor:
         self._running = running
         self._descendants = Descendants()
         self._background: list[ProcessBackground] = []
+        self._servers: dict[Path, ForkServer | None] = {}
 
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
         """Start a process and wait for it.
@@ -153,6 +162,7 @@ class ProcessExecutor:
             OSError: perfgate's own files (standard error's, standard output's) cannot be written.
         """
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        server = self._server(command)
         with (
             tempfile.TemporaryFile() as errors,
             _output(command.stdout) as output,
@@ -161,7 +171,7 @@ class ProcessExecutor:
             _append_only(errors.fileno())
             begin = time.perf_counter()
             try:
-                process = self._start(command, output.fileno(), errors.fileno())
+                process = self._start(command, output.fileno(), errors.fileno(), server)
             except StartError as error:
                 return Outcome(str(error), started, time.perf_counter() - begin, "")
             try:
@@ -172,7 +182,7 @@ class ProcessExecutor:
                 end_group(process, _GRACE)
                 raise
             end_group(process, _GRACE if status else _LEFTOVER_GRACE)
-            status = status or complaint() or exit_status(process.returncode)
+            status = status or complaint() or exit_status(process.wait())
             return Outcome(status, started, seconds, last(errors.fileno()))
 
     def start(self, command: Command, log: Path) -> ProcessBackground:
@@ -199,12 +209,43 @@ class ProcessExecutor:
     def close(self) -> None:
         """End what was started in the background and still lives, such as when an exception came between."""
         with ExitStack() as stack:
+            for server in self._servers.values():
+                if server is not None:
+                    stack.callback(server.close)
+            self._servers.clear()
             while self._background:
                 stack.callback(self._background.pop().stop, _GRACE)
 
-    def _start(self, command: Command, output: int, errors: int) -> subprocess.Popen[bytes]:
+    def _server(self, command: Command) -> ForkServer | None:
+        """Give what the command can be forked from, started with the first that can; None: it is started by itself."""
+        launch = command.launch
+        if launch is None or not command.plain:
+            return None
+        if launch.script not in self._servers:
+            self._servers[launch.script] = None
+            with suppress(ForkServerError):
+                server = ForkServer(launch.script, self._marks())
+                self._servers[launch.script] = server
+                self._descendants.keep(server.pid)
+                self._note(server.pid)
+        return self._servers[launch.script]
+
+    def _marks(self) -> dict[str, str]:
+        return marks(self._running) if self._running is not None else {}
+
+    def _note(self, pid: int) -> None:
+        if self._running is not None:
+            note(self._running, pid)
+
+    def _start(self, command: Command, output: int, errors: int, server: ForkServer | None = None) -> Process:
+        added = {"PWD": str(command.directory), **self._marks()}
+        if server is not None and command.launch is not None:
+            environment = {**command.environment, **added}
+            with suppress(ForkServerError):
+                forked = server.fork(command.launch, environment, command.directory, output, errors)
+                self._note(forked.pid)
+                return forked
         program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath))
-        added = {"PWD": str(command.directory), **(marks(self._running) if self._running is not None else {})}
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -219,16 +260,14 @@ class ProcessExecutor:
             )
 
         try:
-            plain = command.cpus is None and command.priority is None
-            process = start() if plain else started_with(start, command.cpus, command.priority)
+            process = start() if command.plain else started_with(start, command.cpus, command.priority)
         except ProcessorsError as error:
             raise StartError(f"cannot start: {error}") from None
         except (OSError, ValueError) as error:
             raise StartError(f"cannot start: {start_error(error, command.argv[0], command.directory)}") from None
         if command.priority is not None:
             weigh_session(process.pid, command.priority)
-        if self._running is not None:
-            note(self._running, process.pid)
+        self._note(process.pid)
         return process
 
 
@@ -251,7 +290,7 @@ def _append_only(fd: int) -> None:
 class _Watch:
     """Waits for a process and looks after it meanwhile."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     command: Command
     begin: float
     output: int
@@ -286,7 +325,7 @@ class _Watch:
 class _Waiter:
     """Waits for a process without polling where the system can (Linux), and there without reaping it."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
         self._fd: int | None = None
         if sys.platform == "linux":

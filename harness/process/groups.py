@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
+
+
+class Process(Protocol):
+    """A child of this process, as subprocess.Popen has it."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None:
+        """Reap it if it has ended, and return its code; None while it lives."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; subprocess.TimeoutExpired after the time-out."""
+        ...
 
 
 def start_time(pid: int) -> str | None:
@@ -38,7 +53,7 @@ def alive(pid: int, started: str | None) -> bool:
     return True
 
 
-def return_code(process: subprocess.Popen[bytes]) -> int | None:
+def return_code(process: Process) -> int | None:
     """Give what a process ended with, as Popen.returncode does; None while it lives.
 
     On Linux it is not reaped, so that its id, which names its group, is not used again.
@@ -51,7 +66,7 @@ def return_code(process: subprocess.Popen[bytes]) -> int | None:
     return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
 
 
-def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
+def end_group(process: Process, grace: float) -> None:
     """End a process that leads its own group, and all of the group: SIGTERM, and SIGKILL after `grace` seconds."""
     deadline = time.monotonic() + grace
     alive = True

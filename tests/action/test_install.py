@@ -17,6 +17,8 @@ import pytest
 
 from tests.action.tree import ROOT, VERSION, Action, base_python
 
+pytestmark = pytest.mark.endtoend
+
 ERROR = "::error title=perfgate::"
 
 

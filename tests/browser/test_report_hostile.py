@@ -11,7 +11,7 @@ from tests.support import runs
 from tests.support.browser import DESKTOP, PHONE, context, opened
 
 # one process: a browser costs more than what these tests do with it
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
 Written = Callable[[str], Path]
 

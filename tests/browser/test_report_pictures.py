@@ -13,7 +13,7 @@ from tests.gate.report import examples
 from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
 
 # one process: a browser costs more than what these tests do with it
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
 Written = Callable[[str], Path]
 

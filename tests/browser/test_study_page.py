@@ -17,7 +17,7 @@ from tests.gate.commands.study.analysis import designs
 from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
 from tests.support.lines import execution, text
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
 HOSTILE = '<img src=x onerror="window.hacked=1">\u202e\'"&{{7*7}}' + "long" * 22
 Page = Callable[[str], Path]

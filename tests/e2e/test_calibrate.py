@@ -10,7 +10,7 @@ from gate.memory.store import History
 from tests.support.project import CONFIG, Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def calibrated(project: Project, *arguments: str, builds: int) -> dict[str, Any]
 
 def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Path) -> None:
     state = tmp_path / "state"
-    done = project.perfgate(
+    done = project.process(
         "calibrate", "--builds", "10", "--inject", "1%,20%", PERFGATE_HISTORY="", XDG_STATE_HOME=str(state)
     )
     assert done.returncode == 0, done.stderr

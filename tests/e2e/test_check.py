@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Project:
 def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     index = (project.top / ".git/index").read_bytes()
     # the benchmark's values follow the seed: one interval in twenty does not hold the truth
-    done = project.perfgate("check", "--seed", "1")
+    done = project.process("check", "--seed", "1")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("Regression: ")
     found = project.report()
@@ -235,7 +235,7 @@ def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Proj
     project.write("sub/perfgate.toml", CONFIG)
     project.commit()
     project.write("sub/README", "x")
-    done = project.perfgate("check", cwd=project.top / "sub", PYTHONPATH=str(project.top / "sub"))
+    done = project.process("check", cwd=project.top / "sub", PYTHONPATH=str(project.top / "sub"))
     assert done.returncode == 0, done.stderr
 
 
@@ -261,7 +261,7 @@ def test_past_runs_are_kept(project: Project) -> None:
 
 
 def test_measure_then_decide_then_report(project: Project) -> None:
-    done = project.perfgate("measure", "--out", "results")
+    done = project.process("measure", "--out", "results")
     assert done.returncode == 0, done.stderr
     assert not (project.top / "results/report.json").exists()
     assert project.perfgate("decide", "results").returncode == 1
@@ -272,7 +272,7 @@ def test_measure_then_decide_then_report(project: Project) -> None:
     )  # fmt: skip
     assert done_piped.returncode == 1, (done_piped.stderr, len(piped))
     assert json.loads(done_piped.stdout)["verdict"] == "regression"
-    assert project.perfgate("report", "results", "--format", "markdown").stdout
+    assert project.process("report", "results", "--format", "markdown").stdout
     assert (project.top / "results/report.html").exists()
     assert project.perfgate("decide", "results", "--set", "gate.threshold=50%").returncode == 0
 
@@ -282,7 +282,7 @@ def _decide(*arguments: str) -> list[str]:
 
 
 def test_config_prints_values_and_origins(project: Project) -> None:
-    done = project.perfgate("config", "--set", "plan.builds=9")
+    done = project.process("config", "--set", "plan.builds=9")
     assert done.returncode == 0
     lines = dict(line.split("  # ") for line in done.stdout.splitlines() if not line.startswith("#"))
     origins = {key.split(" = ")[0]: origin for key, origin in lines.items()}

@@ -92,6 +92,7 @@ LARGE: dict[str, tuple[runs.Shape, int]] = {
 """A million values and the time that they take: benchmarks/report.py."""
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("name", LARGE)
 def test_large_runs_keep_to_their_sizes(name: str, tmp_path: Path) -> None:
     shape, most = LARGE[name]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.project import BENCH, Project
 
 # all of them on what is measured once
-pytestmark = pytest.mark.xdist_group("many runners")
+pytestmark = [pytest.mark.xdist_group("many runners"), pytest.mark.endtoend]
 
 CONFIG = """\
 [gate]
@@ -47,7 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def jobs(project: Project) -> dict[tuple[str, int], Path]:
     """Measure every job of the matrix in a process and a folder of its own."""
-    done = project.perfgate("plan", "--matrix", "--base", "HEAD~1")
+    done = project.process("plan", "--matrix", "--base", "HEAD~1")
     assert done.returncode == 0, done.stderr
     folders = {}
     for job in json.loads(done.stdout)["include"]:

@@ -16,6 +16,7 @@ NEEDED = [tool for tool in ("make", "cc", "chrt") if not shutil.which(tool)]
 
 pytestmark = [
     pytest.mark.xdist_group("measures"),
+    pytest.mark.endtoend,
     pytest.mark.skipif(bool(NEEDED), reason=f"absent: {', '.join(NEEDED)} (the scheduler-latency example was not run)"),
 ]
 

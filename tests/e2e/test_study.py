@@ -16,7 +16,7 @@ from gate.model import Build, Execution, Failure, Record
 from tests.support.project import Project, environment, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
 
 BENCH = """\
 import json, os, pathlib, sys, time
@@ -97,7 +97,7 @@ def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None
     treatments = [LOW, *({**LOW, name: HIGH[name]} for name in LOW), HIGH]
     # a single commit: where side is no factor there is no base
     project = made(tmp_path, CONFIG + study(treatments))
-    done = project.perfgate("study", "measure")
+    done = project.process("study", "measure")
     assert (done.returncode, done.stdout) == (
         0, "16 executions in .perfgate/study/measurements.jsonl; `perfgate study analyse .perfgate/study` analyses\n",
     ), done.stderr  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.project import Project
 
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
 
 BENCH = """\
 import time

@@ -3,6 +3,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from harness.instruments.spawn import Spawn
 from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
+Way = Callable[[Context, list[str] | str], dict[str, Metric] | Unusable]
 COUNT = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
 
 
@@ -31,6 +33,17 @@ def measured(context: Context, command: str | list[str], **options: Any) -> dict
     # as in a run: each execution has a scratch directory for itself
     context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
     return spawn.collect(each, context, ProcessExecutor().run(spawn.prepare(each, context)))
+
+
+def by_itself(context: Context, command: str | list[str]) -> dict[str, Metric] | Unusable:
+    """As measured, with an interpreter of the launcher's own, as where nothing can be forked."""
+    each, spawn = Benchmark(name="b", command=command, instrument="spawn"), Spawn()
+    context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
+    command_ = dataclasses.replace(spawn.prepare(each, context), launch=None)
+    return spawn.collect(each, context, ProcessExecutor().run(command_))
+
+
+WAYS = pytest.mark.parametrize("way", [measured, by_itself])
 
 
 def good(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
@@ -93,9 +106,10 @@ def test_what_cannot_start_and_what_does_not_end(context: Context) -> None:
         assert found.status == status
 
 
-def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: Context) -> None:
+@WAYS
+def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: Context, way: Way) -> None:
     script = 'env | sort > seen; cat > input; echo "$@" > arguments; ls -l /dev/fd > files; echo out; echo err >&2'
-    good(measured(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
+    good(way(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
     seen = (context.directory / "seen").read_text().splitlines()
     assert set(seen) - {"_=/usr/bin/env"} == {
         f"PATH={ENVIRONMENT['PATH']}",
@@ -108,21 +122,24 @@ def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: C
     assert (context.directory / "arguments").read_text() == "a b 17 {x} 🐢\n'\n"
 
 
+@WAYS
 @pytest.mark.parametrize("lc_ctype", [None, "", "C", "POSIX", "de_DE.UTF-8"])
-def test_the_locale_of_the_launchers_python_stays_its_own(context: Context, lc_ctype: str | None) -> None:
+def test_the_locale_of_the_launchers_python_stays_its_own(context: Context, lc_ctype: str | None, way: Way) -> None:
     # a Python started under the C locale sets LC_CTYPE for itself and its children
     added = {} if lc_ctype is None else {"LC_CTYPE": lc_ctype}
     inner = Context(context.directory, ENVIRONMENT | added, "base", 1, 0, 1, context.scratch)
-    good(measured(inner, "env > seen"))
+    good(way(inner, "env > seen"))
     seen = (context.directory / "seen").read_text().splitlines()
     assert [line for line in seen if line.startswith("LC_")] == ([] if lc_ctype is None else [f"LC_CTYPE={lc_ctype}"])
 
 
-def test_a_program_sees_the_default_signals(context: Context) -> None:
-    assert measured(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
+@WAYS
+def test_a_program_sees_the_default_signals(context: Context, way: Way) -> None:
+    assert way(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
 
 
-def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context) -> None:
+@WAYS
+def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context, way: Way) -> None:
     (context.directory / "os.py").write_text("raise SystemExit('not the real os')")
     (context.directory / "resource.py").write_text("raise SystemExit('not the real resource')")
     poison = {
@@ -132,7 +149,7 @@ def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context) ->
         "PYTHONINSPECT": "1",
     }
     inner = Context(context.directory, ENVIRONMENT | poison, "base", 1, 0, 1, context.scratch)
-    assert "time" in good(measured(inner, ["true"]))
+    assert "time" in good(way(inner, ["true"]))
 
 
 def test_the_launcher_itself_failed(context: Context) -> None:

@@ -71,10 +71,6 @@ def test_coverage_of_the_default_interval_quick(name: str, builds: int) -> None:
     check_coverage(name, builds, 1000, simulate.FFT)
 
 
-def test_false_alarms_of_the_whole_gate_quick() -> None:
-    check_false_alarms("normal", 200, 0.0, 0.03)
-
-
 @pytest.mark.promise
 @pytest.mark.parametrize("components", [simulate.FFT, simulate.HTTP_OPT], ids=["FFT", "HTTP OPT"])
 @pytest.mark.parametrize("builds", [3, 5, 10, 20])

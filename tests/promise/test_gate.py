@@ -121,10 +121,6 @@ def test_false_alarms_with_looks_quick() -> None:
     check(rates(Setting("normal", 0.0, looks=True), 120).failed, 0.03, 120)
 
 
-def test_false_alarms_of_a_host_noisier_than_remembered_quick() -> None:
-    check(rates(Setting("normal", 0.0, noise=2.0), 300).failed, 0.035, 300)
-
-
 @pytest.mark.promise
 @pytest.mark.parametrize(("setting", "promise"), A_A)
 def test_false_alarms(setting: Setting, promise: float) -> None:

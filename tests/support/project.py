@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from gate.cli.main import main
 from gate.evidence.records import read
 from gate.model import Execution
 
@@ -70,7 +76,11 @@ class Project:
         return self.git("rev-parse", "HEAD")
 
     def perfgate(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run perfgate in the project; more: environment variables."""
+        """Run a command in the project, within this process; more: environment variables."""
+        return inside(arguments, cwd or self.top, environment(**{**self.own(), **more}))
+
+    def process(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run perfgate in the project as a user does, in a process of its own; more: environment variables."""
         return subprocess.run(
             perfgate(*arguments),
             cwd=cwd or self.top,
@@ -97,6 +107,15 @@ class Project:
         file = self.top / ".perfgate/measurements.jsonl"
         records = [located.record for located in read(str(file), file.read_bytes()).records]
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+def inside(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command line in a directory and environment as a process would, but without starting one."""
+    out, err = io.StringIO(), io.StringIO()
+    # a temporary directory that another environment named is remembered
+    with chdir(cwd), patch.dict(os.environ, env, clear=True), patch.object(tempfile, "tempdir", None):
+        code = main(arguments, out, err)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def perfgate(*arguments: str) -> list[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,17 @@ class Origin:
 
 def make_origin(folder: Path, *, commits: int = 6, branch: str = "main", left: int = 2) -> Origin:
     """Make folder/origin.git; every commit changes file "at", so that a checkout shows which it is of."""
+    made = _made_once(commits, branch, left)
+    shutil.copytree(made.bare.parent, folder)
+    return replace(made, bare=folder / made.bare.name)
+
+
+_TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-origins-")
+
+
+@cache
+def _made_once(commits: int, branch: str, left: int) -> Origin:
+    folder = Path(_TEMPLATES.name, f"{branch}-{commits}-{left}")
     work = Project(folder / "work")
     work.git("checkout", "-q", "-B", branch)
     main, feature = [], []

@@ -34,8 +34,9 @@ from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.run.saying import say_why
 from gate.units import Duration
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.reports import commit
 from gate.words.warnings import texts
 
 BUILDS = 20

@@ -8,7 +8,7 @@ from gate.commands.calibrate.findings import Calibrated, Calibration
 from gate.commands.calibrate.findings import Share as Counted
 from gate.stats.prior import HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
-from gate.words import failures, numbers
+from gate.words import failures, numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.plain import clip, listed, visible, wrap
 
@@ -55,7 +55,7 @@ def _top(calibration: Calibration, bold: str, width: int) -> list[str]:
     )
     seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
     facts = [
-        ("head", f"{numbers.commit(calibration.commit)}, against itself"),
+        ("head", f"{reports.commit(calibration.commit)}, against itself"),
         ("measured", f"{done} of {design} a side{seconds}"),
         ("host", _host(calibration)),
     ]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
 from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
-from gate.words import failures
-from gate.words import findings as cases
-from gate.words import numbers as wording
-from gate.words.arrangement import grouped, known
+from gate.words import cases, failures, numbers, reports
+from gate.words.arrangement import grouped
+from gate.words.numbers import known
 from gate.words.plain import clip, listed, visible
+from gate.words.sentences import say
 from gate.words.warnings import text
 
 ALL = "all"
@@ -123,7 +123,7 @@ def _block(key: _Key, findings: Sequence[Finding], means: Sequence[Row], *, reco
     name = scaled.name if scaled else ""
     what = clip(visible(key.metric if key.statistic == "mean" else f"{key.metric} {key.statistic}"), _STATISTIC)
     title = f"{what}{f' in {name}' if name else ''}, {key.better} is better" + (", recorded only" if recorded else "")
-    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in findings) or ""
+    confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in findings) or ""
     return Block(title, confidence, [*(_row(f, scaled) for f in findings), *means])
 
 
@@ -149,14 +149,14 @@ def _common(findings: Sequence[Finding]) -> _Scaled | None:
 def _row(finding: Finding, scaled: _Scaled | None) -> Row:
     settings = cases.factors(finding)
     name = f"{visible(finding.benchmark)}{f' ({settings})' if settings else ''}"
-    like = cases.larger(finding)
+    like = numbers.larger(finding)
 
     def measured(side: SideSummary) -> Measured:
-        value = _amount(side.value, scaled) if scaled else cases.value(side, finding.unit, like)
+        value = _amount(side.value, scaled) if scaled else numbers.value(side, finding.unit, like)
         return Measured(value, _half_width(side))
 
     bounded = finding.ratio.kind == "bounded"
-    reason = [] if bounded or not finding.reason.strip() else [visible(finding.reason).strip()]
+    reason = [] if bounded else [visible(say(finding.reason))]
     notes = [*reason, *(visible(text(each)) for each in finding.warnings)]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
@@ -181,23 +181,25 @@ def _half_width(side: SideSummary) -> str:
 
 def change(finding: Finding) -> str:
     """Write a change with its interval: "+5.1% (+3.2% to +7.1%)"; "~ (...)" where the interval does not exclude 1."""
-    interval = cases.interval(finding.ratio)
+    interval = numbers.interval(numbers.shown(finding))
     if finding.verdict == "inconclusive":
         return f"~ ({interval})"
     if finding.verdict == "unchanged":
         return f"= ({interval})"
-    return f"{cases.change(finding.ratio)} ({interval})"
+    return f"{numbers.change(finding.ratio)} ({interval})"
 
 
 def _overall_row(overall: Overall, rounds: int | None) -> Row:
     name = "geomean" if overall.group == ALL else f"geomean of {visible(overall.group)}"
-    notes = [] if rounds is None else [f"over the first {wording.plural(rounds, 'round')}, which all rows have"]
+    notes = [] if rounds is None else [f"over the first {numbers.plural(rounds, 'round')}, which all rows have"]
     if overall.dropped:
         left_out = listed([clip(visible(dropped), 60) for dropped in overall.dropped], 5)
-        notes = [f"of {wording.plural(overall.cases, 'row')}, without {left_out}"]
+        notes = [f"of {numbers.plural(overall.cases, 'row')}, without {left_out}"]
     if overall.ratio.kind == "withheld":
         notes.append("a geometric mean needs two builds a side that its rows have in common")
-    shown = f"{cases.change(overall.ratio)} ({cases.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
+    shown = (
+        f"{numbers.change(overall.ratio)} ({numbers.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
+    )
     return Row(name, None, None, shown, "", notes)
 
 
@@ -239,7 +241,7 @@ def source(comparison: Comparison, side: Side) -> str:
     from_ = comparison.base if side == "base" else comparison.head
     when = [visible(from_.created)[:16].replace("T", " ")] if from_.created else []
     when += [f"on {clip(visible(from_.host), 60)}"] if from_.host else []
-    facts = [wording.commit(from_.commit) if from_.commit else "", " ".join(when), _counts(comparison.report, side)]
+    facts = [reports.commit(from_.commit) if from_.commit else "", " ".join(when), _counts(comparison.report, side)]
     told = ", ".join(fact for fact in facts if fact)
     return f"{visible(from_.name)}, its {from_.side}" + (f": {told}" if told else "")
 
@@ -256,7 +258,7 @@ def _counts(report: Report, side: Side) -> str:
     }
     spans = [(noun, min(numbers), max(numbers)) for noun, numbers in levels.items()]
     return ", ".join(
-        wording.plural(low, noun) if low == high else f"{low} to {high} {noun}s"
+        numbers.plural(low, noun) if low == high else f"{low} to {high} {noun}s"
         for noun, low, high in spans
         if noun != "session" or high > 1
     )
@@ -265,7 +267,7 @@ def _counts(report: Report, side: Side) -> str:
 def legend(comparison: Comparison) -> str:
     """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
     found = comparison.report.findings
-    confidence = wording.uniform(wording.format_percent(f.ratio.confidence) for f in found)
+    confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in found)
     if not found or not confidence:
         return ""
     text = f"±: half-width of the {confidence} interval; ~: no change is shown"

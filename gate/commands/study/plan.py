@@ -22,8 +22,9 @@ from gate.run.measuring import Job
 from gate.run.preview import expected, expected_seconds
 from gate.run.treatments import named
 from gate.words.effects import settings_text
-from gate.words.numbers import commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import columns, pad
+from gate.words.reports import commit
 from gate.words.warnings import texts
 from harness.loop.schedule import ExecutionStep, Round
 

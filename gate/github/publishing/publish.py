@@ -23,7 +23,7 @@ from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape
-from gate.words import numbers
+from gate.words import reports
 from gate.words.plain import clip, visible
 
 State = Literal["error", "failure", "success"]
@@ -185,5 +185,5 @@ def state_of(outcome: Outcome) -> State:
 def headline(publication: Publication) -> str:
     """Say the outcome in one line."""
     if publication.report is not None:
-        return numbers.headline(publication.report)
+        return reports.headline(publication.report)
     return notice.headline(publication.outcome.notices)

@@ -13,8 +13,9 @@ from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
 from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
-from gate.words import interactions, numbers
-from gate.words.arrangement import FailureGroup, known
+from gate.words import interactions, numbers, reports
+from gate.words.arrangement import FailureGroup
+from gate.words.numbers import known
 from gate.words.warnings import texts
 
 
@@ -59,16 +60,18 @@ def opening(
 
     found: the findings, those that matter most first. groups: the failures, those that say the same together.
     """
-    table = findings_table("", found[: shown_of(found, room.rows)], numbers.confidence(report))
+    rows = found[: shown_of(found, room.rows)]
+    table = findings_table("", rows)
     warned = weigh(report.warnings, room.warnings)
     shown = interactions.proven(report)
     values = {
         "gate": brief(links.gate, 80) if links is not None and links.gate else None,
-        "headline": brief(numbers.headline(report), room.text),
+        "headline": brief(reports.headline(report), room.text),
         "counts": _counts(report),
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
+        "intervals": escape(reports.capitalized(reports.confidences(rows))),
         "by_factor": by_factor(shown[: room.warnings], room.text),
         "by_factor_left_out": max(0, len(shown) - room.warnings),
         "compared": compared(report, threshold=not table.items),
@@ -91,7 +94,7 @@ def write(template: str, values: dict[str, Any]) -> str:
 
 
 def _counts(report: Report) -> Md:
-    text = numbers.counts(report)
+    text = reports.counts(report)
     # whether an inconclusive one blocks is a matter of policy, and the word does not say it
     gate = f"; the gate {'fails' if report.exit_code else 'passes'}" if report.verdict == "inconclusive" else ""
     return escape(f"{text}{gate}")
@@ -106,11 +109,11 @@ def _new(report: Report, most: int) -> Md | None:
 
 def compared(report: Report, *, threshold: bool) -> Md:
     """Write what was compared and how much was measured, in one line; threshold: by which threshold as well."""
-    base, head = (numbers.commit(side) for side in (report.run.base, report.run.head))
+    base, head = (reports.commit(side) for side in (report.run.base, report.run.head))
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
     limits = sorted({f.threshold for f in report.findings if known(f.threshold)}) if threshold else []
     span = " to ".join(numbers.format_percent(limit) for limit in dict.fromkeys((*limits[:1], *limits[-1:])))
-    measured = numbers.measured_briefly(report)
+    measured = reports.measured_briefly(report)
     texts = [*([f"threshold {span}"] if span else []), *([brief(measured, 200)] if measured else [])]
     return Md("; ".join([*sides, *texts]))
 
@@ -127,7 +130,7 @@ def next_step(report: Report, width: int, *, label: str = "") -> Md | None:
 
     width: the characters that a text from elsewhere may take. label: what lets a regression pass on a pull request.
     """
-    said = numbers.next_step(report)
+    said = reports.next_step(report)
     command = next((f.command.strip() for f in report.failures if f.command), "")
     found = [Md(f"{prose(said)}, or by the label {code(label, 50)}") if label else prose(said)] if said else []
     return Md(". First failed: ".join([*found, *([code(command, width)] if command else [])])) if said else None

@@ -11,8 +11,8 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import failures, interactions, numbers
-from gate.words import findings as cases
+from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import interactions as words
 from gate.words.arrangement import FailureGroup
 from gate.words.plain import last_lines, visible
 from gate.words.warnings import texts
@@ -100,13 +100,13 @@ def _cut(part: Part, items: list[Md]) -> Part:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def findings_table(title: str, findings: Sequence[Finding], confidence: str, share: float = 1.0) -> Part:
-    """Write findings as a table. confidence: of all intervals, "95%", or nothing where they differ: then each says."""
+def findings_table(title: str, findings: Sequence[Finding], share: float = 1.0) -> Part:
+    """Write findings as a table."""
     opening = (
-        f"| verdict | benchmark | metric | {_titled(confidence)} | threshold | base → head |\n"
+        f"| verdict | benchmark | metric | {_titled(reports.confidence(findings))} | threshold | base → head |\n"
         "|:--|:--|:--|:--|--:|:--|\n"
     )
-    return Part(title, "finding", Written(findings, lambda f: _finding_row(f, at=not confidence)), share, opening)
+    return Part(title, "finding", Written(findings, _finding_row), share, opening)
 
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
@@ -118,13 +118,13 @@ def _titled(confidence: str) -> str:
     return f"change ({confidence} interval)" if confidence else "change (interval)"
 
 
-def _finding_row(finding: Finding, *, at: bool) -> Md:
-    verdict = cases.verdict(finding)
+def _finding_row(finding: Finding) -> Md:
+    verdict = finding.verdict + cases.apart(finding)
     return _row(
         f"**{verdict}**" if finding.verdict == "regression" else verdict,
         named(finding),
         _quantity(finding, finding.statistic),
-        _change(finding.ratio, at=at),
+        _change(numbers.shown(finding)),
         escape(cases.threshold(finding)),
         _values(finding),
     )
@@ -132,7 +132,7 @@ def _finding_row(finding: Finding, *, at: bool) -> Md:
 
 def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
-    confidence = numbers.uniform(format_confidence(case.ratio.confidence) for case in recorded) or ""
+    confidence = reports.uniform(format_confidence(case.ratio.confidence) for case in recorded) or ""
     opening = f"| benchmark | metric | {_titled(confidence)} | base → head |\n|:--|:--|:--|:--|\n"
     title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
     return Part(
@@ -155,16 +155,16 @@ def interactions_table(report: Report, share: float = 1.0) -> Part:
 def _interaction_row(of: Interaction) -> Md:
     return _row(
         of.verdict,
-        code(interactions.name(of)),
-        code(interactions.setting(of)),
-        escape(interactions.change(of)),
-        brief(interactions.sentence(of), _TEXT),
+        code(words.name(of)),
+        code(words.setting(of)),
+        escape(words.change(of)),
+        brief(words.sentence(of), _TEXT),
     )
 
 
 def by_factor(found: Sequence[Interaction], width: int) -> list[Md]:
     """Write interactions that are shown as items of a list; width: the characters a sentence may take."""
-    return [Md(f"- {code(interactions.name(of))}: {brief(interactions.sentence(of), width)}") for of in found]
+    return [Md(f"- {code(words.name(of))}: {brief(words.sentence(of), width)}") for of in found]
 
 
 def _row(*cells: str) -> Md:
@@ -184,16 +184,15 @@ def _quantity(case: Finding | Recorded, statistic: str) -> Md:
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 
-def _change(ratio: RatioInterval, *, at: bool) -> Md:
-    limits, word, confidence = (cases.interval_at(ratio) if at else cases.interval(ratio)).partition(" at ")
+def _change(ratio: RatioInterval, *, at: bool = False) -> Md:
     # where the column is narrow it breaks before the confidence
-    said = f" {unbroken(word.strip() + ' ' + confidence)}" if confidence else ""
-    return Md(f"{escape(cases.change(ratio))} ({unbroken(limits)}{said})")
+    said = f" {unbroken(f'at {format_confidence(ratio.confidence)}')}" if at and numbers.has_ends(ratio) else ""
+    return Md(f"{escape(numbers.change(ratio))} ({unbroken(numbers.interval(ratio))}{said})")
 
 
 def _values(case: Finding | Recorded) -> Md:
-    like = cases.larger(case)
-    base, head = (cases.value(side, case.unit, like) for side in (case.base, case.head))
+    like = numbers.larger(case)
+    base, head = (numbers.value(side, case.unit, like) for side in (case.base, case.head))
     number, _, unit = base.rpartition(" ")
     # both are in one unit, which is said once
     first = number if number and head.endswith(f" {unit}") else base
@@ -209,28 +208,18 @@ def unbroken(text: str) -> Md:
 
 
 def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
-    """Say of each finding what happened, why it has its verdict, and what to mind, in sentences for a newcomer."""
-    title = f"In words, with reasons and warnings: {numbers.plural(len(findings), 'finding')}"
+    """Say of each finding what happened and what to mind, in sentences for a newcomer."""
+    title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
     return Part(title, "finding in words", Written(findings, _reason), share)
 
 
 def _reason(finding: Finding) -> Md:
-    return Md("\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(_texts(finding)))]))
-
-
-def _texts(finding: Finding) -> list[str]:
-    sentence = cases.conclusion(finding)
-    # some sentences end with the reason
-    notes = [] if cases.says_why(finding) else [note for note in cases.notes(finding) if note not in sentence]
-    return [*notes, *texts(finding.warnings[:5])]
+    return Md("\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(texts(finding.warnings[:5])))]))
 
 
 def concluded(finding: Finding) -> Md:
     """Name a finding and say what happened, in a sentence for a newcomer."""
-    sentence, quantity = short(cases.conclusion(finding), _TEXT), cases.quantity(finding)
-    # most sentences name the metric themselves
-    said = quantity == "time" or quantity in sentence
-    return Md(f"{named(finding)}{'' if said else ' ' + brief(quantity, 40)}: {escape(sentence)}")
+    return Md(f"{named(finding)}: {escape(short(cases.conclusion(finding), _TEXT))}")
 
 
 def failed(group: FailureGroup, width: int = _TEXT) -> Md:
@@ -275,14 +264,14 @@ def rules(report: Report, share: float = 1.0) -> Part:
     overall = [f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {cases.overall(o)}" for o in report.overall]
     texts = [
         *([f"base and head: {run.chosen}"] if run.chosen else []),
-        f"measured: {numbers.measured(report)}",
-        *([f"looks: {numbers.looks(report)}"] if run.looks else []),
-        *([f"memory: {numbers.memory(report)}"] if run.memory else []),
+        f"measured: {reports.measured(report)}",
+        *([f"looks: {reports.looks(report)}"] if run.looks else []),
+        *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,
-        f"rules: {policy.source}: {numbers.settings(policy.gate)}",
-        *(f"override: {numbers.settings(entry)}" for entry in policy.override),
-        *(f"accept: {numbers.settings(entry)}" for entry in policy.accept),
-        f"error level: {numbers.error_level(report)}",
+        f"rules: {policy.source}: {reports.settings(policy.gate)}",
+        *(f"override: {reports.settings(entry)}" for entry in policy.override),
+        *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
+        f"error level: {reports.error_level(report)}",
     ]
     return listed("What was measured, and by which rules", "rule", texts, share)
 
@@ -290,4 +279,4 @@ def rules(report: Report, share: float = 1.0) -> Part:
 def host(report: Report) -> Part:
     """Say what is known of the machine."""
     facts = (report.run.host or {}).items()
-    return listed("Host", "fact", (f"{visible(key)}: {numbers.setting(key, value)}" for key, value in facts))
+    return listed("Host", "fact", (f"{visible(key)}: {reports.setting(key, value)}" for key, value in facts))

@@ -9,7 +9,6 @@ from gate.report.markdown import parts as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write
-from gate.words import numbers
 from gate.words.arrangement import grouped
 
 LIMIT = 900_000
@@ -35,7 +34,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.reasons(told, share=0.5),
         accept(report, share=0.2),
         parts.outputs(groups, _LINES, share=0.5),
-        parts.findings_table(parts.more_findings(found, shown), found[shown:], numbers.confidence(report), share=0.6),
+        parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.6),
         parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
         parts.listed("More warnings", "warning", begun.warnings, share=0.3),

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
 from gate.units import format_duration
-from gate.words.arrangement import known
-from gate.words.numbers import plural
+from gate.words.numbers import known, plural
 from gate.words.plain import clip, visible
 
 _PATH = 80

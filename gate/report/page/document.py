@@ -21,7 +21,7 @@ from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, case_key, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.units import format_value
-from gate.words import failures, findings, interactions, numbers
+from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.arrangement import Fact, FailureGroup, grouped
 from gate.words.plain import clip, listed, visible
 from gate.words.warnings import texts as warned
@@ -82,7 +82,7 @@ class Page:
 def page_of(report: Report, material: Material) -> Page:
     """Bring a report and what is at hand beside it into the form of the page."""
     found = ordered(report.findings)
-    same = numbers.uniform(findings.quantity(f) for f in found) is not None
+    same = reports.uniform(cases.quantity(f) for f in found) is not None
     names = [_name(finding, same=same) for finding in found]
     shown = pictures_of(found, material.cases, report.curves)
     data = data_of(material.attachments)
@@ -97,7 +97,7 @@ def page_of(report: Report, material: Material) -> Page:
         said=tuple(said[:_SAID]),
         unsaid=max(0, len(said) - _SAID),
         level=_level(report),
-        next=_prose(numbers.next_step(report)) or None,
+        next=_prose(reports.next_step(report)) or None,
         groups=groups,
         forest=forest_of(found, names),
         rows=rows,
@@ -115,7 +115,7 @@ def page_of(report: Report, material: Material) -> Page:
             visible(each) for each in warned(each for each in report.warnings if isinstance(each, HostWarning))
         ),
         spans=tuple(spans(report.run.states)),
-        methods=tuple(dict.fromkeys(findings.finding_method(f) for f in found)),
+        methods=tuple(dict.fromkeys(cases.finding_method(f) for f in found)),
         data=data,
         embedded=embedded_report(report),
         created=_moment(report.run.created),
@@ -145,10 +145,10 @@ def _name(finding: Finding, *, same: bool) -> str:
 
 def _facts(report: Report, found: Sequence[Finding]) -> list[Fact]:
     facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
-    facts.append(Fact("measured", numbers.measured(report)))
+    facts.append(Fact("measured", reports.measured(report)))
     if found:
         facts.append(Fact("threshold", thresholds(found)))
-    return [*facts, Fact("error level", numbers.error_level(report))]
+    return [*facts, Fact("error level", reports.error_level(report))]
 
 
 def _commit(name: str, side: Commit | None) -> Fact:
@@ -181,7 +181,7 @@ def _said(rows: Sequence[Row], groups: Sequence[FailureGroup]) -> list[Said]:
 def _overall(report: Report) -> list[Fact]:
     facts = []
     for item in report.overall:
-        text = findings.overall(item)
+        text = cases.overall(item)
         if report.run.looks is not None and item.units < report.run.rounds.done:
             text += ", over the rounds that all of them have"
         group = "" if item.group == "all" else f" of {item.group}"
@@ -201,15 +201,15 @@ def _run(report: Report) -> list[Fact]:
 
 
 def _plan(report: Report) -> list[Fact]:
-    facts = [Fact("measured", numbers.measured(report))]
+    facts = [Fact("measured", reports.measured(report))]
     plan = (report.run.settings or {}).get("plan")
     if isinstance(plan, Mapping) and plan:
-        facts.append(Fact("plan", clip(numbers.settings(plan), 1000)))
-    for name, text in (("looks", numbers.looks(report)), ("memory", numbers.memory(report))):
+        facts.append(Fact("plan", clip(reports.settings(plan), 1000)))
+    for name, text in (("looks", reports.looks(report)), ("memory", reports.memory(report))):
         facts += [Fact(name, text)] if text else []
     build = (report.run.settings or {}).get("build")
     if isinstance(build, Mapping) and build:
-        facts.append(Fact("build", clip(numbers.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
+        facts.append(Fact("build", clip(reports.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
     return facts
 
 
@@ -234,7 +234,7 @@ def _host(host: Mapping[str, Any]) -> list[Fact]:
 def _host_fact(key: str, value: Any) -> str:
     if key == "memory" and isinstance(value, int) and not isinstance(value, bool):
         return format_value(value, "B")
-    return numbers.setting(key, value)
+    return reports.setting(key, value)
 
 
 def _moment(created: str | None) -> str:

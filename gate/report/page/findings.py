@@ -15,10 +15,11 @@ from gate.report.page.reproduce import Again
 from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
-from gate.words import findings, numbers
-from gate.words.arrangement import Bar, bars, known
+from gate.words import cases, numbers, reports
+from gate.words.arrangement import Bar, bars
+from gate.words.numbers import known
 from gate.words.plain import clip, visible
-from gate.words.warnings import text
+from gate.words.warnings import texts
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
@@ -53,9 +54,9 @@ class SortKeys:
 class Row:
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
-    notes: the reason and the warnings, footnotes of the sentence. open: shown without a click. command: the exact one,
-    nothing where it is not known. draws: the command that draws its pictures. interval: the nominal one, with its
-    confidence where those of the findings differ; confidence: why it is not the configured one, nothing where it is.
+    notes: what the interval rests on (basis) and the warnings, footnotes of the sentence. open: shown without a click.
+    command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
+    that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
 
@@ -69,6 +70,7 @@ class Row:
     label: str
     interval: str
     confidence: str
+    basis: str
     conclusion: str
     notes: tuple[str, ...]
     open: bool
@@ -91,10 +93,9 @@ def rows_of(
 
     values: the cases at hand, of as many findings as there are. again: the commands that draw others.
     """
-    same = numbers.uniform(findings.quantity(f) for f in found)
+    same = reports.uniform(cases.quantity(f) for f in found)
     curves = {case_key(curve): curve for curve in report.curves}
     measured = {case_key(case): case for case in values}
-    levels = numbers.confidence(report) == ""
     few = len(found) <= _FEW
     rows = []
     for number, (finding, bar, pictures) in enumerate(zip(found, bars(found), shown, strict=True), 1):
@@ -109,10 +110,11 @@ def rows_of(
                 name=clip(visible(finding.benchmark), NAME),
                 whole=visible(finding.benchmark),
                 label=label_of(finding, same=same is not None),
-                interval=_interval(finding, with_level=levels),
+                interval=numbers.interval(numbers.shown(finding)),
                 confidence=_confidence(report, finding),
-                conclusion=_conclusion(finding),
-                notes=(*findings.notes(finding), *(visible(text(each)) for each in finding.warnings)),
+                conclusion=cases.conclusion(finding),
+                basis=cases.basis(finding),
+                notes=tuple(visible(each) for each in (cases.basis(finding), *texts(finding.warnings)) if each),
                 open=few or finding.verdict != "unchanged",
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
@@ -129,37 +131,21 @@ def rows_of(
     return rows
 
 
-def _conclusion(finding: Finding) -> str:
-    text = findings.conclusion(finding)
-    # what begins with the name of a metric keeps it as it is
-    return numbers.capitalized(text) if text.startswith("head") else text
-
-
-def _interval(finding: Finding, *, with_level: bool) -> str:
-    return findings.interval_at(finding.ratio) if with_level else findings.interval(finding.ratio)
-
-
 def _confidence(report: Report, finding: Finding) -> str:
-    """Explain a confidence that is not the configured one, and one that decided that is neither; else nothing."""
-    wanted = report.policy.gate.get("confidence")
-    shown, decided = format_confidence(finding.ratio.confidence), format_confidence(finding.decided_at.confidence)
-    words = []
-    if isinstance(wanted, float) and finding.decided_at.looks > 1 and shown != format_confidence(wanted):
-        words.append(
-            f"Measuring may stop at any of {finding.decided_at.looks} looks, so the interval at one of them has more "
-            f"than the configured {format_confidence(wanted)}: at look {finding.decided_at.look} it is {shown}, so "
-            f"that those of all looks together keep {format_confidence(wanted)} (a repeated confidence interval)."
-        )
-    if decided != shown:
-        size = numbers.plural(report.family.size, "finding")
-        words.append(f"The interval that decided has {decided}, since the error level is shared over {size}.")
-    return " ".join(words)
+    """Explain a confidence that the looks raise above the configured one; else nothing."""
+    wanted, at = report.policy.gate.get("confidence"), finding.decided_at
+    if not isinstance(wanted, float) or at.looks == 1 or finding.shown is None:
+        return ""
+    return (
+        f"Measuring may stop at any of {at.looks} looks, so the interval at one of them has more than the configured "
+        f"{format_confidence(wanted)}, and those of all looks together keep it (a repeated confidence interval)."
+    )
 
 
 def label_of(finding: Finding, *, same: bool) -> str:
     """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
-    words = [] if same else [clip(findings.quantity(finding), NAME)]
-    return ", ".join([*words, *([clip(findings.factors(finding), 2 * NAME)] if finding.factors else [])])
+    words = [] if same else [clip(cases.quantity(finding), NAME)]
+    return ", ".join([*words, *([clip(cases.factors(finding), 2 * NAME)] if finding.factors else [])])
 
 
 def command_of(benchmark: str, commands: Mapping[str, str]) -> str:
@@ -181,14 +167,15 @@ def _difference(finding: Finding) -> Difference | None:
     base, head = finding.base.value, finding.head.value
     if not (known(base) and known(head)):
         return None
-    unit, like = finding.unit, findings.larger(finding)
+    unit, like = finding.unit, numbers.larger(finding)
 
     def signed(number: float) -> str:
-        text = findings.amount(number, unit, like)
+        text = numbers.amount(number, unit, like)
         return f"+{text}" if number > 0 else text
 
-    low, high = finding.ratio.low, finding.ratio.high
-    if finding.ratio.kind != "bounded" or finding.ratio.method == "exact" or not (known(low) and known(high)):
+    ratio = numbers.shown(finding)
+    low, high = ratio.low, ratio.high
+    if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
         return Difference(signed(head - base), "")
     return Difference(signed(head - base), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}")
 
@@ -213,10 +200,10 @@ def thresholds(found: Sequence[Finding]) -> str:
     """Write the threshold of all findings: "3%", "1% to 10%, by finding", nothing without findings."""
     if not found:
         return ""
-    same = numbers.uniform(findings.threshold(f) for f in found)
+    same = reports.uniform(cases.threshold(f) for f in found)
     if same is None:
         sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
         return f"{numbers.format_percent(min(sizes))} to {numbers.format_percent(max(sizes))}, by finding"
-    floors = {findings.floor(f) for f in found} - {"no floor"}
-    floor = numbers.uniform(floors)
+    floors = {cases.floor(f) for f in found if known(f.floor)}
+    floor = reports.uniform(floors)
     return f"{same} for every finding" + (f", floor {floor}" if floor else ", with floors by finding" if floors else "")

@@ -10,8 +10,8 @@ from typing import Any
 
 from gate.model import HostState
 from gate.units import format_duration, format_share, format_value
-from gate.words import numbers
-from gate.words.arrangement import known
+from gate.words import numbers, reports
+from gate.words.numbers import known
 from gate.words.plain import clip, visible
 
 _LONG = 80
@@ -132,4 +132,4 @@ def _number(value: Any) -> float | None:
 
 
 def _text(key: str, value: Any) -> str:
-    return clip(numbers.setting(key, value), _LONG)
+    return clip(reports.setting(key, value), _LONG)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from gate.decide.importance import tallies
 from gate.model import Failure, Report
 from gate.report.material import Material
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import failures, findings, interactions, numbers
-from gate.words.arrangement import BAR_WIDTH, known, tallies
+from gate.words import cases, failures, interactions, numbers, reports
+from gate.words.arrangement import BAR_WIDTH
+from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
+from gate.words.sentences import say
 from gate.words.warnings import texts
 
 _OUTPUT = 400
@@ -32,12 +35,15 @@ def render(report: Report, material: Material | None = None) -> str:
         "report": report,
         "tallies": tallies(report),
         "shapes": SHAPES,
-        "same": numbers.uniform(findings.quantity(f) for f in report.findings),
-        "better": numbers.uniform(f.better for f in report.findings),
-        "confidence": numbers.confidence(report),
+        "same": reports.uniform(cases.quantity(f) for f in report.findings),
+        "better": reports.uniform(f.better for f in report.findings),
+        "confidence": reports.confidence(report.findings),
+        "confidences": reports.capitalized(reports.confidences(report.findings)),
         "script_hash": script_hash(),
-        "words": numbers,
-        "cases": findings,
+        "words": reports,
+        "written": numbers,
+        "cases": cases,
+        "say": say,
         "failures": failures,
         "interactions": interactions,
         "visible": visible,

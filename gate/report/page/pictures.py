@@ -13,7 +13,8 @@ from msgspec import structs
 from gate.decide.importance import MOST
 from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
-from gate.words.arrangement import known
+from gate.words import numbers
+from gate.words.numbers import known
 from gate.words.plain import visible
 
 
@@ -79,14 +80,14 @@ def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
         return None
     from gate.plots.forest import forest
 
-    picture = forest([_with_known_ratio(finding) for finding in found], names, "forest")
+    picture = forest([_as_shown(finding) for finding in found], names, "forest")
     return _figure("forest", "All ratios", picture.svg, picture.caption)
 
 
-def _with_known_ratio(finding: Finding) -> Finding:
-    if known(finding.ratio.estimate):
-        return finding
-    return structs.replace(finding, ratio=structs.replace(finding.ratio, estimate=None))
+def _as_shown(finding: Finding) -> Finding:
+    """Draw the interval that the verdict rests on, and no estimate that is no number."""
+    ratio = numbers.shown(finding)
+    return structs.replace(finding, ratio=ratio if known(ratio.estimate) else structs.replace(ratio, estimate=None))
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:

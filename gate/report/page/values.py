@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.units import format_number, shown_unit
-from gate.words import findings
-from gate.words.arrangement import known
-from gate.words.numbers import plural
+from gate.words import numbers
+from gate.words.numbers import known, plural
 from gate.words.plain import clip, visible
 
 MOST_BUILDS = 30
@@ -112,7 +111,7 @@ def _numbers(sample: Sample) -> _Numbers:
 
 def _scale(finding: Finding) -> tuple[float, str]:
     unit = clip(visible(finding.unit), 12)
-    like = findings.larger(finding)
+    like = numbers.larger(finding)
     return shown_unit(like, unit) if known(like) else (1.0, unit)
 
 

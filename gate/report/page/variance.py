@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gate.model import Counts, Finding, Level, Variance
 from gate.units import format_number, format_share
-from gate.words.arrangement import known
+from gate.words.numbers import known
 
 SHARES_WIDTH = 240.0
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.model import Finding
-from gate.units import format_confidence
-from gate.words import findings, numbers
+from gate.words import cases, numbers, reports
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.plain import clip, more_are, visible, wrap
+from gate.words.sentences import say
 from gate.words.warnings import texts as warned
 
 _STYLES = {
@@ -26,7 +26,7 @@ def verdict_style(verdict: str) -> str:
 
 def label(finding: Finding) -> str:
     """Name a finding: "parse-large (size=10)"."""
-    factors = clip(findings.factors(finding), 40)
+    factors = clip(cases.factors(finding), 40)
     return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
 
 
@@ -57,22 +57,21 @@ class FindingsTable:
         self._width = width
         self._every = every
         self._notes = Footnotes(None if every else _NOTES)
+        self._legend = ""
 
     def lines(self, found: Sequence[Finding]) -> list[str]:
         """Lay out the findings, at least one."""
-        same_metric = numbers.uniform(findings.quantity(f) for f in found)
-        same_better = numbers.uniform(f.better for f in found)
+        same_metric = reports.uniform(cases.quantity(f) for f in found)
+        same_better = reports.uniform(f.better for f in found)
         # what all rows share stands above the table: it has to fit 80 columns
-        threshold = numbers.uniform(findings.threshold(f) for f in found)
+        threshold = reports.uniform(cases.threshold(f) for f in found)
         rows = [self._row(f, mark_better=not same_better) for f in found]
         absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
         if not any(f.factors for f in found):
             absent.add("factors")
-        confidence = numbers.uniform(format_confidence(f.ratio.confidence) for f in found)
+        confidence = reports.confidence(found)
+        self._legend = reports.confidences(found)
         title = f"change ({confidence} interval)" if confidence else "change (interval)"
-        if not confidence:
-            for finding, row in zip(found, rows, strict=True):
-                row["change"] = self._change(finding, at=True)
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
         return [*self._wrap(", ".join(shared)), *self._laid_out(rows, absent, title)]
@@ -91,27 +90,24 @@ class FindingsTable:
 
     def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
-        like = findings.larger(finding)
+        like = numbers.larger(finding)
         style = verdict_style(finding.verdict) if self._color else ""
         return {
             "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(clip(findings.quantity(finding), 30) + arrow),
-            "factors": Cell(clip(findings.factors(finding), 40)),
-            "base": Cell(findings.value(finding.base, finding.unit, like)),
-            "head": Cell(findings.value(finding.head, finding.unit, like)),
-            "change": self._change(finding, at=False),
-            "threshold": Cell(findings.threshold(finding)),
+            "metric": Cell(clip(cases.quantity(finding), 30) + arrow),
+            "factors": Cell(clip(cases.factors(finding), 40)),
+            "base": Cell(numbers.value(finding.base, finding.unit, like)),
+            "head": Cell(numbers.value(finding.head, finding.unit, like)),
+            "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
+            "threshold": Cell(cases.threshold(finding)),
             "verdict": Cell(finding.verdict, note=self._notes.marks(self._texts(finding)), style=style),
         }
 
     def _texts(self, finding: Finding) -> list[str]:
         explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
         warnings = warned(each for each in finding.warnings if self._every or not each.for_experts)
-        return [*([] if explained else findings.notes(finding)), *map(visible, warnings)]
-
-    def _change(self, finding: Finding, *, at: bool) -> Cell:
-        limits = findings.interval_at(finding.ratio) if at else findings.interval(finding.ratio)
-        return Cell(f"{findings.change(finding.ratio)} ({limits})")
+        reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
+        return [*([] if explained else reasons), *map(visible, warnings)]
 
     def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
         names = ("benchmark", "metric", "factors")
@@ -129,8 +125,9 @@ class FindingsTable:
         ]
 
     def footnotes(self) -> list[str]:
-        """Write the notes that the rows refer to."""
-        lines = [""] if self._notes.texts else []
+        """Write which confidence the intervals have, and the notes that the rows refer to."""
+        lines = ["", *self._wrap(f"{reports.capitalized(self._legend)}.")] if self._legend else []
+        lines += [""] if self._notes.texts and not lines else []
         for text, number in self._notes.texts.items():
             mark = superscript(number)
             lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))

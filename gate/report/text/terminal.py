@@ -9,7 +9,8 @@ from gate.decide.importance import ordered
 from gate.model import Recorded, Report
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.units import format_confidence
-from gate.words import failures, findings, interactions, numbers
+from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import interactions as words
 from gate.words.arrangement import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.plain import clip, last_lines, more_are, visible, wrap
@@ -74,19 +75,19 @@ class _Text:
         return self.wrap(text, first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
-        headline = self.wrap(numbers.headline(self.report))
+        headline = self.wrap(reports.headline(self.report))
         style = verdict_style(self.report.verdict) if self.color else ""
-        return [*(paint(line, style) for line in headline), *self.wrap(numbers.counts(self.report))]
+        return [*(paint(line, style) for line in headline), *self.wrap(reports.counts(self.report))]
 
     def facts(self) -> list[str]:
         report = self.report
         facts = [
-            ("base", numbers.commit(report.run.base)),
-            ("head", numbers.commit(report.run.head)),
+            ("base", reports.commit(report.run.base)),
+            ("head", reports.commit(report.run.head)),
             ("chosen", visible(report.run.chosen or "")),
-            ("measured", numbers.measured(report)),
-            ("looks", numbers.looks(report)),
-            ("memory", numbers.memory(report)),
+            ("measured", reports.measured(report)),
+            ("looks", reports.looks(report)),
+            ("memory", reports.memory(report)),
         ]
         return self.named(facts)
 
@@ -97,12 +98,12 @@ class _Text:
         return [
             line
             for finding in self.told
-            for line in self.wrap(f"{label(finding)}: {findings.conclusion(finding)}", rest="  ")
+            for line in self.wrap(f"{label(finding)}: {cases.conclusion(finding)}", rest="  ")
         ]
 
     def step(self) -> list[str]:
         """The call to action: what to do now."""
-        said = numbers.next_step(self.report)
+        said = reports.next_step(self.report)
         return self.named([("next", said)]) if said else []
 
     def findings(self) -> list[str]:
@@ -129,7 +130,7 @@ class _Text:
         if not found:
             return []
         told = interactions.ordered(self.report) if self.every else interactions.proven(self.report)[:_FACTORS]
-        texts = [f"{interactions.name(i)}: {interactions.sentence(i)}; {interactions.both(i)}" for i in told]
+        texts = [f"{words.name(i)}: {words.sentence(i)}; {words.both(i)}" for i in told]
         lines = [self.title("by factor"), *(line for t in texts for line in self.wrap(t, first="  ", rest="    "))]
         if not told:
             lines += self.wrap("no change is shown to depend on a setting", first="  ", rest="  ")
@@ -168,7 +169,7 @@ class _Text:
             lines += self.wrap(f"new in head, nothing to compare: {failures.names(report.new, 20)}", rest="  ")
         groups = report.overall if self.every else report.overall[:_GROUPS]
         for overall in groups:
-            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {findings.overall(overall)}"
+            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {cases.overall(overall)}"
             if overall.dropped:
                 text += f", without {failures.names(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
@@ -181,7 +182,7 @@ class _Text:
         if not shown:
             return []
         head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        same = numbers.uniform(format_confidence(case.ratio.confidence) for case in shown)
+        same = reports.uniform(format_confidence(case.ratio.confidence) for case in shown)
         head.append(Column(f"change ({same} interval)" if same else "change (interval)"))
         rows = [self.recorded_row(case, at=not same) for case in shown]
         lines = lay_out(head, rows, self.width - 2, style=self.bold)
@@ -191,15 +192,15 @@ class _Text:
         return lines + self.left_out(len(found) - len(shown))
 
     def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
-        name = ", ".join(text for text in (visible(case.benchmark), findings.factors(case)) if text)
-        like = findings.larger(case)
-        limits = findings.interval_at(case.ratio) if at else findings.interval(case.ratio)
+        name = ", ".join(text for text in (visible(case.benchmark), cases.factors(case)) if text)
+        like = numbers.larger(case)
+        limits = numbers.interval_at(case.ratio) if at else numbers.interval(case.ratio)
         return [
             Cell(name),
-            Cell(clip(findings.quantity(case), 30)),
-            Cell(findings.value(case.base, case.unit, like)),
-            Cell(findings.value(case.head, case.unit, like)),
-            Cell(f"{findings.change(case.ratio)} ({limits})"),
+            Cell(clip(cases.quantity(case), 30)),
+            Cell(numbers.value(case.base, case.unit, like)),
+            Cell(numbers.value(case.head, case.unit, like)),
+            Cell(f"{numbers.change(case.ratio)} ({limits})"),
         ]
 
     def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:
@@ -216,12 +217,12 @@ class _Text:
 
     def rules(self) -> list[str]:
         policy = self.report.policy
-        facts = [("rules", f"{visible(policy.source)}: {numbers.settings(policy.gate)}")]
+        facts = [("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}")]
         facts += [*self.entries("override", policy.override), *self.entries("accept", policy.accept)]
-        facts.append(("alpha", numbers.error_level(self.report)))
+        facts.append(("alpha", reports.error_level(self.report)))
         return self.named(facts)
 
     def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
         shown = tables if self.every else tables[:_ENTRIES]
         more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
-        return [*((name, numbers.settings(table)) for table in shown), *more]
+        return [*((name, reports.settings(table)) for table in shown), *more]

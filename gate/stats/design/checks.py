@@ -11,10 +11,10 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtrc
 
 from gate.model.study import Check
 from gate.stats.family import holm
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
     import numpy.typing as npt

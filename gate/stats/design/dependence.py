@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import fdtrc
 
 from gate.model.study import Check, Dependence
 from gate.stats.design.cells import unit_of
 from gate.stats.design.checks import p_text
 from gate.stats.design.design import lay_out, scaled
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
     import numpy.typing as npt

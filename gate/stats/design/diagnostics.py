@@ -12,13 +12,13 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtr
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
 from gate.stats.design.cells import held
 from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
 from gate.stats.design.design import ROUNDING, lay_out, least_squares
 from gate.stats.design.in_order import Course, drift, independence
+from gate.stats.special import ndtri, stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -7,9 +7,9 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betainc, stdtr
 
 from gate.stats.design.checks import Finding, untested
+from gate.stats.special import betainc, stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

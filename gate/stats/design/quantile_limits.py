@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
 
 from gate.stats.design.quantile_cells import Around, Ordered
 from gate.stats.regression import hall_sheather
+from gate.stats.special import ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

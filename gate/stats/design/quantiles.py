@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
 from gate.stats.design.cells import held, unit_of
@@ -21,6 +20,7 @@ from gate.stats.design.quantile_fit import Fit, fit
 from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, independent_covariance, joined, limits
 from gate.stats.design.quantile_warnings import AtTau, warnings_of
 from gate.stats.quantile import needed_values
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

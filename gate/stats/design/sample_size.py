@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
 from gate.stats.design.cells import HAIR, cells, held, mean, settings, unit_of
 from gate.stats.ratio import t_quantile
+from gate.stats.special import ndtr, ndtri
 
 if TYPE_CHECKING:
     import numpy.typing as npt

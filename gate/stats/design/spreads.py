@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import fdtr, fdtrc
 
 from gate.model.study import Check, Factor, Setting, Spread
 from gate.stats.design.cells import HAIR, Cell, boxes, cells
+from gate.stats.special import fdtr, fdtrc
 
 if TYPE_CHECKING:
     import pandas as pd

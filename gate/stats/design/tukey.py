@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, stdtr
 
 from gate.stats.design.cells import held
 from gate.stats.ratio import t_quantile
+from gate.stats.special import gammaln, log_ndtr, stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

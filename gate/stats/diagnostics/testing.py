@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.special import fdtri, stdtrit
+from gate.stats.special import fdtri, stdtrit
 
 LEVEL = 0.01
 """The chance of a warning where there is nothing to warn of."""
@@ -26,12 +26,12 @@ class Test:
     @property
     def sure(self) -> bool:
         """Whether the mean differs from 0 at LEVEL, two-sided."""
-        return abs(self.mean) > self.error * _critical_t(self.df, LEVEL / 2)
+        return abs(self.mean) > self.error * critical_t(self.df, LEVEL / 2)
 
     @property
     def above(self) -> bool:
         """Whether the mean is above 0 at LEVEL, one-sided."""
-        return self.mean > self.error * _critical_t(self.df, LEVEL)
+        return self.mean > self.error * critical_t(self.df, LEVEL)
 
     @property
     def speaks(self) -> bool:
@@ -77,7 +77,8 @@ def deviation_between(groups: Sequence[Sequence[float]]) -> float | None:
 
 
 @lru_cache(maxsize=256)
-def _critical_t(df: int, upper_tail: float) -> float:
+def critical_t(df: int, upper_tail: float) -> float:
+    """Return t with the upper tail on df degrees of freedom."""
     return -float(stdtrit(df, upper_tail))
 
 

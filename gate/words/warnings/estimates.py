@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gate.model.warnings import estimates as kinds
 from gate.units import format_number
-from gate.words.phrases import listed, plural
+from gate.words.numbers import plural
+from gate.words.phrases import listed
 from gate.words.warnings.base import text
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from gate.model.warnings import hosts as kinds
 from gate.units import format_duration, format_share
-from gate.words.phrases import joined, plural
+from gate.words.numbers import plural
+from gate.words.phrases import joined
 from gate.words.warnings.base import text
 
 

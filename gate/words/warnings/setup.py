@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gate.model.warnings import setup as kinds
-from gate.words.phrases import listed, plural
+from gate.words.numbers import plural
+from gate.words.phrases import listed
 from gate.words.warnings.base import text
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tests.e2e.act.consumer import Consumer
 from tests.e2e.act.runner import HERE, ROOT, Act
 from tests.support.forge import FakeGitHub
 
-pytestmark = pytest.mark.xdist_group("act")
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
 
 ACTION = """\
 name: trivial

@@ -15,7 +15,7 @@ from tests.e2e.act.consumer import Consumer, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
-pytestmark = pytest.mark.xdist_group("act")
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
 
 # Looks at every process alive, its own environment and the runner's files; says and writes what it should not.
 SPY = """\

@@ -13,7 +13,7 @@ from tests.e2e.act.consumer import Consumer, template, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
-pytestmark = pytest.mark.xdist_group("act")
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
 
 BRANCH = 'zzz";echo${IFS}"hello";#'
 

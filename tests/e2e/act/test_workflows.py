@@ -11,7 +11,7 @@ from tests.e2e.act.consumer import CONFIG, Consumer, template
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
-pytestmark = pytest.mark.xdist_group("act")
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
 
 READ_ONLY = {"contents": "read", "pull-requests": "read", "actions": "read", "statuses": "read"}
 

@@ -12,7 +12,7 @@ from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
 from gate.evidence.gather import gather
-from gate.model import Finding, Report
+from gate.model import Accepted, Finding, Report, outcomes, reasons
 from gate.model.warnings.estimates import NormalTail, NotExact
 from gate.model.warnings.setup import ExpiredAccept
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
@@ -86,7 +86,7 @@ def test_not_worse_alone_is_inconclusive_but_never_fails() -> None:
 def test_below_min_builds_nothing_is_called() -> None:
     found = finding(pair(1.5, 4))
     assert found.verdict == "inconclusive"
-    assert "needs 5 builds a side, this has 4" in found.reason
+    assert found.reason == reasons.FewBuilds(needs=5, has=4)
     assert found.p_adjusted is None
     assert finding(pair(1.5, 4), "[gate]\nmin_builds = 4").verdict == "regression"
     assert finding(pair(1.0, 4)).verdict == "unchanged"
@@ -95,7 +95,7 @@ def test_below_min_builds_nothing_is_called() -> None:
 def test_real_but_below_the_threshold() -> None:
     found = finding(pair(1.05), '[gate]\nthreshold = "20%"')
     assert found.verdict == "unchanged"
-    assert found.reason == "real but below the threshold of 20%"
+    assert found.reason == reasons.RealWithin(threshold=0.2)
 
 
 def test_a_floor_keeps_tiny_changes_from_failing() -> None:
@@ -104,11 +104,11 @@ def test_a_floor_keeps_tiny_changes_from_failing() -> None:
     found = finding(lines)
     assert found.verdict == "unchanged"
     assert found.floor == pytest.approx(1e-6)
-    assert found.reason == "the change is smaller than the floor of 1.00 us"
+    assert found.reason == reasons.BelowFloor(floor=found.floor or 0.0, unit="s")
     # the interval of the difference holds the floor: neither shown
     found = finding(lines, '[gate]\nfloor = "5ns"')
     assert found.verdict == "inconclusive"
-    assert "not shown to be above the floor" in found.reason
+    assert isinstance(found.reason, reasons.FloorOpen)
 
 
 def test_k_and_js_table_v() -> None:
@@ -120,14 +120,14 @@ def test_k_and_js_table_v() -> None:
     found = finding(lines, '[gate]\ninterval = "fieller-kj"\nconfidence = 0.99')
     assert (found.ratio.kind, found.ratio.low, found.ratio.high) == ("line", None, None)
     assert found.verdict == "inconclusive"
-    assert "cannot be told from 0" in found.reason
+    assert found.reason == reasons.Unbounded()
 
 
 @pytest.mark.parametrize("nested", [[[[1.0, 2.0], [1.5]]], [[[1.0]]]])
 def test_one_build_a_side_withholds_the_interval(nested: list[list[list[float]]]) -> None:
     found = finding([*builds("base", nested), *builds("head", nested)])
     assert (found.verdict, found.ratio.kind, found.ratio.low) == ("inconclusive", "withheld", None)
-    assert found.reason.startswith("one build a side")
+    assert found.reason == reasons.OneUnit(unit="build", sides=["base", "head"])
 
 
 EXACT = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.count]\nexact = true\n'
@@ -186,17 +186,21 @@ def test_an_exact_metric_that_shows_spread_is_measured() -> None:
 def test_no_spread_without_a_declaration_is_inconclusive() -> None:
     found = finding([*builds("base", [[[0.01]]] * 5), *builds("head", [[[0.02]]] * 5)])
     assert found.verdict == "inconclusive"
-    assert "timer too coarse?" in found.reason
+    assert found.reason == reasons.NoSpread()
 
 
 @pytest.mark.parametrize(
     ("values", "reason"),
-    [([-1.0, 2.0], "negative values"), ([1e300, 2e300], "too large"), ([1e-300, 2e-300], "too large or too small")],
+    [
+        ([-1.0, 2.0], reasons.NegativeValues()),
+        ([1e300, 2e300], reasons.TooLarge()),
+        ([1e-300, 2e-300], reasons.TooLarge()),
+    ],
 )
-def test_values_that_have_no_ratio(values: list[float], reason: str) -> None:
+def test_values_that_have_no_ratio(values: list[float], reason: reasons.Reason) -> None:
     found = finding([*builds("base", [[values]] * 5), *builds("head", [[values]] * 5)])
     assert found.verdict == "inconclusive"
-    assert reason in found.reason
+    assert found.reason == reason
 
 
 LABEL = "the label perf-accepted of #12"
@@ -219,9 +223,11 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
     assert result.exit_code == (verdict == "regression")
     assert (found.accepted is not None) == (verdict == "accepted")
     if found.accepted:
-        assert "see #123" in found.reason
-    # one that is too small for it is not passed over in silence
-    assert ("and beyond the 8% accepted until 2026-12-31: see #123" in found.reason) == (up_to == "8%")
+        assert found.reason == reasons.AcceptedByEntry(up_to=float(up_to[:-1]) / 100, until=until, reason="see #123")
+    else:
+        # one that is too small for it is not passed over in silence
+        outgrown = Accepted(up_to=0.08, until=until, reason="see #123") if up_to == "8%" else None
+        assert isinstance(found.reason, reasons.Exceeds) and found.reason.outgrown == outgrown
     assert any(isinstance(w, ExpiredAccept) for w in result.warnings) == (until < "2026-11-20")
 
 
@@ -230,8 +236,8 @@ def test_a_label_lets_every_regression_pass_and_the_verdict_says_so() -> None:
     (found,) = result.findings
     assert (found.verdict, result.verdict, result.exit_code) == ("accepted", "pass", 0)
     assert found.accepted is not None and (found.accepted.up_to, found.accepted.until) == (None, None)
-    assert f"let through by {LABEL}" in found.reason
-    assert f"accepted by {LABEL}" in result.summary
+    assert found.reason == reasons.AcceptedByLabel(label=LABEL, outgrown=None)
+    assert result.summary == outcomes.SomeAccepted(count=1, findings=1, labels=[LABEL])
 
 
 def test_an_accept_entry_is_named_before_the_label_and_one_that_is_exceeded_beside_it() -> None:
@@ -239,7 +245,8 @@ def test_an_accept_entry_is_named_before_the_label_and_one_that_is_exceeded_besi
     assert covered.accepted is not None and covered.accepted.reason == "see #123"
     (exceeded,) = report(pair(1.2), ACCEPT.format("8%", "2026-12-31"), label=LABEL).findings
     assert exceeded.accepted is not None and exceeded.accepted.reason == LABEL
-    assert "beyond the 8% accepted until" in exceeded.reason
+    outgrown = Accepted(up_to=0.08, until="2026-12-31", reason="see #123")
+    assert exceeded.reason == reasons.AcceptedByLabel(label=LABEL, outgrown=outgrown)
 
 
 @pytest.mark.parametrize("label", [None, LABEL])
@@ -249,17 +256,28 @@ def test_a_label_changes_nothing_but_regressions(label: str | None) -> None:
 
 
 def test_the_headline_names_a_benchmark_once_and_says_at_which_settings() -> None:
-    def summary(*ratios: float) -> str:
-        return report(
-            [line for size, ratio in enumerate(ratios) for line in pair(ratio, factors={"size": size})]
-        ).summary
+    def place(*ratios: float) -> outcomes.Place:
+        lines = [line for size, ratio in enumerate(ratios) for line in pair(ratio, factors={"size": size})]
+        (only,) = _worst(report(lines))
+        return only
 
-    assert summary(1.2, 1.21, 1.22, 1.23, 1.24) == "5 of 5 findings regressed: bench time at every setting"
-    assert summary(1.2, 1.21, 0.8) == "2 of 3 findings regressed: bench time at 2 of 3 settings (most at size=1)"
-    assert summary(0.8, 0.8, 1.2).endswith("findings regressed: bench time only under size=2")
+    at = outcomes.Place(
+        benchmark="bench", metric="time", statistic="mean", only={}, most={"size": 4}, findings=5, of=5, varied=1
+    )
+    assert place(1.2, 1.21, 1.22, 1.23, 1.24) == at
+    assert place(1.2, 1.21, 0.8) == msgspec.structs.replace(at, most={"size": 1}, findings=2, of=3)
+    alone = msgspec.structs.replace(at, only={"size": 2}, most={"size": 2}, findings=1, of=3)
+    assert place(0.8, 0.8, 1.2) == alone
     lines = [line for i in range(5) for line in pair(1.2 + i / 100, benchmark=f"b{i}")]
-    assert report(lines).summary == "5 of 5 findings regressed: b4, b3, b2 and 2 more"
-    assert report(pair(1.2)).summary == "1 of 1 finding regressed: bench"
+    five = report(lines)
+    assert [(place.benchmark, place.metric) for place in _worst(five)] == [("b4", None), ("b3", None), ("b2", None)]
+    assert isinstance(five.summary, outcomes.Regressed)
+    assert (five.summary.count, five.summary.findings, five.summary.more) == (5, 5, 2)
+
+
+def _worst(result: Report) -> list[outcomes.Place]:
+    assert isinstance(result.summary, outcomes.Regressed)
+    return result.summary.worst
 
 
 FAILURE = {
@@ -361,14 +379,14 @@ def test_a_side_with_one_session_against_several_has_no_interval() -> None:
     lines = [*side(1.0, side="base"), *side(1.0, side="base", session=1), *side(1.06, side="head")]
     found = finding(lines)
     assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
-    assert found.reason.startswith("one session of head")
+    assert found.reason == reasons.OneUnit(unit="session", sides=["head"])
     assert [v.level for v in found.variance.base][-1] == "session"
 
 
 def test_sides_measured_in_different_sessions_are_not_compared() -> None:
     found = finding([*side(1.0, side="base"), *side(1.5, side="head", session=1)])
     assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
-    assert "different sessions" in found.reason
+    assert found.reason == reasons.DifferentSessions()
 
 
 @pytest.mark.parametrize(
@@ -383,7 +401,7 @@ def test_an_exact_change_of_just_the_threshold_is_unchanged(base: float, head: f
 def test_an_improvement_that_lacks_builds_says_so() -> None:
     found = finding(pair(0.5, 4))
     assert (found.verdict, found.not_worse) == ("inconclusive", True)
-    assert "needs 5 builds a side, this has 4" in found.reason
+    assert found.reason == reasons.FewBuilds(needs=5, has=4)
 
 
 def test_a_missing_shard_is_an_error_whatever_the_policy() -> None:
@@ -401,14 +419,14 @@ def test_unchanged_is_decided_at_the_nominal_level() -> None:
 
 def test_the_headline_names_the_metric_where_a_benchmark_has_several() -> None:
     lines = [line for m, r in (("a", 1.2), ("b", 1.5), ("c", 1.0)) for line in pair(r, metric=m)]
-    assert report(lines).summary == "2 of 3 findings regressed: bench b, bench a"
+    assert [(place.benchmark, place.metric) for place in _worst(report(lines))] == [("bench", "b"), ("bench", "a")]
 
 
 def test_a_bootstrap_over_few_builds_reports_and_does_not_decide() -> None:
     few = finding(pair(1.5, 6), '[gate]\ninterval = "bootstrap"')
     assert (few.verdict, few.not_worse, few.ratio.method) == ("inconclusive", False, "bootstrap")
     assert few.ratio.low is not None and few.ratio.low > 1.03
-    assert few.reason.startswith("a bootstrap interval over 6 builds covers too little to decide by")
+    assert few.reason == reasons.FewForBootstrap(needs=10, has=6, unit="build")
     assert finding(pair(1.0, 6), '[gate]\ninterval = "bootstrap"').verdict == "inconclusive"
     for interval in ("bootstrap", "bootstrap-bca"):
         assert finding(pair(1.5, 10), f'[gate]\ninterval = "{interval}"').verdict == "regression"
@@ -421,3 +439,12 @@ def test_benjamini_and_hochberg_over_a_report() -> None:
     rejected = [f for f in result.findings if f.verdict == "regression"]
     assert len(rejected) == 3
     assert [f.decided_at.confidence for f in rejected] == pytest.approx([1 - 0.05 * 3 / 4] * 3)
+
+
+def test_a_run_that_ends_before_its_plan_was_stopped_by_the_budget() -> None:
+    run = {"type": "run", "config": {"plan": {"builds": 6}}}
+    assert report([run, *pair(1.0)]).stopped == "budget"
+    assert report([run, *pair(1.0, 6)]).stopped is None
+    assert report(pair(1.0)).stopped is None
+    failure = {"type": "failure", "kind": "build", "side": "head", "build": 5, "status": "exit 1"}
+    assert report([run, *pair(1.0), failure]).stopped is None

@@ -70,6 +70,11 @@ def decided(folder: Path, lines: Lines, *argv: str) -> dict[str, Any]:
     return found | {"code": code, "text": out.getvalue(), "err": err.getvalue()}
 
 
+def where(finding: dict[str, Any]) -> list[str]:
+    """What a finding is confined to, or larger at."""
+    return [each["text"] for each in finding["where"]]
+
+
 def verdicts(report: dict[str, Any]) -> dict[str, str]:
     return {",".join(map(str, f["factors"].values())): f["verdict"] for f in report["findings"]}
 
@@ -85,21 +90,21 @@ def test_a_regression_at_one_setting_is_named_as_that(tmp_path: Path) -> None:
     assert (one["verdict"], one["only"]) == ("worse", True)
     assert one["ratio"]["estimate"] == pytest.approx(1.25, rel=0.01)
     size = found["findings"][1]["ratio"]["estimate"] - 1
-    assert one["sentence"] == f"head is {size:.1%} slower only under load=busy"
-    assert found["summary"] == "1 of 2 findings regressed: request time only under load=busy"
-    assert found["findings"][1]["reason"].endswith("; only under load=busy")
-    assert "only" not in found["findings"][0]["reason"]
+    assert one["text"] == f"head is {size:.1%} slower only under load=busy"
+    assert found["summary"]["text"] == "1 of 2 findings regressed: request time only under load=busy"
+    assert where(found["findings"][1]) == ["only under load=busy"]
+    assert where(found["findings"][0]) == []
     assert found["family"] == {"method": "holm", "size": 3}
-    assert f"by factor\n  request: {one['sentence']}; load=busy against idle: " in found["text"]
+    assert f"by factor\n  request: {one['text']}; load=busy against idle: " in found["text"]
 
 
 def test_the_first_setting_may_be_the_one_that_regressed(tmp_path: Path) -> None:
     found = decided(tmp_path, treated({"idle": 1.25, "busy": 1.0}))
     (one,) = found["interactions"]
     assert (one["setting"], one["verdict"], one["only"]) == ("busy", "better", True)
-    assert one["sentence"].endswith("slower only under load=idle")
-    assert found["summary"].endswith("request time only under load=idle")
-    assert found["findings"][0]["reason"].endswith("; only under load=idle")
+    assert one["text"].endswith("slower only under load=idle")
+    assert found["summary"]["text"].endswith("request time only under load=idle")
+    assert where(found["findings"][0]) == ["only under load=idle"]
 
 
 def test_a_regression_everywhere_and_more_at_one_setting(tmp_path: Path) -> None:
@@ -107,19 +112,21 @@ def test_a_regression_everywhere_and_more_at_one_setting(tmp_path: Path) -> None
     (one,) = found["interactions"]
     assert verdicts(found) == {"idle": "regression", "busy": "regression"}
     assert (one["verdict"], one["only"]) == ("worse", False)
-    assert f"more under load=busy (x{one['ratio']['estimate']:.2f} of the others)" in one["sentence"]
-    assert one["sentence"] in found["text"].replace("\n    ", " ")
-    assert "; more under load=busy (x1.1" in found["findings"][1]["reason"]
-    assert "more under" not in found["findings"][0]["reason"]
+    assert f"more under load=busy (x{one['ratio']['estimate']:.2f} of the others)" in one["text"]
+    assert one["text"] in found["text"].replace("\n    ", " ")
+    (more,) = found["findings"][1]["where"]
+    assert (more["kind"], more["settings"], more["over"]) == ("more-under", {"load": "busy"}, [])
+    assert more["ratio"] == one["ratio"]["estimate"]
+    assert where(found["findings"][0]) == []
 
 
 def test_a_regression_alike_everywhere_is_no_interaction(tmp_path: Path) -> None:
     found = decided(tmp_path, treated({"idle": 1.3, "busy": 1.3}, seed=2))
     (one,) = found["interactions"]
     assert (one["verdict"], one["only"]) == ("same", False)
-    assert one["sentence"].startswith("the change does not depend on load")
+    assert one["text"].startswith("the change does not depend on load")
     assert "no change is shown to depend on a setting" in found["text"]
-    assert all("under load" not in f["reason"] for f in found["findings"])
+    assert not any(map(where, found["findings"]))
 
 
 def test_an_interaction_never_fails_a_report(tmp_path: Path) -> None:
@@ -127,22 +134,22 @@ def test_an_interaction_never_fails_a_report(tmp_path: Path) -> None:
     (one,) = found["interactions"]
     assert (found["code"], found["verdict"]) == (0, "pass")
     assert one["verdict"] == "worse"
-    assert one["sentence"].endswith("which is real, but below the threshold of 15%")
-    assert all("under load" not in f["reason"] for f in found["findings"])
+    assert one["text"].endswith("which is real, but below the threshold of 15%")
+    assert not any(map(where, found["findings"]))
 
 
 def test_an_improvement_at_one_setting(tmp_path: Path) -> None:
     found = decided(tmp_path, treated({"idle": 1.0, "busy": 0.8}))
     (one,) = found["interactions"]
     assert (one["verdict"], one["only"]) == ("better", True)
-    assert one["sentence"].endswith("faster only under load=busy")
+    assert one["text"].endswith("faster only under load=busy")
 
 
 def test_a_rate_that_is_better_higher_turns_the_direction(tmp_path: Path) -> None:
     found = decided(tmp_path, treated({"idle": 1.0, "busy": 0.75}, unit="", better="higher"))
     (one,) = found["interactions"]
     assert (one["verdict"], one["only"]) == ("worse", True)
-    assert one["sentence"].endswith("lower in time only under load=busy")
+    assert one["text"].endswith("lower in time only under load=busy")
 
 
 def test_of_three_settings_each_is_compared_with_the_others(tmp_path: Path) -> None:
@@ -154,7 +161,7 @@ def test_of_three_settings_each_is_compared_with_the_others(tmp_path: Path) -> N
         "busy": ["idle", "mid"],
     }
     assert {s: i["verdict"] for s, i in rows.items()} == {"idle": "better", "mid": "better", "busy": "worse"}
-    assert rows["busy"]["sentence"].endswith("slower only under load=busy")
+    assert rows["busy"]["text"].endswith("slower only under load=busy")
     assert rows["busy"]["ratio"]["estimate"] == pytest.approx(1.3, rel=0.01)
     assert rows["idle"]["ratio"]["estimate"] == pytest.approx(1.3**-0.5, rel=0.01)
     # one line a factor says it
@@ -195,10 +202,10 @@ def test_the_settings_of_other_factors_are_averaged_over(tmp_path: Path) -> None
     assert rows["load"]["only"]
     assert not rows["sched"]["only"]
     # both findings have one name, and their range is said, not their average
-    assert found["summary"] == "2 of 4 findings regressed: request time only under load=busy"
+    assert found["summary"]["text"] == "2 of 4 findings regressed: request time only under load=busy"
     low, high = (found["findings"][i]["ratio"]["estimate"] - 1 for i in (1, 3))
-    assert rows["load"]["sentence"] == f"head is {low:.1%} to {high:.1%} slower only under load=busy"
-    assert ", on average over load: worse under sched=b (x1.0" in rows["sched"]["sentence"]
+    assert rows["load"]["text"] == f"head is {low:.1%} to {high:.1%} slower only under load=busy"
+    assert ", on average over load: worse under sched=b (x1.0" in rows["sched"]["text"]
 
 
 def acting(change: dict[tuple[Any, Any], float], factor: str = "n") -> Lines:
@@ -212,7 +219,7 @@ def acting(change: dict[tuple[Any, Any], float], factor: str = "n") -> Lines:
 
 def reasons(found: dict[str, Any]) -> list[tuple[str, str]]:
     """The verdict of each finding, and what interactions add to its reason."""
-    return [(f["verdict"], f["reason"].partition("; ")[2]) for f in found["findings"]]
+    return [(f["verdict"], "; ".join(where(f))) for f in found["findings"]]
 
 
 def test_a_combination_that_alone_regressed_is_named(tmp_path: Path) -> None:
@@ -220,12 +227,12 @@ def test_a_combination_that_alone_regressed_is_named(tmp_path: Path) -> None:
     assert [verdict for verdict, _ in reasons(found)] == ["unchanged"] * 3 + ["regression"]
     size = found["findings"][3]["ratio"]["estimate"] - 1
     said = f"head is {size:.1%} slower only under load=b, n=2"
-    assert [(i["factor"], i["verdict"], i["only"], i["sentence"]) for i in found["interactions"]] == [
+    assert [(i["factor"], i["verdict"], i["only"], i["text"]) for i in found["interactions"]] == [
         ("load", "worse", False, said),
         ("n", "worse", False, said),
     ]
-    assert found["summary"] == "1 of 4 findings regressed: request time only under load=b n=2"
-    assert found["findings"][3]["reason"].count("only under load=b, n=2") == 1
+    assert found["summary"]["text"] == "1 of 4 findings regressed: request time only under load=b n=2"
+    assert where(found["findings"][3]) == ["only under load=b, n=2"]
     assert found["text"].split("by factor\n")[1].count(said) == 1
     assert "1 more is in report.json and report.html." in found["text"]
 
@@ -238,18 +245,18 @@ def test_a_combination_may_be_of_some_of_the_factors_and_of_more_than_two_settin
             line["factors"]["kind"] = third
             lines.append(line)
     found = decided(tmp_path, lines)
-    assert found["summary"] == "2 of 12 findings regressed: request time only under load=b n=2"
-    said = {i["sentence"] for i in found["interactions"] if i["setting"] in ("b", 2)}
+    assert found["summary"]["text"] == "2 of 12 findings regressed: request time only under load=b n=2"
+    said = {i["text"] for i in found["interactions"] if i["setting"] in ("b", 2)}
     assert len(said) == 1
     assert said.pop().endswith(" slower only under load=b, n=2")
     # the others of its factor are averages over the other factors, and say so
-    (rest,) = (i["sentence"] for i in found["interactions"] if i["setting"] == "a")
+    (rest,) = (i["text"] for i in found["interactions"] if i["setting"] == "a")
     assert ", on average over n and kind: better under load=a" in rest
 
 
 def test_a_combination_that_alone_improved_is_named(tmp_path: Path) -> None:
     found = decided(tmp_path, acting({("a", 1): 1.0, ("b", 1): 1.0, ("a", 2): 1.0, ("b", 2): 0.7}))
-    assert all(i["sentence"].endswith(" faster only under load=b, n=2") for i in found["interactions"])
+    assert all(i["text"].endswith(" faster only under load=b, n=2") for i in found["interactions"])
     assert all("only under" not in reason for _, reason in reasons(found))
 
 
@@ -269,9 +276,9 @@ def test_what_no_setting_and_no_combination_has_alone_is_an_average(
     for row in found["interactions"]:
         other = {"load": "n", "n": "load"}[row["factor"]]
         assert row["verdict"] == "worse", why
-        assert "only under" not in row["sentence"]
-        assert f", on average over {other}: " in row["sentence"]
-    assert "only under" not in found["summary"]
+        assert "only under" not in row["text"]
+        assert f", on average over {other}: " in row["text"]
+    assert "only under" not in found["summary"]["text"]
     assert all("only under" not in reason for _, reason in reasons(found))
 
 
@@ -279,17 +286,19 @@ def test_where_all_regressed_more_under_is_an_average_too(tmp_path: Path) -> Non
     found = decided(tmp_path, acting({("a", 1): 1.3, ("b", 1): 1.3, ("a", 2): 1.3, ("b", 2): 1.8}))
     (load, n) = (f"more under {at} (x{i['ratio']['estimate']:.2f} of the others, on average over {other})"
                  for at, other, i in zip(("load=b", "n=2"), ("n", "load"), found["interactions"], strict=True))  # fmt: skip
-    assert found["findings"][3]["reason"].endswith(f"; {load}; {n}")
-    assert found["summary"] == "4 of 4 findings regressed: request time at every setting"
+    assert where(found["findings"][3]) == [load, n]
+    assert found["summary"]["text"] == "4 of 4 findings regressed: request time at every setting"
 
 
 def test_opposite_changes_that_cancel_are_said_to_be_an_average(tmp_path: Path) -> None:
     found = decided(tmp_path, acting({("a", 1): 1.3, ("b", 1): 1.0, ("a", 2): 1.0, ("b", 2): 1.3}))
-    assert [(i["verdict"], i["sentence"].partition(":")[0]) for i in found["interactions"]] == [
+    assert [(i["verdict"], i["text"].partition(":")[0]) for i in found["interactions"]] == [
         ("same", "the change does not depend on load, on average over n"),
         ("same", "the change does not depend on n, on average over load"),
     ]
-    assert found["summary"].startswith("2 of 4 findings regressed: request time at 2 of 4 combinations of settings (")
+    assert found["summary"]["text"].startswith(
+        "2 of 4 findings regressed: request time at 2 of 4 combinations of settings ("
+    )
 
 
 def test_a_finding_without_a_partner_counts_for_only_under(tmp_path: Path) -> None:
@@ -300,7 +309,7 @@ def test_a_finding_without_a_partner_counts_for_only_under(tmp_path: Path) -> No
     assert (rows["load"]["verdict"], rows["sched"]["verdict"]) == ("worse", "better")
     assert rows["load"]["only"] is False
     assert rows["sched"]["only"] is False
-    assert all(i["sentence"].endswith(" slower only under load=busy, sched=a") for i in rows.values())
+    assert all(i["text"].endswith(" slower only under load=busy, sched=a") for i in rows.values())
 
 
 def test_many_factors_have_one_headline(tmp_path: Path) -> None:
@@ -310,18 +319,18 @@ def test_many_factors_have_one_headline(tmp_path: Path) -> None:
         more = {name: number >> place & 1 for place, name in enumerate(names)}
         lines += treated({"0": 1.0, "1": 1.3}, factor="f0", more=more, seed=number, values=2)
     found = decided(tmp_path, lines, "--set", "gate.threshold=10%")
-    assert found["summary"] == '32 of 64 findings regressed: request time only under f0="1"'
+    assert found["summary"]["text"] == '32 of 64 findings regressed: request time only under f0="1"'
     (row,) = (i for i in found["interactions"] if i["factor"] == "f0")
-    assert row["sentence"].endswith(' slower only under f0="1"')
-    assert "on average" not in row["sentence"]
+    assert row["text"].endswith(' slower only under f0="1"')
+    assert "on average" not in row["text"]
     (row,) = (i for i in found["interactions"] if i["factor"] == "f1")
-    assert "on average over the other 5 factors" in row["sentence"]
+    assert "on average over the other 5 factors" in row["text"]
 
 
 def test_a_text_that_looks_like_a_number_stands_in_quotes(tmp_path: Path) -> None:
     found = decided(tmp_path, acting({("a", 1): 1.0, ("a", "1"): 1.3, ("a", "1e3"): 1.0, ("a", "x2"): 1.0}))
     text = found["text"]
-    assert found["summary"] == '1 of 4 findings regressed: request time only under n="1"'
+    assert found["summary"]["text"] == '1 of 4 findings regressed: request time only under n="1"'
     assert {i["setting"] for i in found["interactions"]} == {1, "1", "1e3", "x2"}
     assert 'n="1" against 1, "1e3", x2: ' in text
     rows = [next(w for w in line.split() if w.startswith("n=")) for line in text.splitlines() if "load=a" in line]
@@ -397,7 +406,7 @@ def test_quantiles_have_interactions_of_their_own(tmp_path: Path) -> None:
     lines = treated({"idle": 1.0, "busy": 1.3}, values=30, noise=0.01)
     found = decided(tmp_path, lines, "--config", str(toml))
     assert [(i["statistic"], i["verdict"]) for i in found["interactions"]] == [("mean", "worse"), ("p50", "worse")]
-    assert found["interactions"][1]["sentence"].startswith("head's p50 time is ")
+    assert found["interactions"][1]["text"].startswith("head's p50 time is ")
     # definition 8 at the median of 30 values is their median
     of = {
         side: [
@@ -412,7 +421,10 @@ def test_quantiles_have_interactions_of_their_own(tmp_path: Path) -> None:
     assert (ratio["low"], ratio["high"]) == pytest.approx((math.exp(low), math.exp(high)))
     few = decided(tmp_path, treated({"idle": 1.0, "busy": 1.3}), "--config", str(toml))["interactions"][1]
     assert (few["ratio"]["kind"], few["p"], few["verdict"]) == ("withheld", None, "inconclusive")
-    assert few["sentence"].endswith("at load=busy p50 needs 20 values per build, has 3")
+    assert few["outcome"]["at"] == {"load": "busy"}
+    assert {key: few["outcome"]["why"][key] for key in ("kind", "statistic", "needs", "has")} == {
+        "kind": "few-values", "statistic": "p50", "needs": 20, "has": 3,
+    }  # fmt: skip
 
 
 def counts(change: dict[str, tuple[float, float]]) -> Lines:
@@ -440,10 +452,10 @@ def test_exact_metrics_are_compared_as_numbers(tmp_path: Path) -> None:
     # numbers share no error
     assert found["family"]["size"] == 0
     (same,) = of({"idle": (1000, 1100), "busy": (3000, 3300)})["interactions"]
-    assert (same["verdict"], same["sentence"]) == ("same", "the change does not depend on load")
+    assert (same["verdict"], same["outcome"]) == ("same", {"kind": "same", "over": []})
     (zero,) = of({"idle": (1000, 1100), "busy": (3000, 0)})["interactions"]
     assert zero["ratio"]["kind"] == "withheld"
-    assert zero["sentence"].endswith("at load=busy there is a value of 0, which has no logarithm")
+    assert (zero["outcome"]["at"], zero["outcome"]["why"]["kind"]) == ({"load": "busy"}, "zero-value")
 
 
 def changed(lines: Lines, load: str, value: float | None) -> Lines:
@@ -454,19 +466,20 @@ def changed(lines: Lines, load: str, value: float | None) -> Lines:
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"),
+    ("lines", "at", "why"),
     [
-        (treated({"idle": 1.0, "busy": 1.5}, builds=1), "at load=busy there is one build or session on a side"),
-        (changed(treated({"idle": 1.0, "busy": 1.0}), "idle", 0.5), "at load=idle there is no spread"),
-        (changed(treated({"idle": 1.0, "busy": 1.0}), "busy", -0.5), "at load=busy negative values have no ratio"),
-        (changed(treated({"idle": 1.0, "busy": 1.0}), "busy", 0.0), "at load=busy base is 0, so there is no ratio"),
+        (treated({"idle": 1.0, "busy": 1.5}, builds=1), {"load": "busy"}, "one-unit"),
+        (changed(treated({"idle": 1.0, "busy": 1.0}), "idle", 0.5), {"load": "idle"}, "no-spread"),
+        (changed(treated({"idle": 1.0, "busy": 1.0}), "busy", -0.5), {"load": "busy"}, "negative-values"),
+        (changed(treated({"idle": 1.0, "busy": 1.0}), "busy", 0.0), {"load": "busy"}, "both-zero"),
         (
             [e for e in treated({"idle": 1.0, "busy": 1.0}) if (e["build"] < 4) == (e["factors"]["load"] == "idle")],
-            "no build or session of a side measured all settings",
+            {},
+            "incomplete-builds",
         ),
     ],
 )
-def test_what_has_no_interval_says_why(tmp_path: Path, lines: Lines, why: str) -> None:
+def test_what_has_no_interval_says_why(tmp_path: Path, lines: Lines, at: dict[str, str], why: str) -> None:
     (one,) = decided(tmp_path, lines)["interactions"]
     assert (one["ratio"]["kind"], one["p"], one["p_adjusted"], one["verdict"]) == (
         "withheld",
@@ -474,7 +487,8 @@ def test_what_has_no_interval_says_why(tmp_path: Path, lines: Lines, why: str) -
         None,
         "inconclusive",
     )
-    assert one["sentence"].startswith(f"whether the change depends on load is not known: {why}")
+    found = one["outcome"]
+    assert (found["kind"], found["at"], found["why"]["kind"]) == ("not-known", at, why)
 
 
 def test_min_builds_holds_for_only_under(tmp_path: Path) -> None:
@@ -482,7 +496,7 @@ def test_min_builds_holds_for_only_under(tmp_path: Path) -> None:
     (one,) = found["interactions"]
     assert (one["verdict"], one["only"], one["p_adjusted"]) == ("inconclusive", False, None)
     assert one["p"] < 0.001
-    assert one["sentence"].endswith("it looks real, but this has 4 builds a side, too few for a verdict")
+    assert one["text"].endswith("it looks real, but this has 4 builds a side, too few for a verdict")
     enough = decided(tmp_path, treated({"idle": 1.0, "busy": 1.5}, builds=4), "--set", "gate.min_builds=4")
     assert enough["interactions"][0]["only"]
 

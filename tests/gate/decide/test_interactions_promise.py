@@ -17,7 +17,7 @@ from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, design_of, subjects_of
-from gate.decide.findings import finding_of
+from gate.decide.findings import findings_of
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
 from gate.model import Evidence, Sample
@@ -88,7 +88,7 @@ def rates(reports: int, change: float, threshold: float, effects: str, own: floa
         failed += any(j.regression.rejected for j in found.judged)
         if any(c.regression.rejected or c.improvement.rejected for c in found.crossed):
             proven += 1
-            told = explained(found, [finding_of(judged, design) for judged in found.judged])
+            told = explained(found, findings_of(found.judged, design, 1))
             only += any(i.only for i in told.interactions)
     return Rates(failed / reports, proven / reports, only / reports)
 

@@ -153,6 +153,7 @@ def test_a_large_regression_waits_for_min_builds_and_no_longer() -> None:
     assert (slow.verdict, slow.decided_at.look, slow.decided_at.looks) == ("regression", 2, 4)
     assert slow.base.counts.build == 6
     assert EarlyStop(6, 12) in slow.warnings
+    assert slow.stopped == "settled"
     assert (same.verdict, same.decided_at.look, same.base.counts.build) == ("unchanged", 1, 4)
     assert found.run.looks is not None
     assert (found.run.looks.rounds, found.run.looks.used) == ([4, 6, 8, 12], 4)
@@ -294,3 +295,13 @@ def test_a_run_that_stopped_early_does_not_look_incomplete() -> None:
     cut_short = decided(lines(draw(rng, [1.0], sd=0.3), 5))
     assert RoundsShort(5, 12) in cut_short.warnings
     assert cut_short.findings[0].base.counts.build == 4
+
+
+def test_what_is_measured_to_the_last_look_was_not_stopped() -> None:
+    means = draw(np.random.default_rng(3), [1.0, 1.5], sd=0.01)
+    wide = {"wide": ([1.0, 1.4] * 6, [1.4, 1.0] * 6)}
+    whole = {f.benchmark: f for f in decided(lines(means | wide, 12)).findings}
+    assert {name: f.stopped for name, f in whole.items()} == {"b0": "settled", "b1": "settled", "wide": None}
+    assert decided(lines(wide, 12)).stopped is None
+    assert decided(lines(wide, 8)).stopped == "budget"
+    assert decided(lines({"b1": means["b1"]}, 6)).stopped is None

@@ -13,7 +13,7 @@ from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
 from gate.evidence.gather import gather
-from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report
+from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
 from gate.model.warnings.setup import Differing, MemoryOfOtherSetup, NothingRemembered
@@ -90,7 +90,7 @@ def test_a_case_noisier_than_remembered_falls_back_and_says_so() -> None:
     (f,) = found.findings
     assert f.memory is not None and not f.memory.used
     assert f.ratio.method == "fieller"
-    assert f.memory.note.startswith("noisier than calibrated: ")
+    assert f.memory.kind == "noisier"
     assert NoisierThanRemembered() in f.warnings
     assert found.run.memory is not None and found.run.memory.findings == 0
 
@@ -111,8 +111,9 @@ def test_one_build_a_side_reports_from_memory_and_never_decides() -> None:
     (f,) = report({"a": ([1.0], [2.0])}, memory_of(remembered("a", 0.01))).findings
     assert (f.verdict, f.not_worse, f.ratio.kind) == ("inconclusive", False, "bounded")
     assert f.ratio.low is not None and f.ratio.low > 1.9
-    assert f.reason.startswith("one build a side: the interval rests on remembered variance alone")
+    assert f.reason == reasons.MemoryAlone()
     assert f.memory is not None and f.memory.present is None
+    assert f.memory.kind == "alone"
     (same,) = report({"a": ([1.0], [1.0])}, memory_of(remembered("a", 0.001))).findings
     assert (same.verdict, same.not_worse) == ("inconclusive", False)
 

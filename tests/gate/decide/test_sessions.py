@@ -11,7 +11,7 @@ from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
 from gate.evidence.gather import gather
-from gate.model import Report
+from gate.model import Report, reasons
 from gate.model.warnings.estimates import NotExact, OneSidedSessions
 from gate.model.warnings.measured import TwoSessions
 from tests.support.lines import builds, located
@@ -69,7 +69,7 @@ BOOTSTRAP = '[gate]\ninterval = "bootstrap"\nresampling = "RNN"\n'
 def test_a_bootstrap_over_few_sessions_does_not_decide() -> None:
     (found,) = report([1.4] * 3, (1.0, 1.0, 1.0), BOOTSTRAP, count=10).findings
     assert found.verdict == "inconclusive"
-    assert "a bootstrap interval over 3 sessions covers too little to decide by: it takes 10" in found.reason
+    assert found.reason == reasons.FewForBootstrap(needs=10, has=3, unit="session")
 
 
 def test_a_bootstrap_pairs_machines_of_other_speeds() -> None:
@@ -146,7 +146,7 @@ def test_constants_whose_ratio_differs_are_spread_over_sessions() -> None:
 def test_a_measured_metric_without_any_spread_within_sessions_has_no_interval() -> None:
     (found,) = counts([(1000, 1100), (2000, 2200), (1500, 1650)], "").findings
     assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
-    assert found.reason.startswith("no spread")
+    assert found.reason == reasons.NoSpread()
 
 
 def test_a_constant_of_machines_that_measured_one_side_each_is_not_compared() -> None:
@@ -157,7 +157,7 @@ def test_a_constant_of_machines_that_measured_one_side_each_is_not_compared() ->
     toml = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.n]\nunit = ""\nexact = true'
     (found,) = judged(lines, toml).findings
     assert found.verdict == "inconclusive"
-    assert "different sessions" in found.reason
+    assert found.reason == reasons.DifferentSessions()
 
 
 def measured(sessions: dict[str, tuple[int, ...]], ratio: float = 1.3) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ def measured(sessions: dict[str, tuple[int, ...]], ratio: float = 1.3) -> list[d
 def test_builds_never_take_the_place_of_sessions() -> None:
     whole, short = judged(measured({"whole": (0, 1, 2), "short": (1,)})).findings
     assert (whole.verdict, short.verdict, short.ratio.kind) == ("regression", "inconclusive", "withheld")
-    assert short.reason.startswith("one session a side leaves open")
+    assert short.reason == reasons.OneUnit(unit="session", sides=["base", "head"])
     # nor where the run was to have several, and one is there
     run = {"type": "run", "session": 0, "sessions": 3, "base": {"sha": "a"}, "head": {"sha": "b"}}
     (alone,) = judged([run, *measured({"alone": (0,)})]).findings
@@ -191,10 +191,10 @@ def test_a_session_that_measured_one_side_alone_does_not_count_and_is_named() ->
 
 def test_of_sessions_more_sessions_are_what_is_lacking() -> None:
     (found,) = report([1.0, 1.3, 1.0]).findings
-    assert found.reason.endswith("more sessions narrow it")
+    assert isinstance(found.reason, reasons.TooWide) and found.reason.unit == "session"
     base = builds("base", [[[1.0]], [[1.5]], [[0.8]]])
     (one,) = judged([*base, *builds("head", [[[1.1]], [[1.4]], [[0.7]]])]).findings
-    assert one.reason.endswith("more builds narrow it")
+    assert isinstance(one.reason, reasons.TooWide) and one.reason.unit == "build"
 
 
 def test_what_is_not_above_0_has_no_logarithm_and_is_still_paired() -> None:

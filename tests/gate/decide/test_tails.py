@@ -12,7 +12,7 @@ from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
 from gate.evidence.gather import gather
-from gate.model import Report
+from gate.model import Report, reasons
 from tests.support.lines import builds, located
 
 TODAY = datetime.date(2026, 11, 20)
@@ -79,7 +79,7 @@ def test_a_quantile_without_enough_values_says_how_many_are_missing() -> None:
     lines = [*load(rng, "base", 1.0, (5, 3, 40)), *load(rng, "head", 9.0, (5, 3, 40))]
     (found,) = report(lines, config(["p99"])).findings
     assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
-    assert found.reason == "p99 needs 1000 values per build, has 120: 880 are missing"
+    assert found.reason == reasons.FewValues(statistic="p99", needs=1000, has=120)
 
 
 def test_a_quantile_of_zero_has_no_ratio() -> None:
@@ -88,7 +88,7 @@ def test_a_quantile_of_zero_has_no_ratio() -> None:
     lines += builds("head", (np.ones((5, 3, 10))).tolist(), benchmark="load", metric="latency")
     (found,) = report(lines, config(["p50"])).findings
     assert found.verdict == "inconclusive"
-    assert found.reason == "a quantile of 0 has no logarithm, so there is no ratio of quantiles"
+    assert found.reason == reasons.ZeroQuantile()
 
 
 def test_where_higher_is_better_the_tail_is_mirrored() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from gate.decide.reasons import summary as decide_summary
 from gate.model import (
-    SCHEMA,
+    REPORT_SCHEMA,
     SIDES,
     Accepted,
     Better,
@@ -15,6 +16,7 @@ from gate.model import (
     Commit,
     Counts,
     DecidedAt,
+    Evidence,
     Failure,
     Family,
     Finding,
@@ -37,6 +39,8 @@ from gate.model import (
     Variance,
     Variances,
     Verdict,
+    outcomes,
+    reasons,
 )  # fmt: skip
 from gate.model.report import Interaction
 from gate.model.warnings.base import Said
@@ -124,14 +128,37 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
         "p_improvement": 0.7,
         "p_improvement_adjusted": 1.0,
         "accepted": None,
-        "reason": "the interval lies within the threshold of 3%",
+        "reason": reasons.Within(threshold=0.03),
+        "where": [],
         "warnings": [],
         "not_worse": verdict in ("unchanged", "improvement"),
         "more_builds": None,
+        "stopped": None,
+        "detectable": None,
+        "identical": None,
         "variance": variances(),
         "memory": None,
     }
-    return Finding(benchmark=benchmark, verdict=verdict, **(fields | changes))
+    fields |= changes
+    rests_on = "decided_at" if verdict in ("regression", "improvement", "accepted") else "ratio"
+    without = fields["ratio"].kind == "withheld" or fields["ratio"].method == "exact"
+    return Finding(benchmark=benchmark, verdict=verdict, **({"shown": None if without else rests_on} | fields))
+
+
+EXCEEDS = reasons.Exceeds(threshold=0.03, confidence=0.9958, comparisons=12, outgrown=None)
+ONE_UNIT = reasons.OneUnit(unit="build", sides=["base", "head"])
+
+
+def wide(
+    exceeds: Literal["above", "below", "both"] = "above", *, beyond: bool = False, hopeless: bool = False
+) -> reasons.TooWide:
+    estimate: Literal["within", "beyond"] = "beyond" if beyond else "within"
+    return reasons.TooWide(threshold=0.03, exceeds=exceeds, estimate=estimate, unit="build", hopeless=hopeless)
+
+
+def told(text: str) -> reasons.Reason:
+    """A reason with a text from elsewhere."""
+    return reasons.AcceptedByLabel(label=text, outgrown=None)
 
 
 def regressed(benchmark: str = "parse-large", **changes: Any) -> Finding:
@@ -140,7 +167,7 @@ def regressed(benchmark: str = "parse-large", **changes: Any) -> Finding:
         "half": 0.02,
         "p": 0.00002,
         "p_adjusted": 0.0012,
-        "reason": "the 99.58% interval +4.9% to +11.7% lies beyond the threshold of 3%",
+        "reason": EXCEEDS,
     }
     return finding(benchmark, "regression", **(fields | changes))
 
@@ -153,7 +180,7 @@ def improved(benchmark: str = "render", **changes: Any) -> Finding:
         "p_adjusted": 1.0,
         "p_improvement": 0.00001,
         "p_improvement_adjusted": 0.0001,
-        "reason": "the 99.58% interval -15.4% to -10.2% lies beyond the threshold of 3% on the good side",
+        "reason": EXCEEDS,
     }
     return finding(benchmark, "improvement", **(fields | changes))
 
@@ -168,7 +195,7 @@ def withheld(benchmark: str = "startup", **changes: Any) -> Finding:
         "p_adjusted": None,
         "p_improvement": None,
         "p_improvement_adjusted": None,
-        "reason": "one build a side leaves open what differs from build to build, so there is no interval",
+        "reason": ONE_UNIT,
         "variance": Variances(
             base=[Variance(level="iteration", s2=1e-8, t2=1e-8, relative=0.008)],
             head=[Variance(level="iteration", s2=1.2e-8, t2=None, relative=None)],
@@ -181,7 +208,7 @@ def unbounded(benchmark: str = "noisy", kind: IntervalKind = "line", **changes: 
     fields: dict[str, Any] = {
         "ratio": interval(1.2, None, kind),
         "decided_at": DecidedAt(confidence=0.95, low=None, high=None, look=1, looks=1),
-        "reason": "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds",
+        "reason": reasons.Unbounded(),
         "estimate": 1.2,
     }
     return finding(benchmark, "inconclusive", **(fields | changes))
@@ -193,7 +220,7 @@ def accepted(benchmark: str = "encode", **changes: Any) -> Finding:
         "estimate": 1.061,
         "half": 0.012,
         "accepted": entry,
-        "reason": "a known regression, accepted up to 8% until 2026-12-31: new checksum, see #123",
+        "reason": reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="new checksum, see #123"),
     }
     return finding(benchmark, "accepted", **(fields | changes))
 
@@ -282,13 +309,16 @@ def policy(**changes: Any) -> PolicyFacts:
     return PolicyFacts(**(fields | changes))
 
 
-def report(verdict: ReportVerdict, summary: str, findings: list[Finding], **changes: Any) -> Report:
+def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> Report:
     fields: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": REPORT_SCHEMA,
+        "summary": summary(verdict, findings, changes.get("failures", [])),
+        "stopped": None,
         "exit_code": {"pass": 0, "regression": 1, "inconclusive": 0, "error": 4}[verdict],
         "run": run_facts(),
         "policy": policy(),
         "family": Family(method="holm", size=len(findings)),
+        "interactions": [],
         "recorded": [],
         "failures": [],
         "overall": [],
@@ -296,7 +326,17 @@ def report(verdict: ReportVerdict, summary: str, findings: list[Finding], **chan
         "new": [],
         "warnings": [],
     }
-    return Report(verdict=verdict, summary=summary, findings=findings, **(fields | changes))
+    return Report(verdict=verdict, findings=findings, **(fields | changes))
+
+
+def summary(verdict: ReportVerdict, findings: list[Finding], failures: list[Failure]) -> outcomes.Summary:
+    """What decide says of such findings."""
+    evidence = Evidence(
+        run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None,
+        builds=[], states=[], warnings=[],
+    )  # fmt: skip
+    confined = {id(f): each.settings for f in findings for each in f.where if isinstance(each, outcomes.OnlyUnder)}
+    return decide_summary(verdict, findings, evidence, confined)
 
 
 def regression() -> Report:
@@ -308,19 +348,18 @@ def regression() -> Report:
         withheld(),
         finding(
             "scan", "inconclusive", estimate=1.021, half=0.029,
-            reason="the interval is too wide to tell a change beyond the threshold of 3% from none",
+            reason=wide(),
             warnings=[Drift(0.031, "s")],
         ),
         finding(
             "walk", "inconclusive", estimate=0.98, half=0.03, not_worse=True,
-            reason="not worse: any slowdown is below the threshold of 3%, whether it improved by more than 3% is open",
+            reason=reasons.NotWorse(threshold=0.03, floor=None, unit="s"),
             warnings=[Drift(0.031, "s")],
         ),
         accepted(),
     ]  # fmt: skip
     return report(
         "regression",
-        "1 of 8 findings regressed: parse-large",
         findings,
         recorded=[
             recorded(),
@@ -346,7 +385,7 @@ def regression() -> Report:
 
 
 def passing() -> Report:
-    return report("pass", "nothing regressed in 3 findings", [finding("lex"), finding("parse"), improved()])
+    return report("pass", [finding("lex"), finding("parse"), improved()])
 
 
 def inconclusive() -> Report:
@@ -354,7 +393,7 @@ def inconclusive() -> Report:
     facts = run_facts(
         rounds=Round(done=1, planned=None), seconds=None, base=None, head=None, host=None, commands=None, chosen=None
     )
-    return report("inconclusive", "4 of 4 findings inconclusive, none regressed", findings, run=facts)
+    return report("inconclusive", findings, run=facts)
 
 
 def only_failures() -> Report:
@@ -368,7 +407,7 @@ def only_failures() -> Report:
     ]  # fmt: skip
     missing = Failure(kind="missing", benchmark="render", side="head")
     failures = [build_failure(), *executions, missing]
-    return report("error", "12 failures, and nothing was measured", [], failures=failures)
+    return report("error", [], failures=failures)
 
 
 def nothing() -> Report:
@@ -377,7 +416,7 @@ def nothing() -> Report:
         seconds=None,
         rounds=Round(done=0, planned=None),
     )  # fmt: skip
-    return report("error", "nothing was measured", [], run=facts, policy=policy(override=[], accept=[]))
+    return report("error", [], run=facts, policy=policy(override=[], accept=[]))
 
 
 def hostile() -> Report:
@@ -387,8 +426,9 @@ def hostile() -> Report:
             metric=name,
             unit=name,
             factors={name: name},
-            reason=f"because {name}",
             warnings=[Said(f"mind {name}")],
+            where=[outcomes.OnlyUnder(settings={name: name})],
+            reason=msgspec.structs.replace(EXCEEDS, outgrown=Accepted(up_to=0.01, until=name, reason=name)),
         )
         for name in HOSTILE
     ]
@@ -407,7 +447,6 @@ def hostile() -> Report:
     )  # fmt: skip
     return report(
         "regression",
-        f"13 of 13 findings regressed: {', '.join(HOSTILE)}",
         findings,
         failures=failures,
         run=facts,
@@ -430,7 +469,7 @@ def many(count: int = 300) -> Report:
         else kinds[i // 10 % 4](f"suite/case-{i:03}", estimate=1.05 + i / 10_000)
         for i in range(count)
     ]
-    return report("regression", f"8 of {count} findings regressed: suite/case-000", findings)
+    return report("regression", findings)
 
 
 def metrics() -> Report:
@@ -440,7 +479,7 @@ def metrics() -> Report:
     few = Counts(session=1, build=4, execution=19, iteration=380)
     better: Better = "higher"
     findings = [
-        regressed("load", **rate, estimate=0.91, reason="the 98% interval -11% to -7% lies beyond the threshold of 3%"),
+        regressed("load", **rate, estimate=0.91),
         improved("serve", **rate, estimate=1.12),
         finding("load", metric="latency", statistic="p99", value=0.0123, base=side(0.0123, counts=few)),
         finding("load", metric="memory", unit="B", value=123_456_789.0, floor=None),
@@ -448,35 +487,30 @@ def metrics() -> Report:
             "encode", metric="instructions", unit="count", floor=None, factors={"size": 10, "kind": "a"},
             base=SideSummary(value=1_000_000.0, low=1e6, high=1e6, counts=COUNTS),
             head=SideSummary(value=1_021_000.0, low=1.021e6, high=1.021e6, counts=COUNTS),
-            ratio=exact, threshold=0.01, reason="an exact count that changed by more than the threshold of 1%",
+            ratio=exact, threshold=0.01, reason=reasons.ExactExceeds(threshold=0.01, outgrown=None),
         ),
         finding(
             "encode", "inconclusive", metric="misses", unit="", factors={"size": 20, "kind": "a"}, floor=None,
             base=side(0.0, None), head=side(3.0, None), ratio=interval(None, None, "withheld"),
-            reason="base is 0: there is no ratio, and only an absolute floor could tell",
+            reason=reasons.ZeroBase(floor=None, unit=""),
         ),
         finding("serve", metric="score", unit="", better=better, value=0.9312),
     ]  # fmt: skip
-    return report("regression", "2 of 7 findings regressed: load, encode", findings)
+    return report("regression", findings)
 
 
 def early() -> Report:
     """Stopped at the second look, with remembered variance, and a tail that is decided beside the mean."""
     at_look = DecidedAt(confidence=0.9994, low=1.034, high=1.081, look=2, looks=4)
     memory = MemoryUse(
-        used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123, present=0.0098,
+        kind="moderated", used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123, present=0.0098,
         without=interval(1.057, 0.031, method="fieller-paired"),
-        note="moderated by remembered variance: 1.23% (14.2 degrees, 3 sessions, 2026-09-01 to 2026-11-02), now 0.98%",
     )  # fmt: skip
-    unused = msgspec.structs.replace(
-        memory, used=False, present=0.061,
-        note="noisier than calibrated: 6.1% now, 1.23% remembered (3 sessions, 2026-09-01 to 2026-11-02); "
-        "the memory is not used",
-    )  # fmt: skip
+    unused = msgspec.structs.replace(memory, kind="noisier", used=False, present=0.061)
     tail = finding(
         "request", "inconclusive", metric="latency", statistic="p99", value=0.0123, estimate=1.021, half=0.06,
         decided_at=DecidedAt(confidence=0.9994, low=0.91, high=1.14, look=4, looks=4), memory=unused,
-        reason="the interval is too wide to tell a change beyond the threshold of 3% from none; more builds narrow it",
+        reason=wide("both"),
         warnings=[NoisierThanRemembered()],
     )  # fmt: skip
     mean = finding("request", metric="latency", value=0.0041, decided_at=at_look)
@@ -486,7 +520,6 @@ def early() -> Report:
     )  # fmt: skip
     return report(
         "regression",
-        "1 of 3 findings regressed: parse-large",
         [slow, mean, tail],
         run=run_facts(
             rounds=Round(done=12, planned=12),
@@ -516,29 +549,28 @@ def only_inconclusive() -> Report:
     """Nothing is clear: too few builds, too wide an interval, and one that only the number of findings holds back."""
     few = Counts(session=1, build=3, execution=15, iteration=150)
     counts = {"base": side(0.1015, counts=few), "head": side(0.1063, counts=few)}
-    wide = "the interval is too wide to tell a change beyond the threshold of 3% from none; more builds narrow it"
     findings = [
-        finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide, more_builds=4, **counts),
-        finding("scan", "inconclusive", estimate=1.012, half=0.024, reason=wide, more_builds=1, **counts),
-        finding("spread", "inconclusive", estimate=0.99, half=0.31, reason=wide, **counts),
+        finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide(beyond=True), more_builds=4, **counts),
+        finding("scan", "inconclusive", estimate=1.012, half=0.024, reason=wide(), more_builds=1, **counts),
+        finding("spread", "inconclusive", estimate=0.99, half=0.31, reason=wide("both", hopeless=True), **counts),
         finding(
             "clear", "inconclusive", estimate=1.21, half=0.02, more_builds=2, **counts,
-            reason="the change looks real, but a verdict needs 5 builds a side, this has 3",
+            reason=reasons.FewBuilds(needs=5, has=3),
         ),
         finding(
             "among", "inconclusive", estimate=1.051, half=0.018, more_builds=3, **counts,
-            reason="beyond the threshold of 3% on its own, not at the 98.75% that the number of findings asks for",
+            reason=reasons.Uncorrected(threshold=0.03, confidence=0.9875, comparisons=6),
         ),
-        finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide, more_builds=97, **counts),
+        finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide("both", beyond=True), more_builds=97, **counts),
     ]  # fmt: skip
     plan = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "metrics": ["time"]}
     facts = run_facts(rounds=Round(done=3, planned=3), settings={"plan": plan})
-    return report("inconclusive", "6 of 6 findings inconclusive, none regressed", findings, run=facts)
+    return report("inconclusive", findings, run=facts)
 
 
 def one_build() -> Report:
     facts = run_facts(rounds=Round(done=1, planned=1))
-    return report("inconclusive", "1 of 1 finding inconclusive, none regressed", [withheld()], run=facts)
+    return report("inconclusive", [withheld()], run=facts)
 
 
 def quantiles() -> Report:
@@ -553,17 +585,17 @@ def quantiles() -> Report:
     findings = [
         regressed(
             "GET /items", **tail, ratio=at(1.192, 0.051, 0.9976), decided_at=decided_at, factors={"load": 100},
-            reason="the 99.96% interval +11.0% to +28.0% lies beyond the threshold of 3%",
+            reason=msgspec.structs.replace(EXCEEDS, confidence=0.9996, comparisons=5),
         ),
         finding("GET /items", **mean, ratio=at(1.004, 0.012, 0.9881), factors={"load": 100}),
         finding("GET /items", **tail, ratio=at(1.011, 0.014, 0.95), factors={"load": 10}),
         finding("GET /items", **mean, ratio=at(1.001, 0.009, 0.95), factors={"load": 10}),
         finding(
             "PUT /items", "inconclusive", **tail, ratio=interval(1.03, None, "withheld"), factors={"load": 10},
-            reason="p99 needs 400 values per build, has 250: 150 are missing",
+            reason=reasons.FewValues(statistic="p99", needs=400, has=250),
         ),
     ]  # fmt: skip
-    return report("regression", "1 of 5 findings regressed: GET /items latency", findings)
+    return report("regression", findings)
 
 
 def interaction(benchmark: str = "request", **changes: Any) -> Interaction:
@@ -582,7 +614,7 @@ def interaction(benchmark: str = "request", **changes: Any) -> Interaction:
         "p_adjusted": 0.0009,
         "verdict": "worse",
         "only": True,
-        "sentence": "head is 12.0% slower only under load=busy",
+        "outcome": outcomes.ChangedOnlyUnder(settings={"load": "busy"}, span=outcomes.Span(least=1.12, most=1.12)),
     }
     return Interaction(benchmark=benchmark, **(fields | changes))
 
@@ -591,7 +623,7 @@ def factors() -> Report:
     """Findings at settings of factors, what depends on them, and a build and a failure that have settings."""
     busy, idle = {"load": "busy"}, {"load": "idle"}
     findings = [
-        regressed("request", estimate=1.12, factors=busy, reason=f"{regressed().reason}; only under load=busy"),
+        regressed("request", estimate=1.12, factors=busy, where=[outcomes.OnlyUnder(settings=busy)]),
         finding("request", factors=idle),
         finding("parse", factors=busy),
         finding("parse", factors=idle),
@@ -601,25 +633,25 @@ def factors() -> Report:
         "setting": HOSTILE[1],
         "against": [HOSTILE[2], HOSTILE[3], 1, 2.5, "e", "f"],
     }
-    same = "the change does not depend on load: between load=idle and load=busy any difference is below the threshold"
     interactions = [
         interaction("parse", estimate=1.001, half=0.008, p=0.8, p_adjusted=1.0, verdict="same", only=False,
-                    sentence=f"{same} of 3%"),
+                    outcome=outcomes.Same(over=[])),
         interaction(),
         interaction(
             **hostile, factor=HOSTILE[4], metric="latency", statistic="p99", estimate=0.9, verdict="better", only=False,
-            sentence=f"{HOSTILE[0]} is better under {HOSTILE[1]}",
+            outcome=outcomes.Differs(
+                worse="others", worse_ratio=1.01, better_ratio=0.9, over=[HOSTILE[5]], both_regress=False, matters=True
+            ),
         ),
         interaction("tiny", estimate=None, half=None, p=None, p_adjusted=None, verdict="inconclusive", only=False,
-                    sentence="whether the change depends on load is not known: at load=idle there is no spread: timer "
-                    "too coarse?"),
+                    outcome=outcomes.NotKnown(at=idle, why=reasons.NoSpread())),
     ]  # fmt: skip
     failure = Failure(
         kind="execution", benchmark="encode", side="head", build=2, execution=1, factors=busy, status="exit 1"
     )
     builds = [Build(side=side, build=0, factors={"opt": opt}) for opt in ("O2", "O3") for side in SIDES]
     return report(
-        "regression", "1 of 4 findings regressed: request time only under load=busy", findings,
+        "regression", findings,
         interactions=interactions, family=Family(method="holm", size=8), failures=[failure],
         run=msgspec.structs.replace(run_facts(), builds=builds),
     )  # fmt: skip

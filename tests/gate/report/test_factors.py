@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.model import Build, Failure, MemoryFacts
+from gate.model import Build, Failure, MemoryFacts, outcomes
 from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.page import html
 from gate.report.page.builds import builds_of
 from gate.report.text import terminal
-from gate.words import failures, interactions, numbers
+from gate.words import failures, interactions, reports
+from gate.words import interactions as words
 from gate.words.arrangement import grouped
 from tests.gate.report import examples
 
@@ -23,7 +24,7 @@ def test_without_interactions_no_format_speaks_of_them(name: str) -> None:
     report = examples.ALL[name]()
     for render in (terminal.render, comment.render, summary.render, html.render):
         assert "y factor" not in render(report)
-    assert "interaction" not in numbers.error_level(report)
+    assert "interaction" not in reports.error_level(report)
 
 
 def test_what_is_shown_stands_first_and_the_largest_of_it() -> None:
@@ -42,7 +43,9 @@ def test_of_several_settings_one_line_says_it() -> None:
 
 
 def test_factors_that_act_together_have_one_line() -> None:
-    both: dict[str, Any] = {"sentence": "head is 30.0% slower only under load=busy, n=2", "only": False}
+    both: dict[str, Any] = {
+        "outcome": outcomes.ChangedOnlyUnder(settings={"load": "busy", "n": 2}, span=None), "only": False,
+    }  # fmt: skip
     found = [examples.interaction(**both, estimate=1.1), examples.interaction(**both, factor="n", estimate=1.2)]
     report = msgspec.structs.replace(examples.factors(), interactions=found)
     assert interactions.proven(report) == [found[1]]
@@ -59,7 +62,7 @@ def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     for render in (terminal.render, comment.render, summary.render, html.render, junit.render):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
-    assert interactions.setting(one) == 'n="1" against 1, one'
+    assert words.setting(one) == 'n="1" against 1, one'
 
 
 def test_the_text_counts_what_it_does_not_list() -> None:
@@ -98,13 +101,13 @@ def test_junit_has_findings_only() -> None:
 
 
 def test_the_error_is_shared_over_both() -> None:
-    assert "shared over 8 findings and interactions" in numbers.error_level(examples.factors())
+    assert "shared over 8 findings and interactions" in reports.error_level(examples.factors())
 
 
 def test_memory_counts_findings_only() -> None:
     memory = MemoryFacts(findings=3, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
     facts = msgspec.structs.replace(examples.run_facts(), memory=memory)
-    assert "used for 3 of 4 findings" in numbers.memory(msgspec.structs.replace(examples.factors(), run=facts))
+    assert "used for 3 of 4 findings" in reports.memory(msgspec.structs.replace(examples.factors(), run=facts))
 
 
 def test_a_failure_names_its_settings() -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from gate.model import SCHEMA
 from gate.report import json
 from gate.report.json import ReportError
 from tests.gate.report import examples
@@ -20,7 +19,7 @@ def test_keys_are_those_of_the_contract() -> None:
     text = json.render(examples.regression())
     tables = plain.loads(text)
     assert list(tables) == [
-        "schema", "verdict", "exit_code", "summary", "run", "policy", "family", "findings", "interactions", "recorded",
+        "schema", "verdict", "exit_code", "summary", "stopped", "run", "policy", "family", "findings", "interactions", "recorded",
         "failures", "overall", "curves", "new", "warnings",
     ]  # fmt: skip
     assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
@@ -28,10 +27,23 @@ def test_keys_are_those_of_the_contract() -> None:
     assert "type" not in plain.loads(json.render(examples.only_failures()))["failures"][0]
 
 
-def test_a_report_of_an_earlier_version_has_no_interactions() -> None:
-    tables = plain.loads(json.render(examples.regression()))
-    del tables["interactions"]
-    assert json.read(plain.dumps(tables)) == examples.regression()
+def test_what_has_a_sentence_has_it_as_its_text() -> None:
+    tables = plain.loads(json.render(examples.factors()))
+    (found, *_), (_, one, *_) = tables["findings"], tables["interactions"]
+    assert tables["summary"]["kind"] == "regressed"
+    assert tables["summary"]["text"] == "1 of 4 findings regressed: request time only under load=busy"
+    assert (found["reason"]["kind"], found["reason"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
+    assert found["reason"]["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
+    assert found["where"] == [{"kind": "only-under", "settings": {"load": "busy"}, "text": "only under load=busy"}]
+    assert one["outcome"]["kind"] == "changed-only-under"
+    assert one["text"] == "head is 12.0% slower only under load=busy"
+    memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
+    assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
+
+
+def test_a_text_is_not_read() -> None:
+    changed = json.render(examples.factors()).replace('"text": "', '"text": "not ')
+    assert json.read(changed) == examples.factors()
 
 
 def refuse(token: str) -> Any:
@@ -44,7 +56,7 @@ def test_what_is_no_number_is_null(bad: float) -> None:
         base=examples.side(bad), head=examples.side(1.0), ratio=examples.interval(bad), p=bad, floor=bad,
         factors={"size": bad},
     )  # fmt: skip
-    report = examples.report("pass", "?", [found], run=examples.run_facts(host={"load": [bad]}, seconds=bad))
+    report = examples.report("pass", [found], run=examples.run_facts(host={"load": [bad]}, seconds=bad))
     tables = plain.loads(json.render(report), parse_constant=refuse)
     assert tables["findings"][0]["p"] is None
     assert tables["findings"][0]["ratio"]["low"] is None
@@ -55,7 +67,7 @@ def test_what_is_no_number_is_null(bad: float) -> None:
 
 
 def test_a_name_that_is_not_utf8_is_written() -> None:
-    report = examples.report("pass", "?", [], new=["caf\udce9"])
+    report = examples.report("pass", [], new=["caf\udce9"])
     assert json.read(json.render(report)).new == ["caf\\udce9"]
 
 
@@ -75,9 +87,10 @@ def test_unknown_keys_are_ignored() -> None:
         ('{"name": "package"}', "not a report of perfgate"),
         ('{"schema": "x", "verdict": "pass", "findings": []}', "its schema is 'x'"),
         ('{"schema": true, "verdict": "pass", "findings": []}', "its schema is True"),
-        (f'{{"schema": {SCHEMA + 1}, "verdict": "pass", "findings": []}}', "newer than this perfgate reads"),
-        ('{"schema": 1, "verdict": "maybe", "findings": []}', "Invalid enum value 'maybe'"),
-        ('{"schema": 1, "verdict": "pass", "findings": [1]}', "not a report of perfgate"),
+        ('{"schema": 1, "verdict": "pass", "findings": []}', "its schema is 1, and this perfgate reads schema 2"),
+        ('{"schema": 3, "verdict": "pass", "findings": []}', "its schema is 3, and this perfgate reads schema 2"),
+        ('{"schema": 2, "verdict": "maybe", "findings": []}', "Invalid enum value 'maybe'"),
+        ('{"schema": 2, "verdict": "pass", "findings": [1]}', "not a report of perfgate"),
     ],
 )
 def test_another_file_is_refused_in_one_line(text: str, message: str) -> None:

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from gate.stats.family import bh, holm, unshared
+from tests.support.seeds import seeds
 
 
 def test_holms_worked_example() -> None:
@@ -15,7 +16,7 @@ def test_holms_worked_example() -> None:
     assert [t.alpha for t in found] == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", seeds(50))
 def test_holm_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))
@@ -63,7 +64,7 @@ def test_benjamini_and_hochbergs_own_example() -> None:
     assert [t.p_adjusted for t in found] == pytest.approx(list(stats.false_discovery_control(p)))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_bh_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.levels import summarize
+from gate.stats.levels import summarize, variances_of_all
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
+from tests.support.seeds import seeds
 
 
 def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
@@ -46,7 +47,7 @@ def literal(nested: Nested) -> list[tuple[float, float]]:
     return [(s1, s1), (s2, t2), (s3, s3 - mean(error_of_build))]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
     rng = np.random.default_rng(seed)
     nested = [
@@ -104,3 +105,13 @@ def test_a_single_value() -> None:
 
 def test_the_gap_is_the_smallest_step_between_values() -> None:
     assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).tops.gap == 0.5
+
+
+def test_samples_of_equal_shape_in_one_array_are_reduced_as_one_by_one() -> None:
+    rng = np.random.default_rng(11)
+    shapes = [[[4, 4], [4, 4]], [[4, 1], [2], [1, 1, 1]], [[1], [1]], [[3]]]
+    samples = [sample([[rng.normal(10, 1, n).tolist() for n in build] for build in shapes[k % 4]]) for k in range(40)]
+    sessions = [k % 3 == 0 for k in range(40)]
+    one_by_one = [summarize(each, sessions=own).variances for each, own in zip(samples, sessions, strict=True)]
+    assert variances_of_all(samples, sessions) == one_by_one
+    assert variances_of_all([], []) == []

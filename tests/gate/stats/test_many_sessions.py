@@ -8,6 +8,7 @@ from gate.model import Sample
 from gate.stats.estimate import Reduced, ratio_of, reduce
 from gate.stats.ratio import Limits
 from gate.stats.select import of_shared_sessions
+from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
 TRUTH = 1.05
@@ -41,9 +42,8 @@ def width(found: Limits) -> float:
     return (found.high or np.inf) - (found.low or -np.inf)
 
 
-@pytest.mark.parametrize("sessions", [2, 3, 4, 5])
-@pytest.mark.parametrize("speeds", [0.0, np.log(2)])
-@pytest.mark.parametrize("change", [0.0, 0.03])
+@pytest.mark.parametrize("sessions", some([2, 3, 4, 5], 2))
+@pytest.mark.parametrize(("speeds", "change"), some([(np.log(2), 0.03), (0.0, 0.03), (np.log(2), 0.0), (0.0, 0.0)], 1))
 def test_the_interval_over_sessions_covers(sessions: int, speeds: float, change: float) -> None:
     rng = np.random.default_rng(sessions)
     trials = 1000
@@ -96,8 +96,7 @@ def quantile(rng: np.random.Generator, sessions: int, change: float = 0.0, ratio
     return reduce(base, head, 0.5, exact=False)
 
 
-@pytest.mark.parametrize("sessions", [2, 4])
-@pytest.mark.parametrize("change", [0.0, 0.03])
+@pytest.mark.parametrize(("sessions", "change"), some([(2, 0.03), (4, 0.03), (2, 0.0), (4, 0.0)], 1))
 def test_a_quantile_over_sessions_covers_and_its_difference_leaves_the_hosts_out(sessions: int, change: float) -> None:
     rng = np.random.default_rng(sessions)
     trials, inside, wide = 400, 0, []

@@ -10,6 +10,7 @@ from gate.model import QuantileEffect, Sample
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.regression import quantile_regression
+from tests.support.seeds import seeds, some
 
 Array = npt.NDArray[np.float64]
 Nested = Sequence[Sequence[Sequence[float]]]
@@ -138,7 +139,7 @@ def literally_cut(builds: Nested, smallest: int) -> list[list[list[float]]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
     rng = np.random.default_rng(seed)
 
@@ -300,7 +301,7 @@ def band_covers(base: Sample, head: Sample) -> list[bool]:
     return [e.low is not None and e.high is not None and e.low <= 1 <= e.high for e in effects]
 
 
-@pytest.mark.parametrize("builds", [3, 5])
+@pytest.mark.parametrize("builds", some([3, 5], 1))
 @pytest.mark.parametrize(("covers", "promise"), [(gate_covers, 0.945), (band_covers, 0.93)])
 def test_coverage_at_no_change(covers: Callable[[Sample, Sample], list[bool]], promise: float, builds: int) -> None:
     rng = np.random.default_rng(builds)

@@ -7,6 +7,7 @@ from scipy import stats
 from gate.stats.levels import Tops, summarize
 from gate.stats.ratio import LogPair, MeanPair, paired, side_limits, t_quantile, unpaired
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD, sample
+from tests.support.seeds import seeds
 
 OLD, NEW = summarize(sample(TABLE_V_OLD)).tops, summarize(sample(TABLE_V_NEW)).tops
 
@@ -46,7 +47,7 @@ def holds(pair: MeanPair, theta: float, alpha: float) -> bool:
     return bool((pair.y - theta * pair.x) ** 2 <= t**2 * variance)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_set_and_its_p_against_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
     v_xx, v_yy = rng.exponential(1, 2)

@@ -10,6 +10,7 @@ from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[
 from gate.stats import check_function
 from gate.stats.check_function import Problem, Solution
 from gate.stats.regression import clustered_covariance, quantile_regression
+from tests.support.seeds import seeds
 
 Array = npt.NDArray[np.float64]
 
@@ -100,7 +101,7 @@ def indicators(rng: np.random.Generator, n: int, p: int) -> tuple[Array, Array]:
     return np.round(rng.lognormal(size=n), 2), design
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 @pytest.mark.parametrize(
     "draw",
     [

@@ -385,6 +385,7 @@ class Listener(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 64  # of a loaded machine's tests that ask twenty times at once
 
     def __init__(self, handler: type[Handler], port: int, fake: FakeGitHub) -> None:
         self.fake = fake

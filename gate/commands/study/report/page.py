@@ -22,8 +22,9 @@ from gate.report.templates import render_template
 from gate.units import format_confidence, format_share
 from gate.words import failures
 from gate.words.arrangement import Fact
-from gate.words.numbers import capitalized, commit, plural
+from gate.words.numbers import plural
 from gate.words.plain import last_lines, visible
+from gate.words.reports import capitalized, commit
 
 _ONE_WAYS = 24
 """Most one-way tables that a page holds of a response; all are in the CSV tables."""

@@ -10,8 +10,9 @@ from gate.units import format_confidence, format_share
 from gate.words.effects import percentile, settings_text
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.numbers import capitalized, format_p
+from gate.words.numbers import format_p
 from gate.words.plain import clip, visible, wrap
+from gate.words.reports import capitalized
 
 _BOLD, _DIM, _YELLOW, _RED = "1", "2", "33", "31"
 _ROWS = 16

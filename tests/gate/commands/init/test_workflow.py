@@ -79,6 +79,7 @@ def test_at_the_root_a_template_is_written_as_it_is(repository: Path, kind: str)
     assert written(repository) == originals
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("where", [".", "crates/a 'b' \u00e9"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_linters_agree(repository: Path, kind: str, where: str) -> None:
@@ -268,7 +269,7 @@ def test_init_tells_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("action", ["perfgate", "a/b", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
 def test_no_action(repository: Path, action: str) -> None:
-    with pytest.raises(UserError, match="--action .*: write OWNER/REPO@REF"):
+    with pytest.raises(UserError, match=r"--action .*: write OWNER/REPO@REF"):
         write(repository, "pull-request", action)
     assert not (repository / ".github").exists()
 

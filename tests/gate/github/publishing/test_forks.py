@@ -18,6 +18,7 @@ from gate.github.event import Event, SourceRun
 from gate.github.problems import Problem
 from gate.github.publishing.forks import Foreign, MovedOnError, decide_foreign
 from gate.model import Run, UserError
+from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
 from gate.model.warnings.measured import ForeignValues
 from gate.report.links import Links
@@ -295,7 +296,7 @@ def test_the_label_accepts(github: FakeGitHub, tmp_path: Path) -> None:
     github.pulls[12].labels.append("Perf-Accepted")
     report = decided(github, tmp_path, packed(lines(slower=1.2))).decided.report
     assert report.verdict == "pass" and report.findings[0].accepted is not None
-    assert "the label perf-accepted of #12" in report.findings[0].reason
+    assert report.findings[0].reason == AcceptedByLabel(label="the label perf-accepted of #12", outgrown=None)
 
 
 def test_parts_are_merged_and_one_that_is_lacking_is_an_error(github: FakeGitHub, tmp_path: Path) -> None:

@@ -75,4 +75,4 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
 
 def test_what_has_no_ratio_has_no_entry() -> None:
     from_zero = examples.regressed(ratio=examples.interval(None, None, "withheld"))
-    assert TITLE not in comment.render(examples.report("regression", "", [from_zero]))
+    assert TITLE not in comment.render(examples.report("regression", [from_zero]))

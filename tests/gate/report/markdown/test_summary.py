@@ -20,7 +20,7 @@ def test_all_findings_are_there_and_few_at_first_sight() -> None:
 
 
 def test_500_unchanged_are_a_few_lines_at_first_sight() -> None:
-    report = examples.report("pass", "nothing regressed", [examples.finding(f"case-{i}") for i in range(500)])
+    report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(500)])
     sight = re.sub(r"<details>.*?</details>", "", summary.render(report), flags=re.DOTALL)
     assert gfm.read(sight).rows == []
     assert "500 unchanged" in sight
@@ -29,17 +29,17 @@ def test_500_unchanged_are_a_few_lines_at_first_sight() -> None:
 def test_it_has_what_a_comment_has_no_room_for() -> None:
     host = {"cpu": "Example CPU @ 2.10GHz", "memory": 25_276_510_208, "turbo": None}
     found = [examples.regressed(f"case-{i}") for i in range(40)]
-    text = summary.render(examples.report("regression", "", found, run=examples.run_facts(host=host)))
+    text = summary.render(examples.report("regression", found, run=examples.run_facts(host=host)))
     assert "- cpu: Example CPU &#64;<!-- --> 2.10GHz" in text
     assert "- memory: 23.54 GiB" in text
-    assert "<summary>In words, with reasons and warnings: 40 findings</summary>" in text
+    assert "<summary>In words, with warnings: 40 findings</summary>" in text
     assert "unknown type name" in summary.render(examples.only_failures())
 
 
 def test_every_warning_is_there_those_that_matter_first() -> None:
     later = NothingRemembered("fieller")
     others = [Said(f"case {i}: fewer") for i in range(20)]
-    text = summary.render(examples.report("pass", "", [examples.finding()], warnings=[later, *others, Rebooted()]))
+    text = summary.render(examples.report("pass", [examples.finding()], warnings=[later, *others, Rebooted()]))
     items = [line for line in text.splitlines() if line.startswith("- ")]
     assert items[:2] == ["- host: the machine was rebooted meanwhile", "- case 0: fewer"]
     assert {f"- {each.text}" for each in others} <= set(items)

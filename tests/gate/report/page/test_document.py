@@ -47,7 +47,7 @@ def curve(benchmark: str) -> QuantileCurve:
 
 
 def report(findings: list[Finding], **changes: Any) -> Report:
-    return examples.report("regression", "some regressed", findings, **changes)
+    return examples.report("regression", findings, **changes)
 
 
 def test_each_finding_gets_the_pictures_of_its_own_values() -> None:

@@ -101,17 +101,17 @@ def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
     same = msgspec.structs.replace(
         finding, decided_at=msgspec.structs.replace(finding.decided_at, confidence=finding.ratio.confidence)
     )
-    report = examples.report("pass", "fine", [early, same])
+    report = examples.report("pass", [early, same])
     rows = page_of(report, Material()).rows
     said = {row.confidence for row in rows}
     (text,) = said - {""}
-    assert "at look 2 it is 99.76%" in text
-    assert "(a repeated confidence interval). The interval that decided has 99.99%" in text
+    assert text.endswith("(a repeated confidence interval).")
     assert len(said) == 2
-    # of different confidence, each says its own in the table
     source = html.render(report)
-    assert "at 99.76%" in source
-    assert "at 95%" in source
+    assert source.count("Intervals have 95% to 99.76% confidence.") == 1
+    # of different confidence, each says its own in its details
+    assert "<dt>confidence</dt><dd>99.76% confidence, over 5 builds a side, look 2 of 4" in source
+    assert "<dt>confidence</dt><dd>95% confidence, over 5 builds a side</dd>" in source
 
 
 def test_a_failure_begins_with_the_name_as_it_is() -> None:

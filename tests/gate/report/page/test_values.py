@@ -116,7 +116,7 @@ def fields(base: Any, head: Any, look: int, looks: int) -> dict[str, Any]:
 def test_only_drawn_cases_have_the_table() -> None:
     names = [f"case-{k:02}" for k in range(22)]
     spread = sample([1.0, 1.1], [1.2, 1.3])
-    report = examples.report("regression", "some", [examples.regressed(name) for name in names])
+    report = examples.report("regression", [examples.regressed(name) for name in names])
     rows = page_of(report, Material(cases=[case(spread, spread, benchmark=name) for name in names])).rows
     assert [row.by_build is not None for row in rows] == [True] * 20 + [False] * 2
 
@@ -124,7 +124,7 @@ def test_only_drawn_cases_have_the_table() -> None:
 @pytest.mark.parametrize("name", examples.HOSTILE)
 def test_a_hostile_unit_is_text(name: str) -> None:
     spread = sample([1.0, 1.1], [1.2, 1.3])
-    report = examples.report("regression", "some", [examples.regressed(unit=name)])
+    report = examples.report("regression", [examples.regressed(unit=name)])
     source = html.render(report, Material(cases=[case(spread, spread, unit=name)]))
     assert source.count("<script") == 2
     assert "Values by build as numbers" in source

@@ -10,6 +10,7 @@ from scipy import stats
 from gate.model import Sample
 from gate.model.warnings.estimates import Autocorrelation, Drift, OrderEffect, RatioBySession, SessionsDiffer, Trend
 from gate.stats.diagnostics import lag_one, warnings
+from tests.support.seeds import seeds
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[Sample, Sample]
@@ -103,7 +104,7 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
 # --- each test against its textbook form, where a change is on the brink of being seen
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     base, head = quiet(rng, 4, 3, 7), quiet(rng, 6, 3, 7)
@@ -124,7 +125,7 @@ def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     assert all(w.warming for w in found)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
     rng = np.random.default_rng([5, seed])
     builds = (3, 5, 4)
@@ -147,7 +148,7 @@ def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
     assert [w.deviation for w in found] == pytest.approx([size for _, size in expected])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     rng = np.random.default_rng([1, seed])
     base, head = quiet(rng, 8, 2, 3), 3 * quiet(rng, 8, 2, 3)
@@ -159,7 +160,7 @@ def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     assert found == ([pytest.approx(fit.slope * 7)] if fit.pvalue < 0.01 else [])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
     rng = np.random.default_rng([2, seed])
     base, head = pair(rng, quiet(rng, 6, 5, 4), 1.1 * quiet(rng, 6, 5, 4), second=0.012)
@@ -176,7 +177,7 @@ def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
     assert found == ([pytest.approx(cost)] if p < 0.01 else [])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_with_one_execution_a_round_the_interaction_compares_rounds(seed: int) -> None:
     rng = np.random.default_rng([3, seed])
     base, head = pair(rng, quiet(rng, 9, 1, 4), quiet(rng, 9, 1, 4), second=0.025)
@@ -196,7 +197,7 @@ def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Arra
     return values
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng([4, seed])
     base, head = (50 + ar1(rng, (4, 3, 12), 0.4) for _ in range(2))

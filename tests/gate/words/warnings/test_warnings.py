@@ -556,7 +556,6 @@ def shape(report: Report) -> list[object]:
 def every_warning() -> Report:
     return examples.report(
         "pass",
-        "nothing regressed",
         [examples.finding("lex", warnings=[kind[0][0] for kind in EXAMPLES.values()])],
         warnings=[kind[0][0] for kind in EXAMPLES.values()],
     )
@@ -572,7 +571,7 @@ def test_order_and_place_do_not_depend_on_words(request: pytest.FixtureRequest) 
 def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("nonsense")
     pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
-    report = examples.report("pass", "nothing regressed", [examples.finding("lex", warnings=pair)])
+    report = examples.report("pass", [examples.finding("lex", warnings=pair)])
     short, every = (plain_text.render(report, every=each) for each in (False, True))
     assert [text(each) in every for each in pair] == [True, True]
     assert [text(each) in short for each in pair] == [False, True]

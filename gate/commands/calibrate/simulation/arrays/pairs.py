@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_FOR_FACTOR
+from gate.stats.special import fdtrc, fdtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, stdtr
 
 from gate.commands.calibrate.simulation.arrays.pairs import Interval, Moments, moments, unmoderated
+from gate.stats.special import ndtr, stdtr
 
 if TYPE_CHECKING:
     from gate.commands.calibrate.simulation.arrays.pairs import Array, Mask

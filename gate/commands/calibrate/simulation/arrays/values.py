@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
 
 from gate.commands.calibrate.simulation.arrays import rivals
 from gate.commands.calibrate.simulation.arrays.components import Components, Shape
 from gate.commands.calibrate.simulation.arrays.draws import values
 from gate.commands.calibrate.simulation.arrays.pairs import moments
 from gate.commands.calibrate.simulation.arrays.studies import Counts
+from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
     from gate.commands.calibrate.simulation.arrays.pairs import Array

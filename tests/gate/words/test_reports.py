@@ -1,62 +1,15 @@
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.decide import importance
 from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
-from gate.words import failures, findings, numbers
+from gate.words import failures, numbers, reports
 from gate.words.plain import more_are
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
-
-
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (
-            examples.finding(estimate=1.051, half=0.019),
-            "head is 5.1% slower (3.2% to 7.0%, 95% interval over 5 builds)",
-        ),
-        (examples.finding(estimate=0.9, half=0.02), "head is 10.0% faster (8.0% to 12.0%, 95% interval over 5 builds)"),
-        (
-            examples.finding(estimate=1.01, half=0.02),
-            "head is 1.0% slower (1.0% faster to 3.0% slower, 95% interval over 5 builds)",
-        ),
-        (
-            examples.finding(estimate=1.0, half=0.0),
-            "head is the same as base (0.0% to 0.0%, 95% interval over 5 builds)",
-        ),
-        (
-            examples.finding(estimate=1.1, half=0.02, statistic="p99"),
-            "head's p99 time is 10.0% slower (8.0% to 12.0%, 95% interval over 5 builds)",
-        ),
-        (
-            examples.finding(estimate=1.1, half=0.02, metric="memory", unit="B"),
-            "head is 10.0% higher in memory (8.0% to 12.0%, 95% interval over 5 builds)",
-        ),
-        (
-            examples.finding(estimate=0.9, half=0.02, metric="rate", unit="1/s", better="higher"),
-            "head is 10.0% lower in rate (8.0% to 12.0%, 95% interval over 5 builds; higher is better)",
-        ),
-        (
-            examples.finding(estimate=1.1, half=0.02, base=examples.side(1.0, counts=SESSIONS)),
-            "head is 10.0% slower (8.0% to 12.0%, 95% interval over 3 and 1 sessions)",
-        ),
-        (examples.withheld(), "head is 4.9% slower (no interval: one build a side)"),
-        (examples.unbounded(), "head is 20.0% slower (the 95% interval over 5 builds has no ends)"),
-        (
-            examples.finding(ratio=examples.interval(None, None, "withheld")),
-            "head cannot be put in relation to base (no interval, over 5 builds)",
-        ),
-        (
-            examples.finding(ratio=examples.interval(1.02, 0.0, method="exact"), unit="count", metric="instructions"),
-            "head is 2.0% higher in instructions (compared as exact numbers)",
-        ),
-    ],
-)
-def test_a_sentence_for_a_newcomer(found: Finding, expected: str) -> None:
-    assert findings.sentence(found) == expected
 
 
 @pytest.mark.parametrize(
@@ -94,54 +47,65 @@ def test_p_values(p: float | None, expected: str) -> None:
     ],
 )
 def test_a_commit(side: Commit | None, expected: str) -> None:
-    assert numbers.commit(side) == expected
+    assert reports.commit(side) == expected
 
 
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
-    assert numbers.measured(examples.only_inconclusive()).startswith(
+    assert reports.measured(examples.only_inconclusive()).startswith(
         "3 of 3 rounds (the plan has 12, the budget no more than 3), 3 builds"
     )
     plan = {"plan": {"builds": {"min": 4, "max": 12}}}
     looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "the plan has 12" in numbers.measured(examples.report("pass", "", [], run=looks))
+    assert "the plan has 12" in reports.measured(examples.report("pass", [], run=looks))
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
-    assert "the plan has" not in numbers.measured(examples.report("pass", "", [], run=whole))
+    assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
 
 
 def test_what_was_measured() -> None:
-    assert numbers.measured(examples.passing()) == (
+    assert reports.measured(examples.passing()) == (
         "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 23 s"
     )
     facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
-    uneven = examples.report("pass", "", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
-    assert numbers.measured(uneven) == (
+    uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
+    assert reports.measured(uneven) == (
         "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 executions, 250 to 300 iterations a side"
     )
 
 
 def test_the_error_level_of_the_report() -> None:
     report = examples.passing()
-    assert numbers.error_level(report).startswith("5% for the whole report, 2.5% of it for a false regression, shared")
-    alone = examples.report("pass", "", report.findings, family=Family(method="none", size=3))
-    assert numbers.error_level(alone) == "5% for each of 3 findings, 2.5% of it for a false regression (family: none)"
+    assert reports.error_level(report).startswith("5% for the whole report, 2.5% of it for a false regression, shared")
+    alone = examples.report("pass", report.findings, family=Family(method="none", size=3))
+    assert reports.error_level(alone) == "5% for each of 3 findings, 2.5% of it for a false regression (family: none)"
 
 
 @pytest.mark.parametrize(
-    ("summary", "expected"),
+    ("report", "expected"),
     [
-        ("nothing regressed", "Pass: nothing regressed"),
-        ("pass: nothing regressed", "Pass: nothing regressed"),
-        ("", "Pass"),
-        ("a\nb", "Pass: a\\nb"),
+        (examples.passing(), "Pass: nothing regressed in 3 findings"),
+        (examples.one_build(), "Inconclusive: 1 of 1 finding inconclusive, none regressed"),
+        (examples.nothing(), "Error: nothing was measured"),
+        (examples.report("regression", [examples.regressed("a\nb")]), "Regression: 1 of 1 finding regressed: a\\nb"),
     ],
 )
-def test_the_headline_says_the_verdict_once(summary: str, expected: str) -> None:
-    assert numbers.headline(examples.report("pass", summary, [])) == expected
+def test_the_headline(report: Report, expected: str) -> None:
+    assert reports.headline(report) == expected
 
 
-def test_decides_reason_and_the_accept_are_not_said_twice() -> None:
-    assert len(findings.notes(examples.accepted())) == 1
-    assert len(findings.notes(examples.accepted(reason="worse"))) == 2
+def test_the_confidence_of_intervals_is_said_once() -> None:
+    regressed, alone = examples.regressed(), [examples.finding(), examples.finding()]
+    assert (reports.confidence(alone), reports.confidences(alone)) == ("95%", "")
+    assert reports.confidence([regressed, *alone]) == ""
+    assert reports.confidences([regressed, *alone]) == (
+        "intervals have 95% confidence, those of regressions and improvements 99.58% after correction for "
+        "12 comparisons"
+    )
+    assert reports.confidences([regressed]) == "intervals have 99.58% confidence after correction for 12 comparisons"
+    nominal = msgspec.structs.replace(examples.EXCEEDS, comparisons=None)
+    assert reports.confidences([examples.regressed(reason=nominal)]) == ""
+    early = msgspec.structs.replace(examples.interval(1.0), confidence=0.99)
+    assert reports.confidences([*alone, examples.finding(ratio=early)]) == "intervals have 95% to 99% confidence"
+    assert reports.confidences([examples.withheld()]) == ""
 
 
 @pytest.mark.parametrize(
@@ -181,18 +145,18 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
     [
         (examples.passing(), ""),
         (examples.nothing(), ""),
-        (examples.only_failures(), "mend what failed and measure again"),
-        (examples.regression(), "mend it, or let it through by `[[accept]]`"),
+        (examples.only_failures(), "Fix the failure and run the check again"),
+        (examples.regression(), "Fix the regression, or accept it with an `[[accept]]`"),
         (examples.only_inconclusive(), "`--set plan.builds=7` would probably settle 4 of 6 inconclusive findings"),
-        (examples.one_build(), "measure what the sentences ask for"),
+        (examples.one_build(), "Raise the budget or the number of builds"),
         (
-            examples.report("inconclusive", "", [examples.finding("x", "inconclusive", not_worse=True)]),
-            "nothing: what is inconclusive is shown not to be worse",
+            examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
+            "Nothing to do: the inconclusive results are not worse",
         ),
     ],
 )
 def test_what_to_do_next(report: Report, expected: str) -> None:
-    found = numbers.next_step(report)
+    found = reports.next_step(report)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 
@@ -202,8 +166,8 @@ def test_what_is_not_worse_is_counted_apart() -> None:
     better = examples.finding("b", "inconclusive", not_worse=True)
 
     def said(*found: Finding) -> tuple[str, str]:
-        report = examples.report("inconclusive", "", list(found))
-        return numbers.counts(report), numbers.next_step(report).partition(" would probably settle ")[2]
+        report = examples.report("inconclusive", list(found))
+        return reports.counts(report), reports.next_step(report).partition(" would probably settle ")[2]
 
     assert said(open_one, better) == (
         "2 findings: 2 inconclusive (1 of them not worse)",
@@ -230,7 +194,7 @@ def test_what_is_not_worse_is_counted_apart() -> None:
     ],
 )
 def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, expected: str) -> None:
-    assert numbers.setting(key, value) == expected
+    assert reports.setting(key, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -245,21 +209,21 @@ def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, ex
     ],
 )
 def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
-    assert findings.amount(number, unit, number) == expected
+    assert numbers.amount(number, unit, number) == expected
 
 
 def test_how_much_was_measured_in_few_words() -> None:
-    assert numbers.measured_briefly(examples.passing()) == "5 builds a side, 3 min 23 s"
-    assert numbers.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds a side, 3 min 23 s"
-    assert numbers.measured_briefly(examples.nothing()) == "0 of 5 rounds"
+    assert reports.measured_briefly(examples.passing()) == "5 builds a side, 3 min 23 s"
+    assert reports.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds a side, 3 min 23 s"
+    assert reports.measured_briefly(examples.nothing()) == "0 of 5 rounds"
     several = examples.finding(base=examples.side(1.0, counts=SESSIONS), head=examples.side(1.0, counts=SESSIONS))
-    assert numbers.measured_briefly(examples.report("pass", "", [several])) == "3 sessions, 6 builds a side, 3 min 23 s"
+    assert reports.measured_briefly(examples.report("pass", [several])) == "3 sessions, 6 builds a side, 3 min 23 s"
 
 
 def test_one_of_anything_is_singular() -> None:
     memory = MemoryFacts(findings=1, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
-    report = examples.report("pass", "", [examples.finding()], run=examples.run_facts(memory=memory))
-    assert numbers.memory(report) == "1 session, 2026-09-01, used for 1 of 1 finding"
+    report = examples.report("pass", [examples.finding()], run=examples.run_facts(memory=memory))
+    assert reports.memory(report) == "1 session, 2026-09-01, used for 1 of 1 finding"
 
 
 def test_what_matters_comes_first() -> None:

@@ -1,0 +1,176 @@
+"""What a factor and a report come to: data, of which gate/words makes the sentences; as in gate.model.reasons."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
+
+# --- factors ----------------------------------------------------------------------------------------------------------
+
+
+class OnlyUnder(Kind, frozen=True, kw_only=True):
+    """A case regressed under these settings alone."""
+
+    settings: dict[str, Any]
+
+
+class MoreUnder(Kind, frozen=True, kw_only=True):
+    """A case regressed under all settings of a factor, and more under this one."""
+
+    settings: dict[str, Any]
+    ratio: float | None
+    """Of the change there to that at the others."""
+    over: list[str]
+    """The other factors, over whose settings that is an average."""
+
+
+Where = OnlyUnder | MoreUnder
+
+At = Literal["setting", "others"]
+"""A side of an interaction: its setting, or those against it."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """The ratios head/base of the findings with the smallest and the largest change."""
+
+    least: float
+    most: float
+
+
+class NotKnown(Kind, frozen=True, kw_only=True):
+    """There is no interval of the interaction."""
+
+    at: dict[str, Any]
+    """The settings where something stands in the way; none where it is not at some."""
+    why: Trouble | ZeroValue | IncompleteBuilds | NoSpreadOrRounds
+
+
+class ChangedOnlyUnder(Kind, frozen=True, kw_only=True):
+    """Head changed under these settings alone."""
+
+    settings: dict[str, Any]
+    span: Span | None
+
+
+class ChangedNotUnder(Kind, frozen=True, kw_only=True):
+    """Head changed under all settings but that of the interaction."""
+
+    span: Span | None
+
+
+class Opposite(Kind, frozen=True, kw_only=True):
+    """Head is worse on one side of the interaction and better on the other."""
+
+    worse: At
+    worse_span: Span | None
+    better_span: Span | None
+
+
+class Differs(Kind, frozen=True, kw_only=True):
+    """Head's change is a worse one on one side of the interaction; ratios are geometric means over the findings."""
+
+    worse: At
+    worse_ratio: float | None
+    better_ratio: float | None
+    over: list[str]
+    """The other factors, over whose settings both are averages."""
+    both_regress: bool
+    matters: bool
+    """Whether the difference is beyond the findings' threshold."""
+
+
+class Same(Kind, frozen=True, kw_only=True):
+    """Any difference is below the findings' threshold."""
+
+    over: list[str]
+
+
+class Open(Kind, frozen=True, kw_only=True):
+    """Whether the change differs is open."""
+
+    over: list[str]
+    looks_real: bool
+    """Whether the interval excludes "no difference" on its own."""
+    few_builds: int | None
+    """That it has a side, where these are too few for a verdict."""
+
+
+Outcome = NotKnown | ChangedOnlyUnder | ChangedNotUnder | Opposite | Differs | Same | Open
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What regressed: a benchmark, or one metric and statistic of it at some of its settings."""
+
+    benchmark: str
+    metric: str | None
+    """None where the benchmark has no other finding."""
+    statistic: str
+    only: dict[str, Any]
+    """The settings that it is confined to."""
+    most: dict[str, Any]
+    """The settings with the largest change."""
+    findings: int
+    """How many regressed."""
+    of: int
+    """How many there are."""
+    varied: int
+    """Factors with several settings among those."""
+
+
+class Regressed(Kind, frozen=True, kw_only=True):
+    """Some findings regressed."""
+
+    count: int
+    findings: int
+    worst: list[Place]
+    more: int
+    """Places beyond the worst."""
+
+
+class NothingMeasured(Kind, frozen=True):
+    """There is not one value."""
+
+
+class NothingDecided(Kind, frozen=True, kw_only=True):
+    """Nothing that was measured is to be decided."""
+
+    metrics: list[str]
+
+
+class Failed(Kind, frozen=True, kw_only=True):
+    """Something failed."""
+
+    failures: int
+    findings: int
+
+
+class SomeInconclusive(Kind, frozen=True, kw_only=True):
+    """Some findings are inconclusive, and none regressed."""
+
+    count: int
+    findings: int
+    not_worse: int
+    """How many of them are shown not to be worse."""
+
+
+class SomeAccepted(Kind, frozen=True, kw_only=True):
+    """Some regressions are accepted, and there are no others."""
+
+    count: int
+    findings: int
+    labels: list[str]
+
+
+class NothingRegressed(Kind, frozen=True, kw_only=True):
+    """All is well."""
+
+    findings: int
+
+
+Summary = Regressed | NothingMeasured | NothingDecided | Failed | SomeInconclusive | SomeAccepted | NothingRegressed

@@ -1,0 +1,288 @@
+"""Why a finding has its verdict: data, of which gate/words makes the sentences.
+
+Every union is closed. A member's kind in a file is the name of its type ("too-wide"), and its fields are the numbers
+and names of its sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from gate.model.names import Side
+
+Unit = Literal["build", "session"]
+"""What intervals rest on."""
+
+
+class Kind(
+    msgspec.Struct,
+    frozen=True,
+    tag_field="kind",
+    tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower(),
+):
+    """A member of a union, told from the others by its kind."""
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """What let a regression pass: an [[accept]] entry, or else a label, which has neither size nor date."""
+
+    up_to: float | None
+    until: str | None
+    reason: str
+
+
+# --- what stands in the way of a ratio --------------------------------------------------------------------------------
+
+
+class NegativeValues(Kind, frozen=True):
+    """Negative values have no ratio."""
+
+
+class TooLarge(Kind, frozen=True):
+    """The values are too large or too small to form a ratio."""
+
+
+class DifferentSessions(Kind, frozen=True):
+    """Base and head were measured in different sessions."""
+
+
+class ZeroQuantile(Kind, frozen=True):
+    """A quantile of 0 has no logarithm."""
+
+
+class FewRounds(Kind, frozen=True):
+    """Fewer than two rounds were measured on both sides, and the interval is paired."""
+
+
+class NoSpread(Kind, frozen=True):
+    """All builds of both sides gave the same value."""
+
+
+class OneUnit(Kind, frozen=True, kw_only=True):
+    """One build or session leaves open what differs between them."""
+
+    unit: Unit
+    sides: list[Side]
+
+
+class FewValues(Kind, frozen=True, kw_only=True):
+    """A quantile has too few values in a build."""
+
+    statistic: str
+    needs: int
+    has: int
+
+
+class BothZero(Kind, frozen=True):
+    """Both sides are 0."""
+
+
+class ZeroBase(Kind, frozen=True, kw_only=True):
+    """Base is 0, so there is no ratio."""
+
+    floor: float | None
+    """That head is not shown to be above; None: there is none that could tell."""
+    unit: str
+
+
+class ZeroValue(Kind, frozen=True):
+    """A build's mean is 0, which has no logarithm."""
+
+
+class IncompleteBuilds(Kind, frozen=True, kw_only=True):
+    """Too few builds or sessions of a side measured every setting."""
+
+    has: Literal["none", "one", "few"]
+
+
+class NoSpreadOrRounds(Kind, frozen=True):
+    """There is no spread, or there are fewer than two rounds of both sides."""
+
+
+Trouble = (
+    NegativeValues
+    | TooLarge
+    | DifferentSessions
+    | ZeroQuantile
+    | FewRounds
+    | NoSpread
+    | OneUnit
+    | FewValues
+    | BothZero
+    | ZeroBase
+)
+
+
+# --- regression, improvement, accepted --------------------------------------------------------------------------------
+
+
+class ZeroBaseExceeds(Kind, frozen=True, kw_only=True):
+    """Base is 0, and head is beyond the floor."""
+
+    floor: float
+    unit: str
+
+
+class Exceeds(Kind, frozen=True, kw_only=True):
+    """The interval that decided lies beyond the threshold."""
+
+    threshold: float
+    confidence: float
+    """Of that interval."""
+    comparisons: int | None
+    """That its confidence is corrected for; None: it is the nominal one."""
+    outgrown: Accepted | None
+    """An [[accept]] entry for a smaller regression than this one."""
+
+
+class ExactExceeds(Kind, frozen=True, kw_only=True):
+    """An exact count changed by more than the threshold."""
+
+    threshold: float
+    outgrown: Accepted | None
+
+
+class AcceptedByEntry(Kind, frozen=True, kw_only=True):
+    """A regression that is not shown to exceed what an [[accept]] entry allows."""
+
+    up_to: float
+    until: str
+    reason: str
+
+
+class AcceptedByLabel(Kind, frozen=True, kw_only=True):
+    """A regression that a label of the pull request lets pass."""
+
+    label: str
+    outgrown: Accepted | None
+
+
+# --- unchanged --------------------------------------------------------------------------------------------------------
+
+
+class Within(Kind, frozen=True, kw_only=True):
+    """The interval lies within the threshold."""
+
+    threshold: float
+
+
+class RealWithin(Kind, frozen=True, kw_only=True):
+    """The interval excludes "no change" and lies within the threshold."""
+
+    threshold: float
+
+
+class BelowFloor(Kind, frozen=True, kw_only=True):
+    """The change is smaller than the floor."""
+
+    floor: float
+    unit: str
+
+
+class SameCount(Kind, frozen=True):
+    """Both sides have the same exact count."""
+
+
+class ExactWithin(Kind, frozen=True, kw_only=True):
+    """An exact count changed by no more than the threshold."""
+
+    threshold: float
+
+
+# --- inconclusive -----------------------------------------------------------------------------------------------------
+
+
+class Unbounded(Kind, frozen=True):
+    """Base's mean cannot be told from 0, so the interval has no bounds."""
+
+
+class FewBuilds(Kind, frozen=True, kw_only=True):
+    """The change looks real, and a verdict needs more builds a side."""
+
+    needs: int
+    has: int
+
+
+class FewForBootstrap(Kind, frozen=True, kw_only=True):
+    """A bootstrap interval over so few units covers too little to decide by."""
+
+    needs: int
+    has: int
+    unit: Unit
+
+
+class MemoryAlone(Kind, frozen=True):
+    """One build a side: the interval rests on remembered variance alone, which never decides."""
+
+
+class Uncorrected(Kind, frozen=True, kw_only=True):
+    """The interval lies beyond the threshold on its own, and not after correction for multiple comparisons."""
+
+    threshold: float
+    confidence: float
+    """That correction asks for."""
+    comparisons: int
+
+
+class BetterUncorrected(Kind, frozen=True, kw_only=True):
+    """Shown not to be worse; better by more than the threshold on its own, and not at the confidence that decides."""
+
+    threshold: float
+
+
+class NotWorse(Kind, frozen=True, kw_only=True):
+    """Shown not to be worse; whether it improved by more than the threshold is open."""
+
+    threshold: float
+    floor: float | None
+    """What any change for the worse is shown to be below; None: the threshold."""
+    unit: str
+
+
+class FloorOpen(Kind, frozen=True, kw_only=True):
+    """Beyond the threshold, and not shown to be above the floor."""
+
+    threshold: float
+    floor: float
+    unit: str
+
+
+class TooWide(Kind, frozen=True, kw_only=True):
+    """The interval is too wide to tell a change beyond the threshold from none."""
+
+    threshold: float
+    exceeds: Literal["above", "below", "both"]
+    """Where the interval goes beyond the threshold: at ratios above 1, below 1, or both."""
+    estimate: Literal["within", "beyond"]
+    """Where the estimate lies."""
+    unit: Unit
+    """Of which more would narrow it."""
+    hopeless: bool
+    """Whether no reasonable number of builds would settle it, as far as that is known."""
+
+
+Reason = (
+    Trouble
+    | ZeroBaseExceeds
+    | Exceeds
+    | ExactExceeds
+    | AcceptedByEntry
+    | AcceptedByLabel
+    | Within
+    | RealWithin
+    | BelowFloor
+    | SameCount
+    | ExactWithin
+    | Unbounded
+    | FewBuilds
+    | FewForBootstrap
+    | MemoryAlone
+    | Uncorrected
+    | BetterUncorrected
+    | NotWorse
+    | FloorOpen
+    | TooWide
+)

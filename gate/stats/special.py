@@ -1,0 +1,65 @@
+"""Functions of scipy.special without the 0.2 s that its package takes to start.
+
+That package imports numpy's tests, f2py and wrappers for other array libraries. Its compiled functions are in one
+extension module, which is imported here as scipy imports it: they are the same objects. What is not there, or where a
+version of scipy has no such module, the package is imported as usual.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+_PACKAGE = "scipy.special"
+
+
+def compiled() -> ModuleType:
+    """Import the extension module without its package.
+
+    Raises:
+        ImportError: this version of scipy has none, or scipy is not installed.
+    """
+    spec = find_spec(_PACKAGE)
+    if spec is None or _PACKAGE in sys.modules:
+        return import_module(_PACKAGE)
+    # a package whose __init__ has not run stands there while the extension looks for its parent
+    sys.modules[_PACKAGE] = module_from_spec(spec)
+    try:
+        return import_module(f"{_PACKAGE}._ufuncs")
+    finally:
+        del sys.modules[_PACKAGE]
+
+
+if TYPE_CHECKING:
+    from scipy.special import betainc as betainc
+    from scipy.special import betaincinv as betaincinv
+    from scipy.special import chdtrc as chdtrc
+    from scipy.special import chdtri as chdtri
+    from scipy.special import fdtr as fdtr
+    from scipy.special import fdtrc as fdtrc
+    from scipy.special import fdtri as fdtri
+    from scipy.special import gammainc as gammainc
+    from scipy.special import gammaincinv as gammaincinv
+    from scipy.special import gammaln as gammaln
+    from scipy.special import log_ndtr as log_ndtr
+    from scipy.special import nctdtr as nctdtr
+    from scipy.special import ndtr as ndtr
+    from scipy.special import ndtri as ndtri
+    from scipy.special import ndtri_exp as ndtri_exp
+    from scipy.special import psi as psi
+    from scipy.special import stdtr as stdtr
+    from scipy.special import stdtrit as stdtrit
+else:
+
+    @cache
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return getattr(compiled(), name)
+        except (ImportError, AttributeError):
+            return getattr(import_module(_PACKAGE), name)

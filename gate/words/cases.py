@@ -1,0 +1,252 @@
+"""The words of one case: what is compared, and a sentence that says what happened and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gate.evidence.factors import pairs
+from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
+from gate.units import format_confidence, format_share
+from gate.words import numbers
+from gate.words.numbers import format_percent, known, plural
+from gate.words.plain import clip, visible
+from gate.words.reasons import corrected, outgrown
+from gate.words.sentences import say
+
+_METHODS = {
+    "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
+    "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
+    "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
+    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from calibration",
+    "bootstrap": "percentile interval of the hierarchical bootstrap",
+    "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
+    "exact": "compared as numbers: neither side has any spread",
+}
+
+
+def quantity(case: Finding | Recorded) -> str:
+    """Name what is compared: "time", "latency p99"; the mean is not said."""
+    statistic = case.statistic if isinstance(case, Finding) and case.statistic != "mean" else ""
+    return visible(f"{case.metric} {statistic}".rstrip())
+
+
+def factors(case: Finding | Recorded | QuantileCurve) -> str:
+    """Write the settings of the factors: "size=10, kind=a"."""
+    return visible(pairs(case.factors))
+
+
+def overall(item: Overall) -> str:
+    """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric ..."."""
+    limits = numbers.interval(item.ratio)
+    if item.ratio.kind != "withheld":
+        limits += f", {format_confidence(item.ratio.confidence)} interval over {plural(item.units, item.level)} a side"
+    return f"{numbers.change(item.ratio)} ({limits}), geometric mean of {plural(item.cases, 'case')}"
+
+
+# --- what happened ----------------------------------------------------------------------------------------------------
+
+
+def conclusion(finding: Finding) -> str:
+    """Say what happened, against which threshold, and what follows; no full stop at its end.
+
+    "32.1% slower (at least 14.2%), threshold 10%: regression"; "4.1% slower (1.9% to 6.3%), threshold 3%: inconclusive,
+    the slowdown may be smaller; about 4 more builds would settle it".
+    """
+    between = " " if finding.verdict == "accepted" else ", "
+    reason = why(finding)
+    end = "".join([between + reason if reason else "", *(f", {say(where)}" for where in finding.where)])
+    if finding.ratio.kind == "withheld":
+        measured = " as measured" if known(finding.ratio.estimate) else ""
+        said = f"{_changed(finding)}{measured}: {finding.verdict}{end}"
+    else:
+        limit = f"threshold {_limit(finding)}"
+        said = f"{_changed(finding)}{_spread(finding)}, {limit}: {finding.verdict}{end}"
+    return clip(visible(said + _more(finding)), _LONGEST)
+
+
+def why(finding: Finding) -> str:
+    """Say why a finding has its verdict, behind its change, interval, threshold and verdict; "" where these say it."""
+    end = _ENDS.get(type(finding.reason))
+    return say(finding.reason) if end is None or finding.ratio.kind == "withheld" else end(finding, finding.reason)
+
+
+def basis(finding: Finding) -> str:
+    """Say what the interval rests on: "99.58% confidence after correction for 12 comparisons, over 5 builds a side"."""
+    if finding.shown is None:
+        return ""
+    reason, confidence = finding.reason, numbers.shown(finding).confidence
+    held = corrected(confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
+    return f"{held}, {_over(finding)}"
+
+
+def _changed(finding: Finding) -> str:
+    named = "" if finding.metric == "time" and finding.statistic == "mean" else clip(quantity(finding), 60)
+    ratio = finding.ratio.estimate
+    if not known(ratio):
+        return f"{named} has no ratio" if named else "no ratio"
+    if ratio == 1:
+        return f"no change in {named}" if named else "no change"
+    return f"{named} {format_share(abs(ratio - 1))} {numbers.direction(finding, ratio)}".lstrip()
+
+
+def _spread(finding: Finding) -> str:
+    """Write the interval that the verdict rests on: " (at least 14.2%)", " (1.0% faster to 3.0% slower)"."""
+    if finding.ratio.method == "exact":
+        return " (exact)"
+    ratio = numbers.shown(finding)
+    low, high = numbers.ends(ratio.low, ratio.high)
+    note = "; higher is better" if finding.better == "higher" else ""
+    if finding.shown == "decided_at":
+        end = low if _is_above(finding) else high
+        return f" (at least {_size(finding, end)}{note})" if end is not None else f" (no bounds{note})"
+    if ratio.kind != "bounded" or low is None or high is None:
+        return f" ({numbers.interval(ratio)}{note})"
+    signs = [numbers.direction(finding, end) for end in (low, high)]
+    sizes = [_size(finding, end) for end in (low, high)]
+    if low < 1 < high:
+        return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
+    return f" ({' to '.join(sizes if low >= 1 else sizes[::-1])}{note})"
+
+
+def _is_above(finding: Finding) -> bool:
+    """Tell whether a change that is called goes to ratios above 1."""
+    return (finding.verdict == "improvement") == (finding.better == "higher")
+
+
+def _size(finding: Finding, end: float) -> str:
+    """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
+    limit = finding.threshold if end > 1 else 1 - _inverse(finding)
+    return numbers.apart(abs(end - 1), limit)
+
+
+def _inverse(finding: Finding) -> float:
+    return 1 / (1 + finding.threshold)
+
+
+def _limit(finding: Finding) -> str:
+    """Write the threshold; where ratios below 1 are meant, with the inverse that limits them."""
+    reason = finding.reason
+    below = isinstance(reason, reasons.TooWide) and reason.exceeds == "below"
+    if finding.verdict in ("regression", "improvement", "accepted"):
+        below = not _is_above(finding)
+    inverse = f" ({format_share(1 - _inverse(finding))} {numbers.direction(finding, _inverse(finding))})"
+    return threshold(finding) + (inverse if below else "")
+
+
+def _nouns(finding: Finding) -> tuple[str, str]:
+    """Name a change to ratios above 1, and one to ratios below."""
+    return ("slowdown", "speedup") if numbers.is_time(finding) else ("increase", "decrease")
+
+
+def _too_wide(finding: Finding, reason: reasons.TooWide) -> str:
+    if reason.exceeds == "both":
+        return "the change may exceed it in both directions"
+    above, below = _nouns(finding)
+    noun = above if reason.exceeds == "above" else below
+    return f"the {noun} may be smaller" if reason.estimate == "beyond" else f"the {noun} may exceed it"
+
+
+def _not_worse(finding: Finding, reason: reasons.NotWorse) -> str:
+    worse, better = _nouns(finding) if finding.better == "lower" else _nouns(finding)[::-1]
+    below = f" (any {worse} is below the floor of {floor(finding)})" if reason.floor is not None else ""
+    return f"not worse{below}; the {better} may exceed it"
+
+
+def _uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
+    return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
+
+
+def _by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:
+    return f"up to {format_percent(reason.up_to)} until {reason.until}: {clip(visible(reason.reason), _QUOTED)}"
+
+
+def _by_label(_: Finding, reason: reasons.AcceptedByLabel) -> str:
+    return f"by {clip(visible(reason.label), _QUOTED)}{outgrown(reason.outgrown)}"
+
+
+def _outgrown(_: Finding, reason: reasons.Exceeds | reasons.ExactExceeds) -> str:
+    return outgrown(reason.outgrown).removeprefix(", ")
+
+
+_ENDS: dict[type, Callable[[Finding, Any], str]] = {
+    reasons.Exceeds: _outgrown,
+    reasons.ExactExceeds: _outgrown,
+    reasons.AcceptedByEntry: _by_entry,
+    reasons.AcceptedByLabel: _by_label,
+    reasons.Within: lambda *_: "",
+    reasons.RealWithin: lambda *_: "real but smaller",
+    reasons.BelowFloor: lambda finding, _: f"smaller than the floor of {floor(finding)}",
+    reasons.SameCount: lambda *_: "",
+    reasons.ExactWithin: lambda *_: "",
+    reasons.Uncorrected: _uncorrected,
+    reasons.BetterUncorrected: lambda *_: "not worse; beyond it, but not after correction for multiple comparisons",
+    reasons.NotWorse: _not_worse,
+    reasons.FloorOpen: lambda finding, _: f"beyond it, but not shown to be above the floor of {floor(finding)}",
+    reasons.TooWide: _too_wide,
+}
+"""What follows the verdict, where "it" is the threshold; the sentence of the reason for all others."""
+_QUOTED = 300
+_LONGEST = 1000
+
+
+def _more(finding: Finding) -> str:
+    if finding.more_builds is not None and not finding.not_worse:
+        return f"; about {plural(finding.more_builds, 'more build')} would settle it"
+    hopeless = isinstance(finding.reason, reasons.TooWide) and finding.reason.hopeless
+    return "; at this noise level, more builds will not settle it" if hopeless else ""
+
+
+def _over(case: Finding | Recorded) -> str:
+    base, head = case.base.counts, case.head.counts
+    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
+    return f"over {plural(pair[0], noun)} a side" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
+
+
+# --- details ----------------------------------------------------------------------------------------------------------
+
+
+def method(name: str) -> str:
+    """Name the method of an interval in words."""
+    return _METHODS.get(name, visible(name))
+
+
+def finding_method(finding: Finding) -> str:
+    """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
+    if finding.statistic == "mean" or finding.ratio.method == "exact":
+        return method(finding.ratio.method)
+    extra = {
+        "fieller-paired": ", base and head of each round as a pair",
+        "fieller-moderated": ", with the variance remembered from calibration",
+    }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
+    return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
+
+
+def without_memory(finding: Finding) -> str:
+    """Write the interval as it would be without what is remembered; nothing where nothing is."""
+    memory = finding.memory
+    return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
+
+
+def apart(finding: Finding) -> str:
+    """Say what an inconclusive finding does tell, behind its verdict: ", not worse"; else nothing."""
+    return ", not worse" if finding.verdict == "inconclusive" and finding.not_worse else ""
+
+
+def threshold(finding: Finding) -> str:
+    """Write the threshold: "3%"."""
+    return format_percent(finding.threshold)
+
+
+def floor(finding: Finding) -> str:
+    """Write the floor as it was configured: "1 us", "no floor"."""
+    if not known(finding.floor):
+        return "no floor"
+    return visible(numbers.as_configured(finding.floor, finding.unit))
+
+
+def counted_levels(finding: Finding) -> list[Level]:
+    """Return the levels worth a count, the highest first: sessions only when there are several."""
+    several = max(finding.base.counts.session, finding.head.counts.session) > 1
+    levels: list[Level] = ["build", "execution", "iteration"]
+    return ["session", *levels] if several else levels

@@ -1,0 +1,188 @@
+"""Reasons -> sentences: why a finding has its verdict, where it regressed, what memory did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gate.evidence.factors import pairs
+from gate.model import MemoryUse, outcomes, reasons
+from gate.units import Share, format_confidence, format_number, format_share
+from gate.words.numbers import as_configured
+
+_NAMED = 3
+
+
+def outgrown(entry: reasons.Accepted | None) -> str:
+    """Say that a regression has grown beyond what an entry accepts, to be added to a sentence; "" where it has not."""
+    if entry is None or entry.up_to is None:
+        return ""
+    return f", beyond the {Share(entry.up_to)} accepted until {entry.until} ({entry.reason})"
+
+
+def corrected(confidence: float, comparisons: int | None) -> str:
+    """Name a confidence: "99.58% confidence", "99.58% confidence after correction for 12 comparisons"."""
+    text = f"{format_confidence(confidence)} confidence"
+    return text if comparisons is None else f"{text} after correction for {_comparisons(comparisons)}"
+
+
+def _comparisons(count: int) -> str:
+    return f"{count:,} comparison{'s' if count != 1 else ''}"
+
+
+def _exceeds(why: reasons.Exceeds) -> str:
+    held = corrected(why.confidence, why.comparisons)
+    return f"beyond the threshold of {Share(why.threshold)} with {held}{outgrown(why.outgrown)}"
+
+
+def _exact_exceeds(why: reasons.ExactExceeds) -> str:
+    text = f"an exact count that changed by more than the threshold of {Share(why.threshold)}"
+    return text + outgrown(why.outgrown)
+
+
+def _by_entry(why: reasons.AcceptedByEntry) -> str:
+    return f"not shown to exceed the {Share(why.up_to)} accepted until {why.until}: {why.reason}"
+
+
+def _few_values(why: reasons.FewValues) -> str:
+    missing = why.needs - why.has
+    return f"{why.statistic} needs {why.needs:,} values per build and has {why.has:,}: {missing:,} are missing"
+
+
+def _one_unit(why: reasons.OneUnit) -> str:
+    of = "a side" if len(why.sides) > 1 else f"of {why.sides[0]}"
+    return f"one {why.unit} {of} gives no interval: what differs from {why.unit} to {why.unit} is not known"
+
+
+def _zero_base(why: reasons.ZeroBase) -> str:
+    if why.floor is None:
+        return "base is 0, and only an absolute floor could decide"
+    floor = as_configured(why.floor, why.unit)
+    return f"base is 0, and head is not shown to be above the floor of {floor}"
+
+
+def _bootstrap(why: reasons.FewForBootstrap) -> str:
+    return f"a bootstrap interval decides from {why.needs} {why.unit}s a side on, this has {why.has}"
+
+
+def _uncorrected(why: reasons.Uncorrected) -> str:
+    wanted = f"{format_confidence(why.confidence)} confidence"
+    after = f"not after correction for {_comparisons(why.comparisons)}, which asks for {wanted}"
+    return f"beyond the threshold of {Share(why.threshold)}, but {after}"
+
+
+def _better_uncorrected(why: reasons.BetterUncorrected) -> str:
+    text = f"better by more than the threshold of {Share(why.threshold)}"
+    return f"{text}, but not after correction for multiple comparisons; not worse"
+
+
+def _not_worse(why: reasons.NotWorse) -> str:
+    bound = "the threshold" if why.floor is None else f"the floor of {as_configured(why.floor, why.unit)}"
+    return f"not worse by more than {bound}; whether it is better by more than {Share(why.threshold)} is open"
+
+
+def _floor_open(why: reasons.FloorOpen) -> str:
+    floor = as_configured(why.floor, why.unit)
+    return f"beyond the threshold of {Share(why.threshold)}, but not shown to be above the floor of {floor}"
+
+
+def _too_wide(why: reasons.TooWide) -> str:
+    threshold = Share(why.threshold)
+    if why.exceeds == "both":
+        return f"the interval is too wide: it reaches beyond the threshold of {threshold} in both directions"
+    if why.estimate == "beyond":
+        return f"the interval is too wide: the change may be below the threshold of {threshold}"
+    return f"the interval is too wide: the change may exceed the threshold of {threshold}"
+
+
+def over(factors: Sequence[str]) -> str:
+    """Say over which other factors something is an average: ", on average over n"; "" where over none."""
+    if not factors:
+        return ""
+    if len(factors) > _NAMED:
+        return f", on average over the other {len(factors)} factors"
+    *most, last = factors
+    return f", on average over {', '.join(most)} and {last}" if most else f", on average over {last}"
+
+
+def times(ratio: float | None) -> str:
+    """Write a factor: "x1.08", with as many digits as tell it from 1."""
+    if ratio is None:
+        return "x?"
+    digits = 2 if abs(ratio - 1) >= 0.02 else 3 if abs(ratio - 1) >= 0.002 else 4
+    return f"x{ratio:.{digits}f}"
+
+
+def _memory(use: MemoryUse) -> str:
+    remembered, present = format_share(use.remembered), "" if use.present is None else format_share(use.present)
+    when = use.last if use.first == use.last else f"{use.first} to {use.last}"
+    count = f"{use.sessions} session{'s' if use.sessions != 1 else ''}, {when}"
+    worth = f"{format_number(use.df, 3)} degrees of freedom"
+    if use.kind == "alone":
+        return f"the interval rests on remembered variance alone: {remembered} ({worth}, {count})"
+    if use.kind == "moderated":
+        return f"moderated by remembered variance: {remembered} ({worth}, {count}), now {present}"
+    if use.kind == "noisier":
+        return f"noisier than calibrated: {present} now, {remembered} remembered ({count}); the memory is not used"
+    return f"remembered variance is not used: {present} now does not agree with {remembered} ({count})"
+
+
+_HAS = {
+    "none": "no build or session",
+    "one": "one build or session",
+    "few": "too few builds or sessions",
+}
+SENTENCES: dict[type, Callable[[Any], str]] = {
+    reasons.NegativeValues: lambda _: "negative values have no ratio",
+    reasons.TooLarge: lambda _: "the values are too large or too small to form a ratio",
+    reasons.DifferentSessions: lambda _: (
+        "base and head were measured in different sessions: what differs from session to session is not known"
+    ),
+    reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
+    reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
+    reasons.NoSpread: lambda _: "no spread: is the timer too coarse? (declare a count or size `exact = true`)",
+    reasons.OneUnit: _one_unit,
+    reasons.FewValues: _few_values,
+    reasons.BothZero: lambda _: "both sides are 0",
+    reasons.ZeroBase: _zero_base,
+    reasons.ZeroBaseExceeds: lambda why: (
+        f"base is 0 and head is beyond the floor of {as_configured(why.floor, why.unit)}"
+    ),
+    reasons.Exceeds: _exceeds,
+    reasons.ExactExceeds: _exact_exceeds,
+    reasons.AcceptedByEntry: _by_entry,
+    reasons.AcceptedByLabel: lambda why: f"accepted by {why.label}{outgrown(why.outgrown)}",
+    reasons.Within: lambda why: f"the interval lies within the threshold of {Share(why.threshold)}",
+    reasons.RealWithin: lambda why: f"real, but below the threshold of {Share(why.threshold)}",
+    reasons.BelowFloor: lambda why: f"the change is smaller than the floor of {as_configured(why.floor, why.unit)}",
+    reasons.SameCount: lambda _: "the same count",
+    reasons.ExactWithin: lambda why: (
+        f"an exact count that changed by no more than the threshold of {Share(why.threshold)}"
+    ),
+    reasons.Unbounded: lambda _: (
+        "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds"
+    ),
+    reasons.FewBuilds: lambda why: (
+        f"the change looks real, but a verdict needs {why.needs} builds a side, this has {why.has}"
+    ),
+    reasons.FewForBootstrap: _bootstrap,
+    reasons.MemoryAlone: lambda _: (
+        "one build a side: the interval rests on remembered variance alone, which is shown and never decides"
+    ),
+    reasons.Uncorrected: _uncorrected,
+    reasons.BetterUncorrected: _better_uncorrected,
+    reasons.NotWorse: _not_worse,
+    reasons.FloorOpen: _floor_open,
+    reasons.TooWide: _too_wide,
+    outcomes.OnlyUnder: lambda where: f"only under {pairs(where.settings)}",
+    outcomes.MoreUnder: lambda where: (
+        f"more under {pairs(where.settings)} ({times(where.ratio)} of the others{over(where.over)})"
+    ),
+    reasons.ZeroValue: lambda _: "there is a value of 0, which has no logarithm",
+    reasons.IncompleteBuilds: lambda why: (
+        f"{_HAS[why.has]} of a side measured all settings, and what differs between them is not known"
+    ),
+    reasons.NoSpreadOrRounds: lambda _: "there is no spread, or there are fewer than two rounds of both sides",
+    MemoryUse: _memory,
+}
+"""The sentence of each type, without a full stop."""

@@ -1,0 +1,276 @@
+"""The words of a report as a whole: its headline, how much was measured, by which rules, and what to do next."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gate.decide.importance import Tally, tallies
+from gate.model import Commit, Counts, Finding, Recorded, Report, reasons
+from gate.units import format_confidence, format_duration, format_number, format_value
+from gate.words import numbers
+from gate.words.numbers import format_percent, known, plural
+from gate.words.plain import clip, visible
+from gate.words.sentences import say
+
+_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
+MEANINGS = {
+    "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
+    "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
+    "inconclusive": "For at least one benchmark the measurements cannot tell a regression from none.",
+    "error": "Something was not measured, so there is no answer for it; that is never a pass.",
+}
+"""What each verdict of a report means, for a newcomer."""
+_HEADLINE = 300
+_AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
+
+
+# --- the report -----------------------------------------------------------------------------------------------------
+
+
+def headline(report: Report) -> str:
+    """The verdict in words: "Regression: parse-large is 5.1% slower"."""
+    return f"{_VERDICTS[report.verdict]}: {clip(visible(say(report.summary)), _HEADLINE)}"
+
+
+def counts(report: Report) -> str:
+    """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
+    words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
+    total = plural(len(report.findings), "finding") if report.findings else "no findings"
+    rest = [
+        plural(number, noun)
+        for number, noun in (
+            (len(report.failures), "failure"),
+            (len(report.new), "new benchmark"),
+            (len(report.warnings), "warning"),
+        )
+        if number
+    ]
+    return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
+
+
+def _apart(tally: Tally) -> str:
+    if not tally.not_worse:
+        return ""
+    if tally.count == 1:
+        return " (not worse)"
+    return f" ({'all' if tally.not_worse == tally.count else f'{tally.not_worse:,}'} of them not worse)"
+
+
+def tally_name(tally: Tally) -> str:
+    """Name what a tally counts: "regressions", "unchanged"."""
+    noun = tally.verdict in ("regression", "improvement")
+    return f"{tally.verdict}s" if noun and tally.count != 1 else tally.verdict
+
+
+def commit(side: Commit | None) -> str:
+    """Name a side: "main 1a2b3c4d5e", "HEAD 9f8e7d6c5b with uncommitted changes", "unknown"."""
+    if side is None or not (side.ref or side.sha or side.dirty):
+        return "unknown"
+    ref, sha = visible(side.ref or ""), visible((side.sha or "")[:10])
+    # a ref that is the commit itself says it twice
+    words = [sha] if sha and (side.sha or "").startswith(ref) else [word for word in (ref, sha) if word]
+    return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
+
+
+def measured(report: Report) -> str:
+    """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
+    done, planned = report.run.rounds.done, report.run.rounds.planned
+    wanted = _wanted_rounds(report)
+    parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
+    if planned is not None and wanted is not None and planned < wanted:
+        parts[0] += f" (the plan has {wanted}, the budget no more than {planned})"
+    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
+    sides = [side.counts for case in cases for side in (case.base, case.head)]
+    if sides:
+        parts.append(f"{_design(sides)} a side")
+    if known(report.run.seconds):
+        parts.append(format_duration(report.run.seconds))
+    return ", ".join(parts)
+
+
+def measured_briefly(report: Report) -> str:
+    """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
+    done, planned = report.run.rounds.done, report.run.rounds.planned
+    wanted = max(planned or 0, _wanted_rounds(report) or 0)
+    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
+    sides = [side.counts for case in cases for side in (case.base, case.head)]
+    # fewer rounds than wanted: the budget ended it, or all was settled
+    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted else []
+    if any(side.session > 1 for side in sides):
+        parts.append(_span([side.session for side in sides], "session"))
+    if sides:
+        parts.append(f"{_span([side.build for side in sides], 'build')} a side")
+    if known(report.run.seconds):
+        parts.append(format_duration(report.run.seconds))
+    return ", ".join(parts)
+
+
+def _wanted_rounds(report: Report) -> int | None:
+    plan = (report.run.settings or {}).get("plan")
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    most = builds.get("max") if isinstance(builds, Mapping) else builds
+    return most if isinstance(most, int) else None
+
+
+def looks(report: Report) -> str:
+    """How many looks there were: "1 of 4, planned after rounds 4, 6, 8 and 12"; nothing for a fixed design."""
+    found = report.run.looks
+    if found is None:
+        return ""
+    return f"{found.used} of {len(found.rounds)}, planned after {_rounds(found.rounds)}"
+
+
+def _rounds(rounds: list[int]) -> str:
+    *most, last = [str(number) for number in rounds]
+    return f"rounds {', '.join(most)} and {last}" if most else f"round {last}"
+
+
+def memory(report: Report) -> str:
+    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; else nothing."""
+    found = report.run.memory
+    if found is None:
+        return ""
+    days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
+    of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
+    used = f"used for {found.findings} of {plural(of, 'finding')}"
+    text = f"{plural(found.sessions, 'session')}, {days}, {used}"
+    return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
+
+
+def _design(sides: list[Counts]) -> str:
+    first = sides[0]
+    sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""
+    balanced = first.build and first.execution and not first.execution % first.build
+    if balanced and not first.iteration % first.execution and all(side == first for side in sides):
+        executions, iterations = first.execution // first.build, first.iteration // first.execution
+        builds = plural(first.build, "build")
+        return f"{sessions}{builds} x {plural(executions, 'execution')} x {plural(iterations, 'iteration')}"
+    return ", ".join(
+        _span([getattr(side, level) for side in sides], level)
+        for level in ("session", "build", "execution", "iteration")
+        if level != "session" or sessions
+    )
+
+
+def _span(counts: list[int], noun: str) -> str:
+    low, high = min(counts), max(counts)
+    return plural(low, noun) if low == high else f"{low:,} to {high:,} {noun}s"
+
+
+def error_level(report: Report) -> str:
+    """How errors are shared: the level of the whole report, the method and over how many findings."""
+    family = report.family
+    confidence = report.policy.gate.get("confidence")
+    levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
+    over = f"{plural(family.size, 'finding')}{' and interactions' if report.interactions else ''}"
+    if not levels or not known(levels[0]):
+        return f"{visible(family.method)} over {over}"
+    both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)
+    if family.method == "none":
+        return f"{both} for each of {over}, {one} of it for a false regression (family: none)"
+    text = f"{both} for the whole report, {one} of it for a false regression"
+    return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
+
+
+def next_step(report: Report) -> str:
+    """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
+    if report.verdict == "error" and report.failures and all(f.kind == "missing" for f in report.failures):
+        gone = [f for f in report.failures if f.benchmark is not None]
+        if len(gone) == len(report.failures):
+            return 'Restore what is missing, or allow it with `missing = "pass"` in [gate]'
+        return (
+            "Measure what is missing: the job that should have measured it failed, or its artifact was not downloaded"
+        )
+    if report.verdict == "error" and report.failures:
+        return "Fix the failure and run the check again; `perfgate doctor` examines the host"
+    if report.verdict == "regression":
+        return "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+    if report.verdict != "inconclusive":
+        return ""
+    still_open = [f for f in report.findings if f.verdict == "inconclusive" and not f.not_worse]
+    if not still_open:
+        return "Nothing to do: the inconclusive results are not worse than the threshold allows"
+    needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
+    # the costliest fifth is no measure for all
+    told = needed[: math.ceil(0.8 * len(needed))]
+    if not told:
+        return "Raise the budget or the number of builds, or use a quieter host (`perfgate doctor`)"
+    return (
+        f"`--set plan.builds={told[-1]}` would probably settle {_told(len(told), report)}, if the noise stays as it is"
+    )
+
+
+def _told(count: int, report: Report) -> str:
+    """Say how many of the inconclusive findings; those shown not to be worse are not meant, and are not counted."""
+    found = [f for f in report.findings if f.verdict == "inconclusive"]
+    left = sum(not f.not_worse for f in found)
+    if left == len(found):
+        return f"{count} of {plural(left, 'inconclusive finding')}"
+    return f"the {left} that may be worse" if count == left else f"{count} of the {left} that may be worse"
+
+
+def settings(table: Mapping[str, Any]) -> str:
+    """Write a table of rules in one line: "threshold 3%, floor 1 us"."""
+    said = {key: value for key, value in table.items() if value is not None and (value != "*" or key == "benchmark")}
+    return ", ".join(f"{visible(key)} {setting(key, value)}" for key, value in said.items())
+
+
+def setting(key: str, value: object) -> str:
+    """Write one value of a rule or of a fact about the host; shares that come as numbers become percentages."""
+    if key in ("threshold", "up_to", "confidence") and isinstance(value, float) and known(value):
+        return format_percent(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return format_value(value, "B") if key == "memory" else str(value) if key == "seed" else f"{value:,}"
+    if key == "floor" and isinstance(value, str):
+        return _AMOUNT.sub(r"\1 ", visible(value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{visible(str(k))} {setting(str(k), v)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(setting("", item) for item in value)
+    return "unknown" if value is None or (isinstance(value, float) and not known(value)) else visible(str(value))
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def uniform(values: Iterable[str]) -> str | None:
+    """Return the text that all have in common, or None."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def confidence(findings: Iterable[Finding]) -> str:
+    """Write the confidence of the intervals that are shown when all have the same: "95%", else nothing."""
+    return uniform(format_confidence(numbers.shown(f).confidence) for f in findings if f.shown is not None) or ""
+
+
+def confidences(findings: Sequence[Finding]) -> str:
+    """Say which confidence the intervals of a table have, where its title does not say all of it; no full stop."""
+    decided = [f for f in findings if f.shown == "decided_at"]
+    nominal = [f for f in findings if f.shown == "ratio"]
+    counts = [f.reason.comparisons for f in decided if isinstance(f.reason, reasons.Exceeds)]
+    corrected = max((count for count in counts if count is not None), default=None)
+    after = "" if corrected is None else f" after correction for {plural(corrected, 'comparison')}"
+    if not after and confidence(findings):
+        return ""
+    if not nominal or not decided:
+        found = decided or nominal
+        return f"intervals have {_range(found)} confidence{after}" if found else ""
+    which = f"those of regressions and improvements {_range(decided)}{after}"
+    return f"intervals have {_range(nominal)} confidence, {which}"
+
+
+def _range(findings: Sequence[Finding]) -> str:
+    """Write the confidences of shown intervals: "95%", "99.2% to 99.58%"."""
+    found = sorted({numbers.shown(f).confidence for f in findings})
+    return " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
+
+
+def capitalized(text: str) -> str:
+    """Begin a sentence with a capital, leaving the rest as it is."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,165 @@
+"""A process that is kept to fork others from: starting an interpreter for each would cost more than what they do.
+
+On Linux only, where perfgate can be the parent of what it did not start itself (harness/descendants.py). A fork has
+the working directory, environment, standard streams and session that a process started for the command would have.
+"""
+
+from __future__ import annotations
+
+import array
+import marshal
+import os
+import socket
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.process.descendants import adopts_orphans
+
+_HEAD = 8
+"""Bytes of the length of a request, as in harness/instruments/launcher.py."""
+_PAUSE = 0.005
+_LOADER = "LD_LIBRARY_PATH"
+"""What this interpreter may need to start."""
+
+
+class ForkServerError(Exception):
+    """Nothing can be forked: the command must be started instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What harness/instruments/launcher.py is asked for: where its result goes, how many runs, and of what."""
+
+    script: Path
+    output: Path
+    runs: int
+    argv: tuple[str, ...]
+
+    def by_itself(self, lc_ctype: str | None) -> tuple[str, ...]:
+        """Return the command line of a launcher that does only this; lc_ctype: that of the environment."""
+        locale = "" if lc_ctype is None else f"={lc_ctype}"
+        return (sys.executable, "-I", "-S", str(self.script), str(self.output), str(self.runs), locale, *self.argv)
+
+
+class Forked:
+    """A process that was forked for this one, its parent; used as subprocess.Popen is."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Reap it if it has ended, and return its code; None while it lives."""
+        return self._reaped(os.WNOHANG)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not.
+        """
+        if timeout is None:
+            return self._reaped(0) or 0
+        deadline = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired([], timeout)
+            time.sleep(_PAUSE)
+        return code
+
+    def _reaped(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+class ForkServer:
+    """Forks launchers from one that is started here, and ends with this object or with perfgate."""
+
+    def __init__(self, script: Path, marks: Mapping[str, str]) -> None:
+        """Start it; its environment holds the marks and no more.
+
+        Raises:
+            ForkServerError: this system can have none, or it cannot be started.
+        """
+        if sys.platform != "linux":
+            raise ForkServerError
+        own, other = socket.socketpair()
+        needed = {_LOADER: os.environ[_LOADER]} if _LOADER in os.environ else {}
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(script), "--serve", str(other.fileno())],
+                pass_fds=[other.fileno()],
+                env={**needed, **marks},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError:
+            own.close()
+            raise ForkServerError from None
+        finally:
+            other.close()
+        self._socket = own
+        self.close = weakref.finalize(self, _end, own, self._process)
+
+    @property
+    def pid(self) -> int:
+        """The server's own id."""
+        return self._process.pid
+
+    def fork(self, launch: Launch, environment: Mapping[str, str], directory: Path, output: int, errors: int) -> Forked:
+        """Fork a launcher into a session of its own; output, errors: its standard streams, beside an empty input.
+
+        Raises:
+            ForkServerError: the server has ended, or a fork would not be this process's child.
+        """
+        if not adopts_orphans():
+            raise ForkServerError
+        request = marshal.dumps(
+            (
+                os.fsencode(launch.output),
+                launch.runs,
+                [os.fsencode(each) for each in launch.argv],
+                {os.fsencode(name): os.fsencode(value) for name, value in environment.items()},
+                os.fsencode(directory),
+            )
+        )
+        streams = array.array("i", (output, errors)).tobytes()
+        try:
+            beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
+            self._socket.sendmsg([len(request).to_bytes(_HEAD, sys.byteorder)], beside)
+            self._socket.sendall(request)
+            pid = self._answer()
+        except OSError:
+            raise ForkServerError from None
+        return Forked(pid)
+
+    def _answer(self) -> int:
+        told = b""
+        while told.count(b"\n") < 2:
+            part = self._socket.recv(64)
+            if not part:
+                raise ForkServerError
+            told += part
+        return int(told.strip())
+
+
+def _end(own: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    own.close()
+    # it reads the end of the socket and leaves
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(1)
+        return
+    process.kill()
+    process.wait()

@@ -1,0 +1,268 @@
+"""The sentence of each verdict: what a newcomer reads, with one interval."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, outcomes, reasons
+from gate.words import cases, numbers
+from tests.gate.report import examples
+
+NONE = examples.interval(None, None, "withheld")
+SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
+UNCORRECTED = reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12)
+OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
+
+
+def inconclusive(estimate: float, half: float, **changes: Any) -> Finding:
+    return examples.finding(
+        "x", "inconclusive", estimate=estimate, half=half, **({"reason": examples.wide()} | changes)
+    )
+
+
+def withheld(reason: reasons.Reason, *, verdict: Verdict = "inconclusive", **changes: Any) -> Finding:
+    ratio = changes.pop("ratio", examples.interval(1.041, None, "withheld"))
+    return examples.finding("x", verdict, ratio=ratio, reason=reason, **changes)
+
+
+EXPECTED = [
+    (examples.regressed(), "8.3% slower (at least 4.9%), threshold 3%: regression"),
+    (
+        examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, outgrown=OUTGROWN)),
+        ("8.3% slower (at least 4.9%), threshold 3%: regression, beyond the 5% accepted until 2026-12-31 (see #123)"),
+    ),
+    (
+        examples.regressed(where=[outcomes.OnlyUnder(settings={"load": "busy"})]),
+        "8.3% slower (at least 4.9%), threshold 3%: regression, only under load=busy",
+    ),
+    (
+        examples.finding("x", "improvement", estimate=0.9, half=0.02, reason=examples.EXCEEDS),
+        "10.0% faster (at least 6.6%), threshold 3% (2.9% faster): improvement",
+    ),
+    (
+        examples.finding(estimate=1.002, half=0.011),
+        "0.20% slower (0.90% faster to 1.3% slower), threshold 3%: unchanged",
+    ),
+    (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%), threshold 3%: unchanged"),
+    (
+        examples.finding(estimate=1.015, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
+        "1.5% slower (0.50% to 2.5%), threshold 3%: unchanged, real but smaller",
+    ),
+    (
+        examples.finding(estimate=0.985, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
+        "1.5% faster (0.50% to 2.5%), threshold 3%: unchanged, real but smaller",
+    ),
+    (
+        examples.finding(estimate=1.05, half=0.04, floor=1e-3, reason=reasons.BelowFloor(floor=1e-3, unit="s")),
+        "5.0% slower (1.0% to 9.0%), threshold 3%: unchanged, smaller than the floor of 1 ms",
+    ),
+    (
+        examples.finding(
+            metric="size", unit="B", ratio=examples.interval(1.0, 0.0, method="exact"), reason=reasons.SameCount()
+        ),
+        "no change in size (exact), threshold 3%: unchanged",
+    ),
+    (
+        examples.finding(
+            metric="size",
+            unit="B",
+            ratio=examples.interval(1.01, 0.0, method="exact"),
+            reason=reasons.ExactWithin(threshold=0.03),
+        ),
+        "size 1.0% higher (exact), threshold 3%: unchanged",
+    ),
+    (
+        examples.regressed(
+            metric="size",
+            unit="B",
+            ratio=examples.interval(1.1, 0.0, method="exact"),
+            reason=reasons.ExactExceeds(threshold=0.03, outgrown=None),
+        ),
+        "size 10.0% higher (exact), threshold 3%: regression",
+    ),
+    (
+        inconclusive(1.041, 0.022, more_builds=4, reason=examples.wide(beyond=True)),
+        (
+            "4.1% slower (1.9% to 6.3%), threshold 3%: inconclusive, the slowdown may be smaller; "
+            "about 4 more builds would settle it"
+        ),
+    ),
+    (
+        inconclusive(1.012, 0.024, more_builds=1),
+        (
+            "1.2% slower (1.2% faster to 3.6% slower), threshold 3%: inconclusive, the slowdown may exceed it; "
+            "about 1 more build would settle it"
+        ),
+    ),
+    (
+        inconclusive(0.988, 0.024, reason=examples.wide("below")),
+        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): inconclusive, the speedup may exceed it",
+    ),
+    (
+        inconclusive(0.99, 0.03, metric="rate", unit="1/s", better="higher", reason=examples.wide("below")),
+        (
+            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): inconclusive, "
+            "the decrease may exceed it"
+        ),
+    ),
+    (
+        inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
+        (
+            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: inconclusive, the change may exceed it in both "
+            "directions; at this noise level, more builds will not settle it"
+        ),
+    ),
+    (
+        inconclusive(0.98, 0.03, not_worse=True, reason=reasons.NotWorse(threshold=0.03, floor=None, unit="s")),
+        "2.0% faster (5.0% faster to 1.0% slower), threshold 3%: inconclusive, not worse; the speedup may exceed it",
+    ),
+    (
+        inconclusive(
+            1.0, 0.05, not_worse=True, floor=0.02, reason=reasons.NotWorse(threshold=0.03, floor=0.02, unit="s")
+        ),
+        (
+            "no change (5.0% faster to 5.0% slower), threshold 3%: inconclusive, not worse (any slowdown is below the "
+            "floor of 20 ms); the speedup may exceed it"
+        ),
+    ),
+    (
+        inconclusive(1.051, 0.018, reason=UNCORRECTED, more_builds=2),
+        (
+            "5.1% slower (3.3% to 6.9%), threshold 3%: inconclusive, beyond it, but not after correction for 12 "
+            "comparisons; about 2 more builds would settle it"
+        ),
+    ),
+    (
+        inconclusive(0.9, 0.02, not_worse=True, reason=reasons.BetterUncorrected(threshold=0.03)),
+        (
+            "10.0% faster (8.0% to 12.0%), threshold 3%: inconclusive, not worse; beyond it, but not after correction "
+            "for multiple comparisons"
+        ),
+    ),
+    (
+        inconclusive(1.1, 0.02, floor=0.02, reason=reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s")),
+        (
+            "10.0% slower (8.0% to 12.0%), threshold 3%: inconclusive, beyond it, but not shown to be above the floor "
+            "of 20 ms"
+        ),
+    ),
+    (
+        inconclusive(1.4, 1.9, reason=examples.wide("both", beyond=True)),
+        (
+            "40.0% slower (100% faster to 230% slower), threshold 3%: inconclusive, the change may exceed it in both "
+            "directions"
+        ),
+    ),
+    (
+        examples.unbounded(),
+        (
+            "20.0% slower (unbounded), threshold 3%: inconclusive, base's mean cannot be told from 0 with this spread, "
+            "so the interval of the ratio has no bounds"
+        ),
+    ),
+    (
+        withheld(examples.ONE_UNIT),
+        (
+            "4.1% slower as measured: inconclusive, one build a side gives no interval: what differs from build to build is "
+            "not known"
+        ),
+    ),
+    (
+        withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
+        (
+            "latency p99 4.1% slower as measured: inconclusive, p99 needs 400 values per build and has 250: "
+            "150 are missing"
+        ),
+    ),
+    (
+        withheld(reasons.NegativeValues(), ratio=NONE),
+        "no ratio: inconclusive, negative values have no ratio",
+    ),
+    (
+        withheld(
+            reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", unit="", metric="misses", ratio=NONE
+        ),
+        "misses has no ratio: regression, base is 0 and head is beyond the floor of 3",
+    ),
+    (
+        withheld(reasons.BothZero(), verdict="unchanged", unit="", metric="misses", ratio=NONE),
+        "misses has no ratio: unchanged, both sides are 0",
+    ),
+    (
+        examples.accepted(),
+        ("6.1% slower (at least 4.1%), threshold 3%: accepted up to 8% until 2026-12-31: new checksum, see #123"),
+    ),
+    (
+        examples.accepted(reason=reasons.AcceptedByLabel(label="the label perf-accepted of #12", outgrown=OUTGROWN)),
+        (
+            "6.1% slower (at least 4.1%), threshold 3%: accepted by the label perf-accepted of #12, beyond the 5% "
+            "accepted until 2026-12-31 (see #123)"
+        ),
+    ),
+    (
+        examples.regressed(metric="rate", unit="1/s", better="higher", estimate=0.9, half=0.02),
+        "rate 10.0% lower (at least 6.6%; higher is better), threshold 3% (2.9% lower): regression",
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "expected"), EXPECTED)
+def test_each_verdict_has_a_sentence(found: Finding, expected: str) -> None:
+    assert cases.conclusion(found) == expected
+
+
+def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
+    decided = DecidedAt(confidence=0.99, low=1.04, high=1.2, look=1, looks=1)
+    assert "(at least 4.0%)" in cases.conclusion(examples.regressed(decided_at=decided))
+    assert numbers.interval(numbers.shown(examples.regressed(decided_at=decided))) == "+4.0% to +20.0%"
+    half = msgspec.structs.replace(decided, high=None)
+    assert numbers.interval(numbers.shown(examples.regressed(decided_at=half))) == "+4.0% or more"
+    assert numbers.shown(examples.finding(decided_at=decided)) == examples.finding().ratio
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (examples.regressed(), "99.58% confidence after correction for 12 comparisons, over 5 builds a side"),
+        (
+            examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, comparisons=None)),
+            "99.58% confidence, over 5 builds a side",
+        ),
+        (examples.finding(), "95% confidence, over 5 builds a side"),
+        (
+            examples.finding(base=examples.side(1.0, counts=SESSIONS)),
+            "95% confidence, over 3 and 1 sessions",
+        ),
+        (examples.withheld(), ""),
+        (examples.finding(ratio=examples.interval(1.0, 0.0, method="exact")), ""),
+    ],
+)
+def test_what_an_interval_rests_on_is_a_footnote(found: Finding, expected: str) -> None:
+    assert cases.basis(found) == expected
+
+
+def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:
+    near = [msgspec.structs.replace(examples.interval(1.05, 0.0203), low=low) for low in (1.02996, 1.030004, 1.03)]
+    said = [cases.conclusion(examples.finding(ratio=ratio)) for ratio in near]
+    assert [text.partition("(")[2].partition(" to")[0] for text in said] == ["2.996%", "3.0004%", "3.0%"]
+
+
+def test_no_interval_is_written_below_nothing() -> None:
+    ratio = examples.interval(1.4, 1.9)
+    assert numbers.interval(ratio) == "-100% to +230%"
+    assert numbers.ratio_interval(ratio) == "0.0000 to 3.3000"
+    decided = DecidedAt(confidence=0.99, low=-1.2, high=3.9, look=1, looks=1)
+    assert numbers.interval(numbers.shown(examples.regressed(decided_at=decided))) == "-100% to +290%"
+
+
+def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
+    for name in examples.HOSTILE:
+        entry = reasons.AcceptedByEntry(up_to=0.1, until=name, reason=name)
+        label = reasons.AcceptedByLabel(label=name, outgrown=Accepted(up_to=0.1, until=name, reason=name))
+        found = [
+            examples.accepted(reason=entry),
+            examples.accepted(reason=label, where=[outcomes.OnlyUnder(settings={name: name})]),
+            examples.withheld(metric=name, unit=name, statistic=name),
+        ]
+        assert all(cases.conclusion(f).isprintable() for f in found)

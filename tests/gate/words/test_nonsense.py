@@ -1,0 +1,207 @@
+"""No condition reads a sentence: with every sentence replaced by nonsense all formats show the same decisions.
+
+What gate.words says is found by looking, so that a sentence that is added is replaced as well: each function there that
+returns a text (but for those that write numbers), wherever it was imported, and each entry of a registry of sentences.
+"""
+
+import functools
+import hashlib
+import importlib
+import inspect
+import io
+import json as plain
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import gate.words
+from gate.cli.main import main
+from gate.github import annotations
+from gate.model import Report
+from gate.report import json, junit
+from gate.report.markdown import comment, summary
+from gate.report.page import html
+from gate.report.text import terminal
+from gate.words import reports
+from gate.words.sentences import SENTENCES, say
+from tests.gate.report import examples
+from tests.support.lines import builds
+from tests.support.lines import text as lines_of
+
+NUMBERS = "gate.words.numbers"
+"""The module that writes numbers, which are not sentences."""
+
+
+def nonsense(said: str) -> str:
+    """Give letters without a meaning, other ones for another text; nothing stays nothing."""
+    return " ".join(re.findall("[a-z]+", hashlib.sha256(said.encode()).hexdigest())) if said else said
+
+
+def _spoilt(function: Callable[..., str]) -> Callable[..., str]:
+    @functools.wraps(function)
+    def spoilt(*args: Any, **kwargs: Any) -> str:
+        return nonsense(function(*args, **kwargs))
+
+    return spoilt
+
+
+def _modules() -> Iterator[Any]:
+    for found in pkgutil.walk_packages(gate.words.__path__, "gate.words."):
+        if found.name != NUMBERS:
+            yield importlib.import_module(found.name)
+
+
+def _functions(module: Any) -> Iterator[Callable[..., str]]:
+    """The functions of a module that return a text."""
+    for function in vars(module).values():
+        ours = inspect.isfunction(function) and function.__module__ == module.__name__
+        if ours and inspect.signature(function).return_annotation == "str":
+            yield function
+
+
+def _registries(module: Any) -> Iterator[dict[Any, Any]]:
+    """What a module has of types -> sentences."""
+    for name, found in vars(module).items():
+        if isinstance(found, dict) and not name.startswith("__") and all(map(callable, found.values())):
+            yield found
+
+
+def _spoil(monkeypatch: pytest.MonkeyPatch) -> int:
+    spoilt = {id(function): _spoilt(function) for module in _modules() for function in _functions(module)}
+    for registry in [registry for module in _modules() for registry in _registries(module)]:
+        for key, entry in registry.items():
+            if entry not in spoilt.values():
+                monkeypatch.setitem(registry, key, spoilt.setdefault(id(entry), _spoilt(entry)))
+    # also where a renderer has imported one by its name
+    for module in [module for name, module in sys.modules.items() if name.startswith("gate.")]:
+        for name, value in list(vars(module).items()):
+            if inspect.isfunction(value) and id(value) in spoilt:
+                monkeypatch.setattr(module, name, spoilt[id(value)])
+    return len(spoilt)
+
+
+@pytest.fixture
+def spoil(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Replace every sentence; return how many functions and entries of registries say one."""
+    return functools.partial(_spoil, monkeypatch)
+
+
+# --- what of a format is no sentence ----------------------------------------------------------------------------------
+
+VERDICTS = r"regression|inconclusive|accepted|improvement|unchanged"
+
+
+def of_text(report: Report) -> list[Any]:
+    lines = terminal.render(report, width=3000, every=True).splitlines()
+    titles = [line for line in lines if line in ("by factor", "failures", "warnings", "recorded, not decided")]
+    rows = [
+        found.groups() for line in lines if (found := re.search(rf"^(\S+) .*  ({VERDICTS})((?: [⁰-⁹¹²³]+)*)$", line))
+    ]
+    facts = [
+        found[1] for line in lines if (found := re.match(r"(next|base|head|chosen|looks|memory|rules|alpha) ", line))
+    ]
+    return [titles, rows, facts]
+
+
+def of_markdown(render: Callable[[Report], str], report: Report) -> list[Any]:
+    # interactions have verdicts too, and names that words give them
+    lines = re.sub(r"<summary>By factor.*?</details>", "<summary>", render(report), flags=re.DOTALL).splitlines()
+    # a verdict, and the name of the benchmark
+    row = re.compile(rf"\| (?:\*\*)?({VERDICTS})[^|]*\| (`[^`]*`|<code>.*?</code>)")
+    rows = [found.groups() for line in lines if (found := row.match(line))]
+    frame = [line for line in lines if re.fullmatch(r"\*\*[\w ]+\*\*|</?details>.*|\|[:|-]+", line)]
+    items = [line[: len(line) - len(line.lstrip(" "))] for line in lines if line.lstrip().startswith("- ")]
+    return [rows, frame, items]
+
+
+def of_junit(report: Report) -> list[Any]:
+    root = ET.fromstring(junit.render(report))
+    return [
+        [root.attrib, *(suite.attrib for suite in root)],
+        [(case.get("classname"), [(e.tag, e.get("type")) for e in case]) for case in root.iter("testcase")],
+    ]
+
+
+def of_json(report: Report) -> Any:
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(item) for key, item in value.items() if key != "text"}
+        return [without(item) for item in value] if isinstance(value, list) else value
+
+    return without(plain.loads(json.render(report)))
+
+
+def of_page(report: Report) -> list[Any]:
+    page = html.render(report)
+    return [
+        re.findall(r'<(\w+)[^>]* id="([^"]+)"', page),
+        re.findall(rf'(?:class="badge |data-verdict=")({VERDICTS})', page),
+        re.findall(r"<h2[^>]*>([^<]*)</h2>", page),
+        page.count("<li"),
+    ]
+
+
+def of_annotations(report: Report) -> list[str]:
+    return [line.partition("::")[0] for line in map(str, annotations.annotated(report))]
+
+
+FORMATS: dict[str, Callable[[Report], Any]] = {
+    "text": of_text,
+    "markdown": functools.partial(of_markdown, comment.render),
+    "summary": functools.partial(of_markdown, summary.render),
+    "junit": of_junit,
+    "json": of_json,
+    "html": of_page,
+    "annotations": of_annotations,
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", [name for name in examples.ALL if name != "many"])
+def test_nonsense_decides_nothing(name: str, form: str, spoil: Callable[[], int]) -> None:
+    shown = FORMATS[form]
+    report = examples.ALL[name]()
+    before, sense = shown(report), reports.headline(report)
+    assert spoil() > len(SENTENCES)
+    assert shown(report) == before
+    assert reports.headline(report) != sense
+
+
+def test_what_is_compared_is_there() -> None:
+    report = examples.regression()
+    assert [verdict for _, verdict, _ in of_text(report)[1]] == [
+        "regression", *["inconclusive"] * 3, "accepted", "improvement", *["unchanged"] * 2,
+    ]  # fmt: skip
+    assert len(of_markdown(comment.render, report)[0]) == 8
+    assert of_page(report)[1].count("regression") >= 2
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.04, 1.5])
+def test_a_gate_ends_as_it_would(ratio: float, tmp_path: Path, spoil: Callable[[], int]) -> None:
+    values = (0.1, 0.101, 0.0995, 0.1005, 0.102)
+    lines = [*builds("base", [[[v]] for v in values]), *builds("head", [[[v * ratio]] for v in values[::-1]])]
+    (tmp_path / "m.jsonl").write_text(lines_of(lines))
+
+    def ended() -> list[Any]:
+        out, err = io.StringIO(), io.StringIO()
+        paths = [str(tmp_path / "m.jsonl"), "--json", str(tmp_path / "r.json")]
+        code = main(["decide", *paths, "--set", "gate.inconclusive=fail"], out, err)
+        found = plain.loads((tmp_path / "r.json").read_text())
+        return [code, found["verdict"], [f["verdict"] for f in found["findings"]], found["exit_code"]]
+
+    before = ended()
+    spoil()
+    assert ended() == before
+
+
+def test_every_sentence_is_spoilt(spoil: Callable[[], int]) -> None:
+    reason = examples.regressed().reason
+    sense = say(reason)
+    spoil()
+    assert sense not in say(reason) and not re.search(r"threshold|\d", say(reason))

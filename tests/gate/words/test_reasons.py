@@ -1,0 +1,292 @@
+"""The sentence of every reason, of every outcome of an interaction, and of every headline; once."""
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from gate.model import Accepted, MemoryUse, outcomes, reasons
+from gate.model.report import Interaction
+from gate.words.sentences import SENTENCES, say
+from tests.gate.report import examples
+
+OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
+
+REASONS: list[tuple[msgspec.Struct, str]] = [
+    (reasons.NegativeValues(), "negative values have no ratio"),
+    (reasons.TooLarge(), "the values are too large or too small to form a ratio"),
+    (
+        reasons.DifferentSessions(),
+        "base and head were measured in different sessions: what differs from session to session is not known",
+    ),
+    (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
+    (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
+    (reasons.NoSpread(), "no spread: is the timer too coarse? (declare a count or size `exact = true`)"),
+    (examples.ONE_UNIT, "one build a side gives no interval: what differs from build to build is not known"),
+    (
+        reasons.OneUnit(unit="session", sides=["head"]),
+        "one session of head gives no interval: what differs from session to session is not known",
+    ),
+    (
+        reasons.FewValues(statistic="p99", needs=1000, has=120),
+        "p99 needs 1,000 values per build and has 120: 880 are missing",
+    ),
+    (reasons.BothZero(), "both sides are 0"),
+    (reasons.ZeroBase(floor=None, unit=""), "base is 0, and only an absolute floor could decide"),
+    (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
+    (reasons.ZeroBaseExceeds(floor=1e-6, unit="s"), "base is 0 and head is beyond the floor of 1 us"),
+    (examples.EXCEEDS, "beyond the threshold of 3% with 99.58% confidence after correction for 12 comparisons"),
+    (
+        msgspec.structs.replace(examples.EXCEEDS, comparisons=None, outgrown=OUTGROWN),
+        "beyond the threshold of 3% with 99.58% confidence, beyond the 5% accepted until 2026-12-31 (see #123)",
+    ),
+    (
+        reasons.ExactExceeds(threshold=0.01, outgrown=None),
+        "an exact count that changed by more than the threshold of 1%",
+    ),
+    (
+        reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="see #123"),
+        "not shown to exceed the 8% accepted until 2026-12-31: see #123",
+    ),
+    (reasons.AcceptedByLabel(label="the label x", outgrown=None), "accepted by the label x"),
+    (reasons.Within(threshold=0.03), "the interval lies within the threshold of 3%"),
+    (reasons.RealWithin(threshold=0.2), "real, but below the threshold of 20%"),
+    (reasons.BelowFloor(floor=1e-6, unit="s"), "the change is smaller than the floor of 1 us"),
+    (reasons.SameCount(), "the same count"),
+    (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
+    (
+        reasons.Unbounded(),
+        "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds",
+    ),
+    (
+        reasons.FewBuilds(needs=5, has=4),
+        "the change looks real, but a verdict needs 5 builds a side, this has 4",
+    ),
+    (
+        reasons.FewForBootstrap(needs=10, has=6, unit="session"),
+        "a bootstrap interval decides from 10 sessions a side on, this has 6",
+    ),
+    (
+        reasons.MemoryAlone(),
+        "one build a side: the interval rests on remembered variance alone, which is shown and never decides",
+    ),
+    (
+        reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12),
+        "beyond the threshold of 3%, but not after correction for 12 comparisons, which asks for 99.6% confidence",
+    ),
+    (
+        reasons.BetterUncorrected(threshold=0.03),
+        "better by more than the threshold of 3%, but not after correction for multiple comparisons; not worse",
+    ),
+    (
+        reasons.NotWorse(threshold=0.03, floor=None, unit="s"),
+        "not worse by more than the threshold; whether it is better by more than 3% is open",
+    ),
+    (
+        reasons.NotWorse(threshold=0.03, floor=0.02, unit="s"),
+        "not worse by more than the floor of 20 ms; whether it is better by more than 3% is open",
+    ),
+    (
+        reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s"),
+        "beyond the threshold of 3%, but not shown to be above the floor of 20 ms",
+    ),
+    (examples.wide(), "the interval is too wide: the change may exceed the threshold of 3%"),
+    (examples.wide(beyond=True), "the interval is too wide: the change may be below the threshold of 3%"),
+    (
+        examples.wide("both"),
+        "the interval is too wide: it reaches beyond the threshold of 3% in both directions",
+    ),
+    (outcomes.OnlyUnder(settings={"load": "busy", "n": "1"}), 'only under load=busy, n="1"'),
+    (
+        outcomes.MoreUnder(settings={"load": "busy"}, ratio=1.083, over=["n", "sched"]),
+        "more under load=busy (x1.08 of the others, on average over n and sched)",
+    ),
+    (reasons.ZeroValue(), "there is a value of 0, which has no logarithm"),
+    (
+        reasons.IncompleteBuilds(has="one"),
+        "one build or session of a side measured all settings, and what differs between them is not known",
+    ),
+    (reasons.NoSpreadOrRounds(), "there is no spread, or there are fewer than two rounds of both sides"),
+]
+PLACE = outcomes.Place(
+    benchmark="b", metric="time", statistic="p99", only={}, most={"n": 1}, findings=2, of=3, varied=1
+)
+
+
+def regressed(**changes: Any) -> outcomes.Regressed:
+    return outcomes.Regressed(count=2, findings=3, worst=[msgspec.structs.replace(PLACE, **changes)], more=0)
+
+
+HEADLINES: list[tuple[outcomes.Summary, str]] = [
+    (regressed(metric=None), "2 of 3 findings regressed: b"),
+    (regressed(), "2 of 3 findings regressed: b time p99 at 2 of 3 settings (most at n=1)"),
+    (regressed(varied=2), "2 of 3 findings regressed: b time p99 at 2 of 3 combinations of settings (most at n=1)"),
+    (regressed(findings=3), "2 of 3 findings regressed: b time p99 at every setting"),
+    (regressed(findings=1, statistic="mean"), "2 of 3 findings regressed: b time n=1"),
+    (regressed(only={"n": 1, "load": "x"}), "2 of 3 findings regressed: b time p99 only under n=1 load=x"),
+    (
+        outcomes.Regressed(count=5, findings=5, worst=[msgspec.structs.replace(PLACE, metric=None)], more=4),
+        "5 of 5 findings regressed: b and 4 more",
+    ),
+    (outcomes.NothingMeasured(), "nothing was measured"),
+    (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
+    (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was measured"),
+    (outcomes.Failed(failures=2, findings=3), "2 failures beside 3 findings"),
+    (outcomes.SomeInconclusive(count=2, findings=2, not_worse=0), "2 of 2 findings inconclusive, none regressed"),
+    (
+        outcomes.SomeInconclusive(count=3, findings=3, not_worse=1),
+        "3 of 3 findings inconclusive, 1 of them not worse, none regressed",
+    ),
+    (
+        outcomes.SomeInconclusive(count=1, findings=1, not_worse=1),
+        "1 of 1 finding inconclusive but not worse, none regressed",
+    ),
+    (outcomes.SomeAccepted(count=1, findings=2, labels=[]), "1 of 2 findings accepted, nothing else regressed"),
+    (
+        outcomes.SomeAccepted(count=1, findings=2, labels=["the label x"]),
+        "1 of 2 findings accepted by the label x, nothing else regressed",
+    ),
+    (outcomes.NothingRegressed(findings=1), "nothing regressed in 1 finding"),
+]
+SPAN = outcomes.Span(least=1.2, most=1.3)
+
+
+def differs(**changes: Any) -> outcomes.Differs:
+    fields: dict[str, Any] = {"worse": "setting", "worse_ratio": 1.3, "better_ratio": 1.1, "over": []}
+    return outcomes.Differs(**(fields | {"both_regress": True, "matters": True} | changes))
+
+
+OUTCOMES: list[tuple[Interaction, str]] = [
+    (
+        examples.interaction(outcome=outcomes.ChangedOnlyUnder(settings={"load": "busy"}, span=SPAN)),
+        "head is 20.0% to 30.0% slower only under load=busy",
+    ),
+    (
+        examples.interaction(
+            statistic="p99", outcome=outcomes.ChangedOnlyUnder(settings={"load": "busy", "n": 1}, span=None)
+        ),
+        "head's p99 time is changed only under load=busy, n=1",
+    ),
+    (
+        examples.interaction(against=["idle", "mid"], outcome=outcomes.ChangedNotUnder(span=SPAN)),
+        "head is 20.0% to 30.0% slower under the other settings, not under load=busy",
+    ),
+    (
+        examples.interaction(
+            metric="rate",
+            unit="1/s",
+            better="higher",
+            outcome=outcomes.Opposite(worse="others", worse_span=outcomes.Span(least=0.8, most=0.8), better_span=SPAN),
+        ),
+        "head is 20.0% lower in rate under load=idle and 20.0% to 30.0% higher in rate under load=busy",
+    ),
+    (
+        examples.interaction(outcome=differs(), estimate=1.182),
+        "head is 30.0% slower under load=busy and 10.0% slower under load=idle: more under load=busy (x1.18 of the others)",
+    ),
+    (
+        examples.interaction(
+            outcome=differs(worse="others", better_ratio=1.0, both_regress=False, over=list("abcd")), estimate=0.8
+        ),
+        (
+            "head is 30.0% slower under load=idle and the same as base under load=busy, on average over the other 4 "
+            "factors: worse under load=idle (x1.25 of the others)"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(worse="others", matters=False), against=["a", "b"], estimate=0.8),
+        (
+            "head is 30.0% slower under the other settings and 10.0% slower under load=busy: better under load=busy "
+            "(x0.80 of the others), which is real, but below the threshold of 3%"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(worse_ratio=None, better_ratio=None, over=["n"])),
+        "the change is worse under load=busy than under load=idle, on average over n",
+    ),
+    (
+        examples.interaction(outcome=outcomes.Same(over=[])),
+        (
+            "the change does not depend on load: between load=idle and load=busy any difference is below the threshold "
+            "of 3%"
+        ),
+    ),
+    (
+        examples.interaction(ratio=examples.interval(1.0, 0.0, method="exact"), outcome=outcomes.Same(over=["n"])),
+        "the change does not depend on load, on average over n",
+    ),
+    (
+        examples.interaction(outcome=outcomes.Open(over=["n"], looks_real=False, few_builds=None)),
+        "whether the change is another one under load=busy than under load=idle, on average over n, is open",
+    ),
+    (
+        examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=4)),
+        (
+            "whether the change is another one under load=busy than under load=idle is open: it looks real, but this has "
+            "4 builds a side, too few for a verdict"
+        ),
+    ),
+    (
+        examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=None)),
+        (
+            "whether the change is another one under load=busy than under load=idle is open: it differs on its own, but "
+            "not after correction for multiple comparisons"
+        ),
+    ),
+    (
+        examples.interaction(outcome=outcomes.NotKnown(at={"load": "busy"}, why=reasons.ZeroValue())),
+        "whether the change depends on load is not known: at load=busy, there is a value of 0, which has no logarithm",
+    ),
+    (
+        examples.interaction(outcome=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds())),
+        (
+            "whether the change depends on load is not known: there is no spread, or there are fewer than two rounds of "
+            "both sides"
+        ),
+    ),
+]
+USE = MemoryUse(
+    kind="alone", used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123,
+    present=None, without=None,
+)  # fmt: skip
+NOW = msgspec.structs.replace(USE, present=0.061)
+MEMORY: list[tuple[MemoryUse, str]] = [
+    (
+        msgspec.structs.replace(USE, sessions=1, last="2026-09-01"),
+        "the interval rests on remembered variance alone: 1.2% (14.2 degrees of freedom, 1 session, 2026-09-01)",
+    ),
+    (
+        msgspec.structs.replace(NOW, kind="moderated"),
+        (
+            "moderated by remembered variance: 1.2% (14.2 degrees of freedom, 3 sessions, 2026-09-01 to 2026-11-02), "
+            "now 6.1%"
+        ),
+    ),
+    (
+        msgspec.structs.replace(NOW, kind="noisier"),
+        (
+            "noisier than calibrated: 6.1% now, 1.2% remembered (3 sessions, 2026-09-01 to 2026-11-02); the memory is not "
+            "used"
+        ),
+    ),
+    (
+        msgspec.structs.replace(NOW, kind="disagrees"),
+        "remembered variance is not used: 6.1% now does not agree with 1.2% (3 sessions, 2026-09-01 to 2026-11-02)",
+    ),
+]
+ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *OUTCOMES, *MEMORY]
+
+
+@pytest.mark.parametrize(("what", "expected"), ALL)
+def test_each_has_a_sentence(what: object, expected: str) -> None:
+    assert say(what) == expected
+
+
+def test_no_member_of_a_union_is_without_a_sentence() -> None:
+    """The unions are closed: a type that is added without a sentence, or without one proved here, fails."""
+    members = {*get_args(reasons.Reason), *get_args(outcomes.Where), *get_args(outcomes.Summary)}
+    whys = {reasons.ZeroValue, reasons.IncompleteBuilds, reasons.NoSpreadOrRounds}
+    ours = {MemoryUse, Interaction}
+    assert members | whys | ours <= SENTENCES.keys()
+    assert members | whys | ours == {type(what) for what, _ in ALL}
+    assert set(get_args(outcomes.Outcome)) == {type(of.outcome) for of, _ in OUTCOMES}
