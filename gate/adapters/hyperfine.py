@@ -118,12 +118,15 @@ def version(text: str) -> tuple[int, ...] | None:
 class Complaint(msgspec.Struct, frozen=True):
     """Why hyperfine gave up on a command: a status in words, and standard error without hyperfine's own message.
 
-    missing: there is no such program.
+    code: what the command exited with, if it did. begun: whether it could be started. missing: there is no such
+    program.
     """
 
     status: str
     stderr: str
-    missing: bool
+    code: int | None = None
+    begun: bool = True
+    missing: bool = False
 
 
 def complaint(stderr: str) -> Complaint | None:
@@ -134,11 +137,10 @@ def complaint(stderr: str) -> Complaint | None:
     code = re.search(r"terminated with non-zero exit code:? (\d+)", message)
     missing = re.search(r"Failed to run command '.*': (.*?)(?: \(os error \d+\))?\s*\Z", message, re.DOTALL)
     if code:
-        status = f"exit {code[1]}"
-    elif "terminated by a signal" in message:
-        status = "ended by a signal"
-    elif missing:
-        status = f"cannot start: {missing[1].lower()}"
-    else:
-        return None
-    return Complaint(status, stderr[:start], bool(missing and missing[1].startswith("No such file")))
+        return Complaint(f"exit {code[1]}", stderr[:start], code=int(code[1]))
+    if "terminated by a signal" in message:
+        return Complaint("ended by a signal", stderr[:start])
+    if missing:
+        absent = missing[1].startswith("No such file")
+        return Complaint(f"cannot start: {missing[1].lower()}", stderr[:start], begun=False, missing=absent)
+    return None

@@ -8,7 +8,6 @@ from gate.stats.estimate import Reduced
 
 _TROUBLES: dict[str, reasons.Trouble] = {
     "negative": reasons.NegativeValues(),
-    "overflow": reasons.TooLarge(),
     "apart": reasons.DifferentSessions(),
     "zero-quantile": reasons.ZeroQuantile(),
     "no-rounds": reasons.FewRounds(),

@@ -41,10 +41,6 @@ class NegativeValues(Kind, frozen=True):
     """Negative values have no ratio."""
 
 
-class TooLarge(Kind, frozen=True):
-    """The values are too large or too small to form a ratio."""
-
-
 class DifferentSessions(Kind, frozen=True):
     """Base and head were measured in different sessions."""
 
@@ -104,7 +100,6 @@ class NoSpreadOrRounds(Kind, frozen=True):
 
 Trouble = (
     NegativeValues
-    | TooLarge
     | DifferentSessions
     | ZeroQuantile
     | FewRounds

@@ -41,10 +41,10 @@ from harness.host.lock import host_lock, lock_file
 from harness.host.state import state
 from harness.instruments.choose import Instruments, choose
 from harness.loop.execution import Conditions, Place
-from harness.loop.hints import Hint, checkout_hint
 from harness.loop.measure import Measured, Tools, Work, measure
 from harness.loop.schedule import Round, schedule
 from harness.process.execute import ProcessExecutor, clean_environment
+from harness.source.hints import Hint, checkout_hint
 from harness.source.sides import Source, Sources
 from harness.source.snapshot import overlaid
 from harness.source.trees import open_trees
@@ -273,6 +273,7 @@ def _measure(
         place.scratch.mkdir()
         make_shims(place.shims, os.environ)
         recipes = {side: Recipe(_build_table(settings.sides[side]), environments[side]) for side in SIDES}
+        hint = _hint(project)
         builder = TreeBuilder(
             trees,
             recipes,
@@ -282,6 +283,7 @@ def _measure(
             session=job.session,
             shims=place.shims,
             study=job.treated.study,
+            hint=hint,
         )
         if not records:
             append(_with_warnings(job.run, trees.warnings))
@@ -302,7 +304,7 @@ def _measure(
                     planned=job.treated.planned,
                     study=job.treated.study,
                 ),
-                Tools(executor, builder, job.instruments.by_name, _hint(project)),
+                Tools(executor, builder, job.instruments.by_name, hint),
                 append,
                 records=records,
                 after_round=after_round,
@@ -329,8 +331,8 @@ def _hint(project: Project) -> Hint:
     missing = checkout_hint(project.repository)
     shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
 
-    def hint(failure: Failure) -> str | None:
-        found = missing(failure)
+    def hint(failure: Failure, unstarted: bool) -> str | None:
+        found = missing(failure, unstarted)
         if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
             first = "base has no perfgate.toml, and may lack what head adds: then nothing can be compared yet"
             return f"{first}; put perfgate.toml and its benchmarks on the default branch, the next change is gated"

@@ -21,7 +21,6 @@ Method = Literal["fieller", "fieller-kj", "fieller-paired"]
 Trouble = Literal[
     "",
     "negative",
-    "overflow",
     "zero-base",
     "zero-quantile",
     "apart",
@@ -34,8 +33,6 @@ Trouble = Literal[
 _FEWEST_EXECUTIONS = 3
 _HAIR = 1e-12
 """Ratios of sessions closer than this share are one: what is left is rounding."""
-_LARGEST_LOG = 161.0
-"""Of a quantile: beyond it the square of the value has no float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +108,6 @@ def _one_ratio(x: Tops, y: Tops) -> bool:
 def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
     if base.values.min() < 0 or head.values.min() < 0:
         return "negative"
-    if not (_squares(x.mean) and _squares(y.mean)):
-        return "overflow"
     if x.mean == 0:
         return "zero-base"
     if exact:
@@ -140,11 +135,6 @@ def _spread(tops: Tops) -> bool:
     return bool(tops.values.min() < tops.values.max())
 
 
-def _squares(value: float) -> bool:
-    # Fieller's quadratic squares the means twice: beyond this range it would be inf or 0
-    return value == 0 or 1e-70 < abs(value) < 1e70
-
-
 def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
     pair = quantile_pair(base, head, tau, sessions=sessions)
     if pair is None:
@@ -154,10 +144,6 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
         return Reduced(x, y, values[0], values[1], False, trouble, None, warnings)
     has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
     trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
-    if any(abs(tops.mean) > _LARGEST_LOG for tops in (pair.base.tops, pair.head.tops)):
-        values = [type8(side.values, tau) for side in (base, head)]
-        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
-        return Reduced(x, y, values[0], values[1], False, "overflow", None, warnings)
     trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
     if pair.cut:
         warnings = (*warnings, BuildsCut())
@@ -197,7 +183,7 @@ def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list
 def ratio_of(reduced: Reduced, method: Method) -> Ratio:
     """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md)."""
     base, head = reduced.base, reduced.head
-    if reduced.trouble in ("negative", "overflow", "zero-quantile"):
+    if reduced.trouble in ("negative", "zero-quantile"):
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
     if reduced.exact:
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)

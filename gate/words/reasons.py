@@ -134,7 +134,6 @@ _HAS = {
 }
 SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.NegativeValues: lambda _: "negative values have no ratio",
-    reasons.TooLarge: lambda _: "the values are too large or too small to form a ratio",
     reasons.DifferentSessions: lambda _: (
         "base and head were measured in different sessions: what differs from session to session is not known"
     ),

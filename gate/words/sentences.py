@@ -1,18 +1,17 @@
-"""The one registry of sentences: the type of what was decided -> what says it."""
+"""The one registry of sentences: the type of what was decided, or of what to mind -> what says it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
-from gate.model.warnings import AnyWarning
 from gate.words import interactions, reasons, summaries, warnings
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
     **reasons.SENTENCES,
     **summaries.SENTENCES,
     **interactions.SENTENCES,
-    **dict.fromkeys(get_args(AnyWarning), warnings.text),
+    **warnings.SENTENCES,
 }
 """Of everything that report.json writes with a text."""
 

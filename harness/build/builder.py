@@ -23,6 +23,7 @@ from harness.errors import SourceError
 from harness.instruments.common import TAIL, arguments, both_outputs, by_hand, tail
 from harness.loop.steps import canonical
 from harness.process.execute import Command, Executor, Outcome, environment_difference
+from harness.source.hints import Hint, no_hint
 from harness.source.trees import Trees
 
 
@@ -120,7 +121,8 @@ class TreeBuilder:
     settings, since the executions of all are interleaved.
 
     study: what the settings change. seed: of the run; lays out the paths. caller: the environment that a failure's is
-    told apart from. shims: of harness.build.perturb.make_shims; None: what they perturb stays.
+    told apart from. shims: of harness.build.perturb.make_shims; None: what they perturb stays. hint: says
+    what a failed build may lack.
     """
 
     def __init__(
@@ -134,6 +136,7 @@ class TreeBuilder:
         session: int = 0,
         shims: Path | None = None,
         study: Study | None = None,
+        hint: Hint = no_hint,
     ) -> None:
         self._trees = trees
         self._recipes = recipes
@@ -143,6 +146,7 @@ class TreeBuilder:
         self._session = session
         self._shims = shims
         self._study = study
+        self._hint = hint
         self._made: set[tuple[Side, str]] = set()
         self._setup_failures: dict[tuple[Side, str], Failure] = {}
 
@@ -238,13 +242,13 @@ class TreeBuilder:
             return outcome
         # compilers' drivers and test runners often tell on standard output what went wrong
         told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
-        failure = self._failure(wanted, outcome.status, stderr=told, command=shown, environment=environment)
+        failure = self._failure(wanted, outcome, stderr=told, command=shown, environment=environment)
         return msgspec.structs.replace(failure, seconds=outcome.seconds)
 
     def _failure(
         self,
         wanted: _Build,
-        status: str,
+        why: str | Outcome,
         *,
         stderr: str = "",
         command: str | None = None,
@@ -253,18 +257,20 @@ class TreeBuilder:
         changed = None
         if environment is not None:
             changed = environment_difference(self._caller, without_shims(environment, self._shims))
-        return Failure(
+        failure = Failure(
             kind="build",
             side=wanted.side,
             session=self._session,
             build=wanted.build,
             factors=dict(wanted.factors),
-            status=status,
+            status=why if isinstance(why, str) else why.status,
             stderr=stderr,
             command=command,
             directory=str(self.directory(wanted.side, wanted.factors)),
             environment=changed,
         )
+        unstarted = isinstance(why, Outcome) and why.unstarted
+        return msgspec.structs.replace(failure, hint=self._hint(failure, unstarted))
 
 
 def layout_name(seed: int, build: int, side: Side) -> str:

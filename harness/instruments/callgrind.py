@@ -18,12 +18,13 @@ from harness.instruments.common import (
     Context,
     Unusable,
     arguments,
+    cannot_start,
     environment,
     placeholders,
     read_regular,
     refuse_absent,
 )
-from harness.process.execute import Command, Outcome, find_program, start_error
+from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30
 # in the scratch directory, beside what {output} names
@@ -96,11 +97,11 @@ def _log(path: Path) -> str:
 
 def _failed(outcome: Outcome, ran: bool, benchmark: Benchmark, context: Context) -> Unusable:
     program = arguments(benchmark.command, placeholders(context))[0]
-    if not ran and outcome.status.startswith("exit 127"):
-        return Unusable(f"cannot start: {start_error(FileNotFoundError(), program, context.directory)}", outcome.stderr)
-    if not ran and outcome.status.startswith("exit 126"):
-        return Unusable(f"cannot start: {start_error(PermissionError(), program, context.directory)}", outcome.stderr)
-    return Unusable(outcome.status, outcome.stderr)
+    if not ran and outcome.code == 127:
+        return cannot_start(FileNotFoundError(), program, context.directory, outcome.stderr)
+    if not ran and outcome.code == 126:
+        return cannot_start(PermissionError(), program, context.directory, outcome.stderr)
+    return Unusable(outcome.status, outcome.stderr, outcome.unstarted)
 
 
 def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:

@@ -15,7 +15,7 @@ from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
 from harness.loop.steady import steady_from
-from harness.process.execute import PADDING, Command, Outcome
+from harness.process.execute import PADDING, Command, Outcome, start_error
 
 SHELL = ("sh", "-c")
 
@@ -42,10 +42,19 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """An execution that gave no usable values: why, in one line, and what the program said."""
+    """An execution that gave no usable values: why, in one line, and what the program said.
+
+    unstarted: because a program could not be started.
+    """
 
     status: str
     stderr: str
+    unstarted: bool = False
+
+
+def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> Unusable:
+    """Return what to say of a benchmark whose program could not be started in a directory."""
+    return Unusable(f"cannot start: {start_error(error, program, directory)}", stderr, unstarted=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from gate.adapters.criterion import Files
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 _LEAST = 10
 """The smallest --sample-size that Criterion takes."""
@@ -67,19 +68,19 @@ class Criterion:
         suite = criterion.parse(found)
         return Suite(suite.benchmarks, suite.errors | left_out)
 
-    def explain(self, status: str, said: str) -> str:
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Say which option was refused by what, or what failed."""
         foreign = _FOREIGN.search(said)
         if foreign:
             return (
-                f"{status}: a bench target that is not of Criterion does not know --{foreign[1]}: name Criterion's "
-                "with --bench NAME, or set bench = false for [lib] and [[bin]] in Cargo.toml"
+                f"{outcome.status}: a bench target that is not of Criterion does not know --{foreign[1]}: name "
+                "Criterion's with --bench NAME, or set bench = false for [lib] and [[bin]] in Cargo.toml"
             )
         reason = _REASON.search(said)
         if reason is None:
-            return status
+            return outcome.status
         why = f"panic: {reason['panic']}" if reason["panic"] else reason[0]
-        return f"{status}: {printable(why)[:_SHOWN]}"
+        return f"{outcome.status}: {printable(why)[:_SHOWN]}"
 
 
 def _given(call: Call, name: str) -> bool:

@@ -10,6 +10,7 @@ from gate.adapters import go
 from gate.adapters.common import Suite, printable
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 _REASON = re.compile(
     r"^(?:panic: |fatal error: |--- FAIL: |flag provided but not defined: |FAIL\t.*\[(?:build|setup) failed\]).*",
@@ -51,10 +52,10 @@ class Go:
             data = read_regular(call.stdout, call.limit) or b""
         return go.parse(data, several=any("..." in word for word in call.words))
 
-    def explain(self, status: str, said: str) -> str:
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Add the first line that tells a reason."""
         found = _REASON.search(said)
-        return f"{status}: {printable(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else status
+        return f"{outcome.status}: {printable(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else outcome.status
 
 
 def _given(name: str, words: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,6 @@ class GoogleBenchmark:
             raise OutputError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
         return google_benchmark.parse(data)
 
-    def explain(self, status: str, said: str) -> str:  # noqa: ARG002  # of the Protocol
+    def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002  # of the Protocol
         """Say nothing more: standard error has it."""
-        return status
+        return outcome.status

@@ -15,13 +15,15 @@ from harness.instruments.common import (
     Context,
     Unusable,
     arguments,
+    cannot_start,
     environment,
     metrics,
     placeholders,
     read_regular,
     wanted_values,
 )
-from harness.process.execute import Command, Outcome, find_program, start_error
+from harness.process.execute import Command, Outcome, find_program
+from harness.process.groups import NOT_STARTED
 
 OLDEST = (1, 14)
 """The first with both -N and --output."""
@@ -56,16 +58,16 @@ class Hyperfine:
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read hyperfine's JSON, or the reason from its message."""
         if outcome.status:
-            found = hyperfine.complaint(outcome.stderr) if outcome.status == "exit 1" else None
+            found = hyperfine.complaint(outcome.stderr) if outcome.code == 1 else None
             if found and found.missing:
                 program = arguments(benchmark.command, placeholders(context))[0]
-                reason = start_error(FileNotFoundError(), program, context.directory)
-                return Unusable(f"cannot start: {reason}", found.stderr)
+                return cannot_start(FileNotFoundError(), program, context.directory, found.stderr)
             if found:
-                return Unusable(found.status, found.stderr)
+                return Unusable(found.status, found.stderr, not found.begun or found.code in NOT_STARTED)
             # a time-out or a signal is nobody's word but ours; another exit is hyperfine's own
-            by_tool = outcome.status.startswith("exit ")
-            return Unusable(f"hyperfine: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+            by_tool = outcome.code is not None
+            status = f"hyperfine: {outcome.status}" if by_tool else outcome.status
+            return Unusable(status, outcome.stderr, outcome.unstarted)
         try:
             data = read_regular(context.scratch / _RESULT, _MAX_EXPORT)
             if data is None:

@@ -10,6 +10,7 @@ from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 _REASON = re.compile(
     r"^(?:No matching benchmarks\.|ERROR: .*JMH lock|Error parsing command line:\s*\S|Error: Unable to access jar).*",
@@ -52,13 +53,13 @@ class Jmh:
             raise OutputError("the command has its own -rff: write `-rf json -rff {output}`, or leave both out")
         raise OutputError("JMH wrote nothing: its options, added at the end of the command, did not reach it")
 
-    def explain(self, status: str, said: str) -> str:
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Name the benchmark that failed, or why none ran."""
         name = jmh.failed(said)
         if name is not None:
-            return f"{status}: {name or 'a benchmark'} failed"
+            return f"{outcome.status}: {name or 'a benchmark'} failed"
         reason = _REASON.search(said)
-        return f"{status}: {' '.join(reason[0].split())[:_SHOWN]}" if reason else status
+        return f"{outcome.status}: {' '.join(reason[0].split())[:_SHOWN]}" if reason else outcome.status
 
 
 def _given(call: Call, name: str) -> bool:

@@ -23,13 +23,15 @@ from harness.instruments.common import (
     Context,
     Unusable,
     arguments,
+    cannot_start,
     environment,
     metrics,
     placeholders,
     read_regular,
     wanted_values,
 )
-from harness.process.execute import Command, Outcome, exit_status, find_program, start_error
+from harness.process.execute import Command, Outcome, find_program
+from harness.process.groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
 _MAX_RESULT = 1 << 20
@@ -77,8 +79,9 @@ class PerfStat:
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read the counters of each iteration; one that perf could not read in all of them is left out."""
         if outcome.status:
-            by_tool = outcome.status.startswith("exit ")
-            return Unusable(f"perf_stat: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+            by_tool = outcome.code is not None
+            status = f"perf_stat: {outcome.status}" if by_tool else outcome.status
+            return Unusable(status, outcome.stderr, outcome.unstarted)
         try:
             result = msgspec.json.decode(_read(context.scratch / _RESULT), type=_Result)
             if result.code:
@@ -106,11 +109,10 @@ def _read(path: Path) -> bytes:
 def _failed(code: int, stderr: str, program: str, directory: Path) -> Unusable:
     said = _NOT_STARTED.search(stderr) if code == _NOT_STARTED_CODE else None
     if said is None:
-        return Unusable(exit_status(code), stderr)
+        return Unusable(exit_status(code), stderr, code in NOT_STARTED)
     known = (errno.ENOENT, errno.EACCES, errno.ENOEXEC)
     number = next((number for number in known if os.strerror(number) == said[1]), 0)
-    reason = start_error(OSError(number, said[1]), program, directory)
-    return Unusable(f"cannot start: {reason}", stderr[: said.start()])
+    return cannot_start(OSError(number, said[1]), program, directory, stderr[: said.start()])
 
 
 def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:

@@ -9,6 +9,7 @@ from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
 
@@ -46,10 +47,10 @@ class Pyperf:
             "command do not reach its Runner"
         )
 
-    def explain(self, status: str, said: str) -> str:
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Say why options were refused."""
-        if status == "exit 2" and "unrecognized arguments: --" in said:
-            return f"{status}: the program does not take pyperf's options, as one with a pyperf.Runner does"
+        if outcome.code == 2 and "unrecognized arguments: --" in said:
+            return f"{outcome.status}: the program does not take pyperf's options, as one with a pyperf.Runner does"
         if "Command failed with exit code" in said:
-            return f"{status}: the benchmarked command failed; {_COMMAND}"
-        return status
+            return f"{outcome.status}: the benchmarked command failed; {_COMMAND}"
+        return outcome.status

@@ -10,6 +10,7 @@ from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.suite import Call
+from harness.process.execute import Outcome
 
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
@@ -59,16 +60,18 @@ class PytestBenchmark:
             )
         return pytest_benchmark.parse(data)
 
-    def explain(self, status: str, said: str) -> str:
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Say what pytest's exit code means (https://docs.pytest.org/en/stable/reference/exit-codes.html)."""
-        if status == "exit 5":
-            return f"{status}: pytest collected no tests"
-        if status == "exit 4" and "unrecognized arguments: --benchmark-" in said:
-            return f"{status}: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it"
-        if status == "exit 4" and "--benchmark-only and --benchmark-disable" in said:
-            return f"{status}: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command"
-        if status in ("exit 1", "exit 2"):
+        if outcome.code == 5:
+            return f"{outcome.status}: pytest collected no tests"
+        if outcome.code == 4 and "unrecognized arguments: --benchmark-" in said:
+            return (
+                f"{outcome.status}: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it"
+            )
+        if outcome.code == 4 and "--benchmark-only and --benchmark-disable" in said:
+            return f"{outcome.status}: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command"
+        if outcome.code in (1, 2):
             summaries = [found for line in said.splitlines() if (found := _COUNTS.findall(line))]
             counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
-            return f"{status}: {' and '.join(counts)}" if counts else status
-        return status
+            return f"{outcome.status}: {' and '.join(counts)}" if counts else outcome.status
+        return outcome.status

@@ -16,15 +16,16 @@ from harness.instruments.common import (
     Context,
     Unusable,
     arguments,
+    cannot_start,
     environment,
     metrics,
     placeholders,
     read_regular,
     wanted_values,
 )
-from harness.process.execute import Command, Outcome, start_error
+from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch
-from harness.process.groups import exit_status
+from harness.process.groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
@@ -62,17 +63,18 @@ class Spawn:
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read the launcher's result: time, user, system and, where it can be told, memory."""
         if outcome.status:
-            by_tool = outcome.status.startswith("exit ")
-            return Unusable(f"spawn: {outcome.status}" if by_tool else outcome.status, outcome.stderr)
+            by_tool = outcome.code is not None
+            status = f"spawn: {outcome.status}" if by_tool else outcome.status
+            return Unusable(status, outcome.stderr, outcome.unstarted)
         try:
             data = read_regular(context.scratch / _RESULT, _MAX_RESULT)
             result = msgspec.json.decode(data or b"", type=_Result)
             if result.errno:
                 error = OSError(result.errno, os.strerror(result.errno))
                 program = arguments(benchmark.command, placeholders(context))[0]
-                return Unusable(f"cannot start: {start_error(error, program, context.directory)}", outcome.stderr)
+                return cannot_start(error, program, context.directory, outcome.stderr)
             if result.code:
-                return Unusable(exit_status(result.code), outcome.stderr)
+                return Unusable(exit_status(result.code), outcome.stderr, result.code in NOT_STARTED)
             series = _series(result)
             return metrics(benchmark, series, "" if "memory" in series else _too_small(result))
         except msgspec.DecodeError:

@@ -70,8 +70,8 @@ class Tool(Protocol):
         """
         ...
 
-    def explain(self, status: str, said: str) -> str:
-        """Put a failed exit into words that say more; the status as it is where there is nothing to add."""
+    def explain(self, outcome: Outcome, said: str) -> str:
+        """Put a failed exit into words that say more; its status as it is where there is nothing to add."""
         ...
 
 
@@ -101,7 +101,7 @@ class SuiteInstrument:
         call = _call(benchmark, context)
         if outcome.status:
             said = _said(outcome, call)
-            return Unusable(self.tool.explain(outcome.status, said), said)
+            return Unusable(self.tool.explain(outcome, said), said, outcome.unstarted)
         try:
             suite = self.tool.read(replace(call, stderr=outcome.stderr))
             benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}

@@ -57,7 +57,7 @@ class Values:
         shown = named or (outcome.status and not outcome.stderr.strip())
         told = both_outputs(tail(context.scratch / _STDOUT) if shown else "", outcome.stderr)
         if outcome.status:
-            return Unusable(outcome.status, told)
+            return Unusable(outcome.status, told, outcome.unstarted)
         try:
             return metrics(benchmark, _parsed(benchmark, self._output(benchmark, context.scratch)), "")
         except OutputError as error:

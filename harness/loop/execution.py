@@ -26,12 +26,12 @@ from harness.instruments.common import (
     by_hand,
     mentions,
 )
-from harness.loop.hints import Hint
 from harness.loop.scratch import Scratch
 from harness.loop.steps import ExecutionStep, canonical
 from harness.process.execute import Command, Executor, Outcome, environment_difference
 from harness.service.ports import free_port
 from harness.service.service import Companions, Living
+from harness.source.hints import Hint
 
 
 class Treating:
@@ -194,7 +194,8 @@ class Executions:
             # last stands what a report shows: the words of what ended first
             parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
             told = "\n".join(part for part in parts if part)
-            failure = self._failure(attempt, Unusable(collected.status, told), outcome.seconds)
+            why = Unusable(collected.status, told, collected.unstarted or living.unstarted())
+            failure = self._failure(attempt, why, outcome.seconds)
             return Executed([], [failure], outcome.seconds)
         if isinstance(collected, Collected):
             return self._suite(attempt, collected, outcome)
@@ -260,7 +261,7 @@ class Executions:
             directory=str(attempt.context.directory),
             environment=difference,
         )
-        return msgspec.structs.replace(failure, hint=self._hint(failure))
+        return msgspec.structs.replace(failure, hint=self._hint(failure, why.unstarted))
 
 
 def _too_long(benchmark: Benchmark, context: Context) -> str:

@@ -16,10 +16,10 @@ from gate.config.types import SUITES, Benchmark
 from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
 from harness.instruments.common import Instrument
 from harness.loop.execution import Conditions, Executions, Place, Treating
-from harness.loop.hints import Hint, no_hint
 from harness.loop.ledger import Ledger
 from harness.loop.steps import BuildStep, ExecutionStep, Round, canonical
 from harness.process.execute import Executor
+from harness.source.hints import Hint, no_hint
 
 Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
 """Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
@@ -276,8 +276,6 @@ class _Loop:
         self._progress(StepStarted(step.side, None, step.factors))
         record = self._tools.builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
-            if record.hint is None:
-                record = msgspec.structs.replace(record, hint=self._tools.hint(record))
             self._add(record)
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
             return False

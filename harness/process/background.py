@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from harness.process.groups import Process, end_group, exit_status, return_code
+from harness.process.groups import NOT_STARTED, Process, end_group, exit_status, return_code
 
 KEPT = 64 * 1024
 """Bytes of the end that are kept."""
@@ -70,6 +70,10 @@ class Background(Protocol):
         """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
         ...
 
+    def unstarted(self) -> bool:
+        """Tell whether it was a shell that could not start a program."""
+        ...
+
     def stop(self, grace: float) -> None:
         """End it with its whole group, and what left the group: SIGTERM, SIGKILL after `grace` seconds.
 
@@ -102,6 +106,10 @@ class ProcessBackground:
         code = return_code(self._process)
         return "" if code is None else exit_status(code) or "exit 0"
 
+    def unstarted(self) -> bool:
+        """Tell whether it was a shell that could not start a program."""
+        return return_code(self._process) in NOT_STARTED
+
     def stop(self, grace: float) -> None:
         """End it with its whole group, and what left the group."""
         if self._stopped:
@@ -130,6 +138,10 @@ class FakeBackground:
     def status(self) -> str:
         """Return `ended`."""
         return self.ended
+
+    def unstarted(self) -> bool:
+        """Say no."""
+        return False
 
     def stop(self, grace: float) -> None:  # noqa: ARG002  # the Protocol's
         """End as by a signal."""

@@ -25,7 +25,7 @@ from gate.units import Duration
 from harness.process.background import KEPT, Background, FakeBackground, ProcessBackground, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch
-from harness.process.groups import Process, end_group
+from harness.process.groups import NOT_STARTED, Process, end_group
 from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
@@ -84,12 +84,21 @@ class Outcome:
 
     status: "" when it exited with 0, else in words: "exit 1", "signal SIGSEGV", "time-out after 10m",
     "cannot start: ...". started: UTC, ISO 8601. seconds: wall time. stderr: its last 64 KiB, decoded with replacement.
+    code: what it exited with, where that is why it failed; None: a signal, a time-out, a complaint, or no start at all.
+    begun: whether it could be started.
     """
 
     status: str
     started: str
     seconds: float
     stderr: str
+    code: int | None = None
+    begun: bool = True
+
+    @property
+    def unstarted(self) -> bool:
+        """Tell whether a program could not be started: the command's own, or one that its shell was to start."""
+        return not self.begun or self.code in NOT_STARTED
 
 
 def no_complaint() -> str:
@@ -129,7 +138,8 @@ class FakeExecutor:
         """Keep the command and return the function's answer, its status the complaint if there is one."""
         self.commands.append(command)
         outcome = self.answer(command)
-        return replace(outcome, status=complaint() or outcome.status)
+        complained = complaint()
+        return replace(outcome, status=complained, code=None) if complained else outcome
 
     def start(self, command: Command, log: Path) -> FakeBackground:
         """Keep the command and what stands for the process, whose log is empty."""
@@ -173,7 +183,7 @@ class ProcessExecutor:
             try:
                 process = self._start(command, output.fileno(), errors.fileno(), server)
             except StartError as error:
-                return Outcome(str(error), started, time.perf_counter() - begin, "")
+                return Outcome(str(error), started, time.perf_counter() - begin, "", begun=False)
             try:
                 watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
                 status = watch.until_end(self._descendants.reap)
@@ -182,8 +192,12 @@ class ProcessExecutor:
                 end_group(process, _GRACE)
                 raise
             end_group(process, _GRACE if status else _LEFTOVER_GRACE)
-            status = status or complaint() or exit_status(process.wait())
-            return Outcome(status, started, seconds, last(errors.fileno()))
+            status = status or complaint()
+            told = last(errors.fileno())
+            if status:
+                return Outcome(status, started, seconds, told)
+            code = process.wait()
+            return Outcome(exit_status(code), started, seconds, told, code if code > 0 else None)
 
     def start(self, command: Command, log: Path) -> ProcessBackground:
         """Start a process in the background.

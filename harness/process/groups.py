@@ -103,6 +103,10 @@ def signal_group(group: int, number: int) -> bool:
     return True
 
 
+NOT_STARTED = (126, 127)
+"""What a shell exits with when it cannot start a program."""
+
+
 def exit_status(code: int) -> str:
     """Put a return code into words: 0 -> "", 3 -> "exit 3", 139 -> "exit 139 (SIGSEGV)", -11 -> "signal SIGSEGV".
 

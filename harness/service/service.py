@@ -18,11 +18,11 @@ _LOAD_GRACE = 3.0
 
 
 class _NotStartedError(Exception):
-    """A companion is not there: its status, and what it said."""
+    """A companion is not there: its status, what it said, and whether a program could not be started."""
 
-    def __init__(self, status: str, said: str = "") -> None:
+    def __init__(self, status: str, said: str = "", *, unstarted: bool = False) -> None:
         super().__init__(status)
-        self.unusable = Unusable(status, said)
+        self.unusable = Unusable(status, said, unstarted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,10 @@ class Living:
                 when = "while the benchmark ran" if each.name == "service" else "before the benchmark"
                 return f"{each.name} ended {when}: {each.background.status()}"
         return ""
+
+    def unstarted(self) -> bool:
+        """Tell whether one of them ended because a shell could not start a program."""
+        return any(each.background.unstarted() for each in self.companions)
 
     def logs(self) -> str:
         """Return the end of what each of them wrote."""
@@ -108,7 +112,7 @@ class Companions:
                 companions.append(_Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port))
         except _NotStartedError as error:
             said = error.unusable.stderr + "".join(each.said() for each in companions)
-            return Unusable(error.unusable.status, said)
+            return replace(error.unusable, stderr=said)
         return Living(port, tuple(companions))
 
     def _service(self, benchmark: str, service: Service, context: Context, stack: ExitStack) -> _Companion:
@@ -119,7 +123,8 @@ class Companions:
         if per_build and key in self._builds:
             found = self._builds[key]
             if not found.background.alive():
-                raise _NotStartedError(f"service ended before the benchmark: {found.background.status()}", found.said())
+                ended = f"service ended before the benchmark: {found.background.status()}"
+                raise _NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
             return found
         self._started += 1
         log = self._directory / f"service-{self._started}.log" if per_build else context.scratch / "service.log"
@@ -134,7 +139,7 @@ class Companions:
             stack.callback(made.stop)
         reason = wait_until_ready(probe, ready, background.status, float(service.timeout))
         if reason:
-            raise _NotStartedError(reason, made.said())
+            raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
 
     def _probe(self, ready: str, log: Path, context: Context) -> Probe:
@@ -156,7 +161,7 @@ class Companions:
         try:
             return self._executor.start(command, log)
         except StartError as error:
-            raise _NotStartedError(f"{name} {error}") from None
+            raise _NotStartedError(f"{name} {error}", unstarted=True) from None
 
 
 def _values(context: Context, port: int) -> dict[str, str]:

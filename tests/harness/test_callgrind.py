@@ -81,13 +81,13 @@ def test_the_program_failed(tmp_path: Path, context: Context) -> None:
 def test_a_program_that_is_not_there(context: Context) -> None:
     callgrind, each = Callgrind("/v", "3", (), ""), benchmark(["./b"])
     said = "valgrind: ./b: No such file or directory\n"
-    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said))
-    assert found == Unusable('cannot start: there is no program "./b"', said)
-    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, ""))
-    assert found == Unusable('cannot start: "./b" is not executable', "")
+    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
+    assert found == Unusable('cannot start: there is no program "./b"', said, True)
+    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
+    assert found == Unusable('cannot start: "./b" is not executable', "", True)
     # with a profile it was the program's own exit
     (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
-    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "")) == Unusable("exit 127", "")
+    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
 
 
 def test_what_cannot_be_used(context: Context) -> None:

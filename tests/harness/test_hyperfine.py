@@ -65,7 +65,7 @@ def answer(context: Context, version: str, case: str, **options: Any) -> dict[st
             shutil.copy(DATA / f"{version}.{case}".replace("..", "."), context.scratch / "result.json")
             return Outcome("", "", 1.0, "")
         (context.scratch / "result.json").touch()
-        return Outcome("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text())
+        return Outcome("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text(), 1)
 
     return tool.collect(each, context, FakeExecutor(reply).run(tool.prepare(each, context)))
 
@@ -85,7 +85,7 @@ def test_captured_results(context: Context, version: str) -> None:
     [
         ("exit", Unusable("exit 3", "problem\n")),
         ("signal", Unusable("ended by a signal", "unfinished")),
-        ("missing", Unusable('cannot start: there is no program "program"', "")),
+        ("missing", Unusable('cannot start: there is no program "program"', "", True)),
     ],
 )
 def test_captured_failures(context: Context, version: str, case: str, expected: Unusable) -> None:
@@ -100,8 +100,8 @@ def test_a_declared_metric_that_this_version_does_not_give(context: Context) -> 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Outcome("exit 1", "", 1, "Error: disk full\n"), Unusable("hyperfine: exit 1", "Error: disk full\n")),
-        (Outcome("exit 2", "", 1, "error: unexpected"), Unusable("hyperfine: exit 2", "error: unexpected")),
+        (Outcome("exit 1", "", 1, "Error: disk full\n", 1), Unusable("hyperfine: exit 1", "Error: disk full\n")),
+        (Outcome("exit 2", "", 1, "error: unexpected", 2), Unusable("hyperfine: exit 2", "error: unexpected")),
         (Outcome("time-out after 10m", "", 600, "slow"), Unusable("time-out after 10m", "slow")),
         (Outcome("", "", 1, ""), Unusable("hyperfine wrote no result", "")),
     ],
@@ -179,7 +179,7 @@ def test_real_strange_words(context: Context) -> None:
 def test_real_failures(context: Context) -> None:
     assert measured(context, "echo out; echo why >&2; exit 3") == Unusable("exit 3", "why\n")
     assert measured(context, "kill -SEGV $$") == Unusable("ended by a signal", "")
-    assert measured(context, ["./no such"]) == Unusable('cannot start: there is no program "./no such"', "")
+    assert measured(context, ["./no such"]) == Unusable('cannot start: there is no program "./no such"', "", True)
     assert measured(context, ["sleep", "60"], timeout=Duration(0.3)) == Unusable("time-out after 0.3s", "")
 
 

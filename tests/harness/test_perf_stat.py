@@ -103,7 +103,7 @@ def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     (context.scratch / "perf").write_text('{"runs": 1, "code": 255}')
     outcome = Outcome("", "", 0.1, f"before\n{said}")
-    assert perf.collect(each, context, outcome) == Unusable('cannot start: there is no program "./b"', "before\n")
+    assert perf.collect(each, context, outcome) == Unusable('cannot start: there is no program "./b"', "before\n", True)
     assert perf.collect(each, context, Outcome("", "", 0.1, "mine\n")) == Unusable("exit 255", "mine\n")
 
 
@@ -128,7 +128,7 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
 def test_perf_or_the_launcher_itself_failed(context: Context) -> None:
     perf = PerfStat("/bin/perf", "6", ("task-clock",), "")
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
-    assert perf.collect(each, context, Outcome("exit 1", "", 0.1, "Traceback")) == Unusable(
+    assert perf.collect(each, context, Outcome("exit 1", "", 0.1, "Traceback", 1)) == Unusable(
         "perf_stat: exit 1", "Traceback"
     )
     assert perf.collect(each, context, Outcome("time-out after 1s", "", 1.0, "")) == Unusable("time-out after 1s", "")

@@ -154,7 +154,7 @@ def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context, wa
 
 def test_the_launcher_itself_failed(context: Context) -> None:
     each, spawn = Benchmark(name="b", command=["true"], instrument="spawn"), Spawn()
-    outcome = Outcome("exit 1", "", 0.1, "Traceback")
+    outcome = Outcome("exit 1", "", 0.1, "Traceback", 1)
     assert spawn.collect(each, context, outcome) == Unusable("spawn: exit 1", "Traceback")
     assert spawn.collect(each, context, Outcome("signal SIGKILL", "", 0.1, "")) == Unusable("signal SIGKILL", "")
     assert spawn.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("spawn: no result", "")

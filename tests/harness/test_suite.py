@@ -26,8 +26,8 @@ class Tool:
     def read(self, call: Call) -> Suite:
         return self.suite
 
-    def explain(self, status: str, said: str) -> str:
-        return f"{status}: explained"
+    def explain(self, outcome: Outcome, said: str) -> str:
+        return f"{outcome.status}: explained"
 
 
 FOUR = Suite({name: {"time": Series("s", [3.0, 1.0])} for name in ("a", "ab", "b")}, {"ac": "went wrong"})

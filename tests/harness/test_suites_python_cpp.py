@@ -13,13 +13,17 @@ from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument, Tool
-from harness.process.execute import ProcessExecutor
+from harness.process.execute import Outcome, ProcessExecutor
 
 SCRATCH = Path("/scratch it's")
 
 
 def call(*words: str, output: Path = SCRATCH / "output") -> Call:
     return Call(words=words, values=7, output=output, stdout=output.parent / "stdout", limit=1e6)
+
+
+def exited(code: int) -> Outcome:
+    return Outcome(f"exit {code}", "", 1.0, "", code)
 
 
 def test_pytest_benchmark_takes_counted_rounds() -> None:
@@ -39,29 +43,29 @@ def test_pytest_benchmark_takes_counted_rounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "words"),
+    ("outcome", "said", "words"),
     [
-        ("exit 1", "FAILED a - 3 failed things\n=== 2 failed, 1 error in 2.57s ===", "exit 1: 2 failed and 1 error"),
-        ("exit 1", "2 failed, 7 passed, 2 skipped in 2.88s", "exit 1: 2 failed"),
-        ("exit 1", "No module named pytest", "exit 1"),
-        ("exit 2", "!!! Interrupted: 1 error during collection !!!\n1 error in 0.18s", "exit 2: 1 error"),
-        ("exit 4", "ERROR: file or directory not found: nowhere.py", "exit 4"),
+        (exited(1), "FAILED a - 3 failed things\n=== 2 failed, 1 error in 2.57s ===", "exit 1: 2 failed and 1 error"),
+        (exited(1), "2 failed, 7 passed, 2 skipped in 2.88s", "exit 1: 2 failed"),
+        (exited(1), "No module named pytest", "exit 1"),
+        (exited(2), "!!! Interrupted: 1 error during collection !!!\n1 error in 0.18s", "exit 2: 1 error"),
+        (exited(4), "ERROR: file or directory not found: nowhere.py", "exit 4"),
         (
-            "exit 4",
+            exited(4),
             "python -m pytest: error: unrecognized arguments: --benchmark-json=o.json --benchmark-only",
             "exit 4: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it",
         ),
         (
-            "exit 4",
+            exited(4),
             "ERROR: Can't have both --benchmark-only and --benchmark-disable options. Note that",
             "exit 4: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command",
         ),
-        ("exit 5", "9 deselected in 0.01s", "exit 5: pytest collected no tests"),
-        ("signal SIGSEGV", "1 failed", "signal SIGSEGV"),
+        (exited(5), "9 deselected in 0.01s", "exit 5: pytest collected no tests"),
+        (Outcome("signal SIGSEGV", "", 1.0, ""), "1 failed", "signal SIGSEGV"),
     ],
 )
-def test_the_words_of_pytest(status: str, said: str, words: str) -> None:
-    assert PytestBenchmark().explain(status, said) == words
+def test_the_words_of_pytest(outcome: Outcome, said: str, words: str) -> None:
+    assert PytestBenchmark().explain(outcome, said) == words
 
 
 def test_pyperf_takes_one_worker_with_the_environment() -> None:
@@ -76,9 +80,9 @@ def test_pyperf_takes_one_worker_with_the_environment() -> None:
 
 def test_the_words_of_pyperf() -> None:
     said = "usage: x.py [-h]\nx.py: error: unrecognized arguments: --processes=1 --values=3"
-    assert Pyperf().explain("exit 2", said).startswith("exit 2: the program does not take pyperf's options")
-    assert "--output {output}" in Pyperf().explain("exit 1", "Exception: Command failed with exit code 2")
-    assert Pyperf().explain("exit 1", "ZeroDivisionError") == "exit 1"
+    assert Pyperf().explain(exited(2), said).startswith("exit 2: the program does not take pyperf's options")
+    assert "--output {output}" in Pyperf().explain(exited(1), "Exception: Command failed with exit code 2")
+    assert Pyperf().explain(exited(1), "ZeroDivisionError") == "exit 1"
 
 
 def test_google_benchmark_writes_every_repetition() -> None:
@@ -88,7 +92,7 @@ def test_google_benchmark_writes_every_repetition() -> None:
         "--benchmark_repetitions=7",
         "--benchmark_report_aggregates_only=false",
     )
-    assert GoogleBenchmark().explain("exit 1", "x") == "exit 1"
+    assert GoogleBenchmark().explain(exited(1), "x") == "exit 1"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from gate.stats.special import fdtrc
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gate.stats.design.design import Design, Fit
+    from gate.stats.design.coding import Design
+    from gate.stats.design.least_squares import Fit
 
     Array = npt.NDArray[np.float64]
 

@@ -1,8 +1,8 @@
-"""Effect coding: treatments -> the columns of a linear model, and what its coefficients say of each setting.
+"""Treatments as measured, and effect coding: from treatments to the columns of a linear model, and to its effects.
 
 A factor of k settings has k - 1 columns; its first setting is -1 in all of them, setting j is 1 in column j and 0 in
 the others. With two settings that is -1 and +1 (Born de Oliveira et al. 2013, section 5). A column of an interaction is
-a product of columns, one of each factor.
+a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out.
 """
 
 from __future__ import annotations
@@ -16,12 +16,74 @@ import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
+
+    from gate.model.study import Factor, Setting
 
     Array = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
+INTERCEPT = "intercept"
 DEPENDENT = 1e-9
 """A column of which less than this share stands apart from the columns before it tells nothing of its own."""
+_NAMED = 3
+"""Most combinations, or terms, that one line names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Units sorted into the treatments that were measured.
+
+    codes: shape (treatments, factors), numbers of settings among those measured. place: the treatment of each unit.
+    settings: of each factor those measured, as Factor has them.
+    """
+
+    names: tuple[str, ...]
+    settings: tuple[tuple[Setting, ...], ...]
+    codes: Codes
+    place: Codes
+    counts: Codes
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many settings of each factor were measured."""
+        return [len(own) for own in self.settings]
+
+    def treatment(self, number: int) -> str:
+        """Name a treatment: "load=busy, clients=8"."""
+        return ", ".join(
+            f"{name}={own[code]}"
+            for name, own, code in zip(self.names, self.settings, self.codes[number].tolist(), strict=True)
+        )
+
+    def totals(self, values: Array) -> Array:
+        """Sum values of units by treatment."""
+        sums: Array = np.bincount(self.place, weights=values, minlength=len(self.counts)).astype(np.float64)
+        return sums
+
+
+def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
+    """Sort units into treatments; settings that no unit has are not counted.
+
+    Raises:
+        ValueError: no units.
+    """
+    if not len(units):
+        raise ValueError("no units")
+    columns, settings = [], []
+    for i, factor in enumerate(factors):
+        present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
+        columns.append(codes.reshape(len(units)))
+        settings.append(tuple(factor.settings[code] for code in present.tolist()))
+    # one number a treatment, last factor fastest: rows of many columns are slow to compare
+    keys = np.zeros(len(units), dtype=np.int64)
+    for codes, own in zip(columns, settings, strict=True):
+        keys = np.unique(keys * len(own) + codes, return_inverse=True)[1].reshape(len(units))
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    place = place.reshape(len(units))
+    rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
+    counts = np.bincount(place)
+    return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +192,82 @@ def _apart(q: Array, columns: Array) -> Array | None:
         return None
     again: Array = found - q @ (q.T @ found)
     return again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Addend:
+    """What a term adds at some settings: a weighted sum of all coefficients.
+
+    number: of the term; 0 is the intercept.
+    """
+
+    number: int
+    term: str
+    settings: dict[str, Setting]
+    weights: Array
+
+
+def addends(design: Design, model: Coded) -> list[Addend]:
+    """Return what each term adds, the intercept first; terms in the order of the model."""
+    found = []
+    for number, columns in enumerate(model.terms):
+        name = ":".join(design.names[f] for f in columns.factors) or INTERCEPT
+        for contrast in contrasts(columns.factors, design.sizes):
+            weights = np.zeros(model.matrix.shape[1])
+            weights[columns.start : columns.stop] = contrast.weights
+            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
+            found.append(Addend(number, name, settings, weights))
+    return found
+
+
+def inestimable(design: Design, model: Coded) -> list[str]:
+    """Say which terms are left out and why: "load:clients: load=busy was not measured with clients=8".
+
+    model: its rows are the treatments of the design. A factor measured at one setting is named once, and so is an
+    interaction, with those that hold it.
+    """
+    single = [f for f, size in enumerate(design.sizes) if size < 2]
+    found = [f"{design.names[f]}: measured at {design.settings[f][0]} only" for f in single]
+    gone = [factors for factors in model.left_out if not set(factors) & set(single)]
+    for factors in gone:
+        if any(set(other) < set(factors) for other in gone):
+            continue
+        holding = [_term(design, other) for other in gone if set(factors) < set(other)]
+        without = f"; without it there is no {_some(holding)}" if holding else ""
+        found.append(f"{_term(design, factors)}: {_why(design, model, factors)}{without}")
+    return found
+
+
+def _term(design: Design, factors: Sequence[int]) -> str:
+    return ":".join(design.names[f] for f in factors)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
+    if len(factors) > 1:
+        met = set(map(tuple, design.codes[:, list(factors)].tolist()))
+        lacking = [codes for codes in product(*(range(design.sizes[f]) for f in factors)) if codes not in met]
+        if lacking:
+            return _some([_not_together(design, factors, codes) for codes in lacking])
+    own = coded(design.codes[:, list(factors)], [design.sizes[f] for f in factors], len(factors))
+    columns = own.matrix[:, own.terms[-1].start :]
+    for term in model.terms[1:]:
+        if not set(term.factors) & set(factors) and _within(columns, model.matrix[:, term.start : term.stop]):
+            return f"the treatments measured do not tell it from {_term(design, term.factors)}"
+    return "the treatments measured do not tell it from the terms before it"
+
+
+def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) -> str:
+    settings = [f"{design.names[f]}={design.settings[f][c]}" for f, c in zip(factors, codes, strict=True)]
+    return f"{' and '.join(settings[:-1])} was not measured with {settings[-1]}"
+
+
+def _within(columns: Array, others: Array) -> bool:
+    """Tell whether one of the columns is a sum of others and a constant."""
+    space = np.column_stack((np.ones(len(others)), others))
+    apart = columns - space @ np.linalg.lstsq(space, columns)[0]
+    return bool((np.linalg.norm(apart, axis=0) <= DEPENDENT * np.linalg.norm(columns, axis=0)).any())

@@ -14,7 +14,8 @@ import numpy as np
 from gate.model.study import Check, Dependence
 from gate.stats.design.cells import unit_of
 from gate.stats.design.checks import p_text
-from gate.stats.design.design import lay_out, scaled
+from gate.stats.design.coding import lay_out
+from gate.stats.design.least_squares import scaled
 from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:

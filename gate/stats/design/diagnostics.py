@@ -16,8 +16,9 @@ import numpy as np
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
 from gate.stats.design.cells import held
 from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
-from gate.stats.design.design import ROUNDING, lay_out, least_squares
+from gate.stats.design.coding import lay_out
 from gate.stats.design.in_order import Course, drift, independence
+from gate.stats.design.least_squares import ROUNDING, least_squares
 from gate.stats.special import ndtri, stdtr
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor
-    from gate.stats.design.design import Fit
+    from gate.stats.design.least_squares import Fit
 
     Array = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from gate.stats.special import betainc, stdtr
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gate.stats.design.design import Fit
+    from gate.stats.design.least_squares import Fit
 
     Array = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]

@@ -17,16 +17,16 @@ import numpy as np
 
 from gate.model.study import Effect, LinearModel, Term
 from gate.stats.design.cells import held
-from gate.stats.design.design import addends, lay_out, least_squares
-from gate.stats.design.inestimable import inestimable
+from gate.stats.design.coding import addends, inestimable, lay_out
+from gate.stats.design.least_squares import least_squares
 from gate.stats.family import holm
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor
-    from gate.stats.design.coding import Columns
-    from gate.stats.design.design import Addend, Design, Fit
+    from gate.stats.design.coding import Addend, Columns, Design
+    from gate.stats.design.least_squares import Fit
 
 
 def linear_model(

@@ -1,25 +1,169 @@
-"""Quantile regression on treatments: the coefficients of the linear programme, for many values of few treatments."""
+"""Quantile regression on treatments: the coefficients, and how far the clusters of a treatment move its quantile.
+
+A cluster is what values are dependent within: an execution, a build or a session. It may hold values of several
+treatments. The coefficients are those of the linear programme, for many values of few treatments.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.stats.design.quantile_cells import Ordered, minimiser
+from gate.stats.levels import smallest_step
 from gate.stats.regression import quantile_regression
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
 
 ROUNDING = 1e-12
 """A share of the largest value."""
 SMALL = 5000
 """So many values are given to the linear programme as they are."""
+REACH = 1.5
+"""Over how many standard errors of the share below it the slope of the quantile function is taken.
+
+Far enough that clusters which differ much are seen to move the quantile far, since the values next to it are often of
+one cluster; more would be wide without need. This and LAST by simulation, see tests/promise/test_study_quantiles.py.
+"""
+FEW = 0.75
+"""A standard error of the share above this part of the share beyond: about as with one cluster that has all of it."""
+LAST = 0.9
+"""The slope is taken over at most this part of the values beyond the quantile: the last ones are anywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """The values of one treatment, ascending.
+
+    own: for each value, which of the treatment's clusters it is of, from 0. clusters: their numbers over the whole
+    data. others: of each cluster, how many values of the others stand before each of its own.
+    """
+
+    ordered: Array
+    own: Codes
+    clusters: Codes
+    others: tuple[Codes, ...]
+    step: float
+    """The smallest distance of two values that differ; 0 where none do."""
+
+
+def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
+    """Sort values, shape (n,), into treatments. place, clusters: the treatment and the cluster of each value."""
+    order = np.lexsort((y, place))
+    ends = np.cumsum(np.bincount(place))[:-1]
+    return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
+
+
+def _ordered(ordered: Array, clusters: Codes) -> Ordered:
+    names, own = np.unique(clusters, return_inverse=True)
+    own = own.reshape(len(ordered)).astype(np.int64)
+    ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
+    others = tuple(rank - np.arange(len(rank)) for rank in ranks)
+    return Ordered(ordered, own, names, others, smallest_step(ordered))
+
+
+def minimiser(ordered: Array, tau: float) -> float:
+    """Return the value with the least sum of the check function that is nearest to the type 8 quantile.
+
+    Any number from the k-th to the next value is such a minimiser where n tau = k, and the k-th alone where k is n tau
+    rounded up (Koenker and Bassett 1978). In the first case the type 8 quantile lies between them, so that the numbers
+    here are those of a table of the treatments' quantiles.
+    """
+    n = len(ordered)
+    exact = n * Fraction(tau).limit_denominator(10**9)
+    lowest = max(math.ceil(exact), 1) - 1
+    at = _position(n, tau)
+    return _between(ordered, min(max(at, lowest), math.floor(exact), n - 1) if exact.denominator == 1 else lowest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """How the quantile of one treatment follows its clusters.
+
+    low, high: slope of its quantile function below and above, in units of the values per share. scores: what each
+    cluster adds to the error of the share of values below; errors: what it adds to that of the quantile, by leaving it
+    out. Squares of either sum to a variance; none where there are fewer than 2 clusters. least: the variance that the
+    smallest step leaves. seen: whether the values beyond the quantile are of more than one or two clusters.
+    """
+
+    low: float
+    high: float
+    scores: Array
+    errors: Array
+    least: float
+    seen: bool
+
+
+def around(cell: Ordered, fitted: float, tau: float) -> Around:
+    """Return what the clusters of a treatment do to its quantile, fitted at this value for this tau.
+
+    Scores and slopes are those of Woodruff 1952 for a quantile under cluster sampling, a slope for each side. The
+    errors are those of the jackknife over clusters of unequal size (Busing et al. 1999).
+    """
+    y, n, groups = cell.ordered, len(cell.ordered), len(cell.clusters)
+    first, last = (int(np.searchsorted(y, fitted, side=side)) for side in ("left", "right"))
+    # values equal to the quantile count as below in part, so that the share below it is tau where it can be
+    share = min(max(tau, first / n), last / n)
+    part = (share * n - first) / (last - first) if last > first else 0.0
+    sizes = np.bincount(cell.own, minlength=groups)
+    below = np.bincount(cell.own[:first], minlength=groups) + part * np.bincount(cell.own[first:last], minlength=groups)
+    if groups < 2:
+        return Around(0.0, 0.0, np.zeros(groups), np.zeros(groups), 0.0, True)
+    scores = (below - share * sizes) / n * math.sqrt(groups / (groups - 1))
+    error = float(np.sqrt(scores @ scores))
+    reach = max(REACH * error, 1 / n)
+    least, most = 0.5 / n, 1 - 0.5 / n
+    centre = min(max(share, least), most)
+    down, up = min(reach, LAST * share), min(reach, LAST * (1 - share))
+    at = np.array([max(centre - down, least), centre, min(centre + up, most)])
+    quantiles = np.array([_between(y, _position(n, tau)) for tau in at.tolist()])
+    spans = np.diff(at)
+    slopes = np.diff(quantiles) / np.where(spans > 0, spans, 1.0)
+    low, high = np.where(spans > 0, slopes, slopes[::-1]).tolist()
+    seen = error <= FEW * min(share, 1 - share)
+    return Around(low, high, scores, _jackknife(cell, sizes, centre), cell.step**2 / (12 * groups), seen)
+
+
+def _jackknife(cell: Ordered, sizes: Codes, share: float) -> Array:
+    """Return what each cluster adds to the error of the quantile, by leaving it out; 0 where that tells nothing.
+
+    To leave out single values moves a quantile by the distance of two neighbours, whatever its error: clusters must
+    hold more than the square root of all values (Shao and Wu 1989).
+    """
+    y, groups, n = cell.ordered, len(sizes), len(cell.ordered)
+    if groups**2 > n:
+        return np.zeros(groups)
+    whole = _between(y, _position(n, share))
+    moved = whole - np.array([_without(y, others, share) for others in cell.others])
+    times = n / sizes
+    errors: Array = ((times - 1) * moved - ((1 - 1 / times) * moved).sum()) / np.sqrt(groups * (times - 1))
+    return errors
+
+
+def _without(ordered: Array, others: Codes, share: float) -> float:
+    """Return the quantile of ascending values without those of one cluster."""
+    at = _position(len(ordered) - len(others), share)
+    places = np.array((math.floor(at), math.ceil(at)))
+    low, high = ordered[places + others.searchsorted(places, side="right")].tolist()
+    return float(low + (at - math.floor(at)) * (high - low))
+
+
+def _position(n: int, share: float) -> float:
+    """Return where the type 8 quantile stands among n ascending values, from 0 (Hyndman and Fan 1996)."""
+    return min(max((n + 1 / 3) * share - 2 / 3, 0.0), n - 1.0)
+
+
+def _between(ordered: Array, at: float) -> float:
+    low, high = float(ordered[math.floor(at)]), float(ordered[math.ceil(at)])
+    return low + (at - math.floor(at)) * (high - low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

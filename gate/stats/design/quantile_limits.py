@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.stats.design.quantile_cells import Around, Ordered
+from gate.stats.design.quantile_fit import Around, Ordered
 from gate.stats.regression import hall_sheather
 from gate.stats.special import ndtri, stdtr, stdtrit
 

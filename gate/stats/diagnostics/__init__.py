@@ -12,10 +12,8 @@ import numpy as np
 from gate.model import Sample
 from gate.model.warnings import AnyWarning
 from gate.stats.diagnostics.iterations import SMALLEST_CORRELATION, correlated, lag_one, trend
-from gate.stats.diagnostics.rounds import drift, order, shared_rounds
-from gate.stats.diagnostics.sessions import between_sessions
-from gate.stats.diagnostics.sides import Means
-from gate.stats.diagnostics.testing import LEVEL, SMALLEST
+from gate.stats.diagnostics.rounds import between_sessions, drift, order, shared_rounds
+from gate.stats.diagnostics.testing import LEVEL, SMALLEST, Means
 
 __all__ = ["LEVEL", "SMALLEST", "SMALLEST_CORRELATION", "lag_one", "warnings"]
 

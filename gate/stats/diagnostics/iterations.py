@@ -11,13 +11,12 @@ import numpy as np
 
 from gate.model import Sample
 from gate.model.warnings.estimates import Autocorrelation, Trend
-from gate.stats.diagnostics.sides import Means, Sides
-from gate.stats.diagnostics.testing import SMALLEST, t_test
+from gate.stats.diagnostics.testing import SMALLEST, Means, Sides, t_test
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gate.stats.diagnostics.sides import Array
+    from gate.stats.diagnostics.testing import Array
 
 SMALLEST_CORRELATION = 0.1
 """Below it iterations are worth more than 80% of as many independent ones."""

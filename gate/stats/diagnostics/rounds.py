@@ -1,4 +1,7 @@
-"""What happens over and inside rounds: a drift that both sides share, and a side that gains by its place."""
+"""What happens over, inside and between rounds: a drift of both sides, a side that gains by its place, and sessions.
+
+A session is a boot of the machine in NIST TN 1855, section 4.5.1.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.model.warnings.estimates import Drift, OrderEffect
-from gate.stats.diagnostics.sides import Sides, beginnings
-from gate.stats.diagnostics.testing import Test, t_test
+from gate.model.warnings.estimates import Drift, OrderEffect, RatioBySession, SessionsDiffer
+from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, beginnings, deviation_between, t_test
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gate.stats.diagnostics.sides import Array, Counts
+    from gate.stats.diagnostics.testing import Array, Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +132,21 @@ def _blocks(sides: Sides) -> _Blocks | None:
     level = np.repeat((base.builds[of_base] + head.builds[of_head]) / 2, per_round)
     differences = (head.executions[in_head] - base.executions[in_base]) / level
     return _Blocks(differences, base.sample.orders[in_base] < head.sample.orders[in_head], per_round)
+
+
+def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:
+    """Warn where sessions differ more than their builds do: in what both sides have in common, and in the difference.
+
+    Sizes are standard deviations between sessions, of which the builds within them explain nothing.
+    """
+    sessions = by_session(rounds)
+    if len(sessions) < 2:
+        return []
+    level = deviation_between([[r.level for r in session] for session in sessions])
+    difference = deviation_between([[r.difference for r in session] for session in sessions])
+    found: list[SessionsDiffer | RatioBySession] = []
+    if level is not None and level >= SMALLEST:
+        found.append(SessionsDiffer(level))
+    if difference is not None and difference >= SMALLEST:
+        found.append(RatioBySession(difference))
+    return found

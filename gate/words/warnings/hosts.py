@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from gate.model.warnings import hosts as kinds
 from gate.units import format_duration, format_share
 from gate.words.numbers import plural
 from gate.words.phrases import joined
-from gate.words.warnings.base import text
 
 
-@text.register
-def _(warning: kinds.UnfitHost) -> str:
+def _unfit_host(warning: kinds.UnfitHost) -> str:
     return f"the host was unfit when measuring began: {warning.problem}"
 
 
@@ -22,60 +21,50 @@ def _event(event: kinds.HostEvent, what: str) -> str:
     return f"host: {run}{session}{what}"
 
 
-@text.register
-def _(event: kinds.Rebooted) -> str:
+def _rebooted(event: kinds.Rebooted) -> str:
     return _event(event, "the machine was rebooted meanwhile")
 
 
-@text.register
-def _(event: kinds.KernelChanged) -> str:
+def _kernel_changed(event: kinds.KernelChanged) -> str:
     return _event(event, f"the kernel changed from {event.was} to {event.now}")
 
 
-@text.register
-def _(event: kinds.Steal) -> str:
+def _steal(event: kinds.Steal) -> str:
     share = format_share(event.share)
     return _event(event, f"the hypervisor took {share} of the processors' time that programs wanted (steal)")
 
 
-@text.register
-def _(event: kinds.Throttled) -> str:
+def _throttled(event: kinds.Throttled) -> str:
     often = "once" if event.times == 1 else f"{event.times:.0f} times"
     seconds = format_duration(event.seconds)
     return _event(event, f"the control group's quota throttled the processors {often} ({seconds})")
 
 
-@text.register
-def _(event: kinds.Load) -> str:
+def _load(event: kinds.Load) -> str:
     where = "" if event.processors is None else f" on {plural(round(event.processors), 'processor')}"
     return _event(event, f"the load was {event.start:.1f} at the start, {event.end:.1f} at the end{where}")
 
 
-@text.register
-def _(event: kinds.Pressure) -> str:
+def _pressure(event: kinds.Pressure) -> str:
     thing = {"cpu": "a processor", "memory": "memory", "io": "a disk"}[event.resource]
     share = format_share(event.share)
     return _event(event, f"{event.resource} pressure: some program waited for {thing} {share} of the time")
 
 
-@text.register
-def _(event: kinds.Swapped) -> str:
+def _swapped(event: kinds.Swapped) -> str:
     return _event(event, f"memory was swapped: {event.written:.0f} pages to disk, {event.read:.0f} back")
 
 
-@text.register
-def _(event: kinds.ThermalThrottling) -> str:
+def _thermal_throttling(event: kinds.ThermalThrottling) -> str:
     return _event(event, f"thermal throttling: heat slowed the processors down {event.times:.0f} times")
 
 
-@text.register
-def _(event: kinds.OutOfMemory) -> str:
+def _out_of_memory(event: kinds.OutOfMemory) -> str:
     processes = "a process" if event.processes == 1 else f"{event.processes:.0f} processes"
     return _event(event, f"the kernel killed {processes} because memory ran out")
 
 
-@text.register
-def _(event: kinds.FrequencySetting) -> str:
+def _frequency_setting(event: kinds.FrequencySetting) -> str:
     was, now = (("on" if value else "off") if isinstance(value, bool) else value for value in (event.was, event.now))
     return _event(event, f"{event.setting} changed from {was} to {now}")
 
@@ -83,22 +72,19 @@ def _(event: kinds.FrequencySetting) -> str:
 # --- machines ---------------------------------------------------------------------------------------------------------
 
 
-@text.register
-def _(warning: kinds.SeveralMachines) -> str:
+def _several_machines(warning: kinds.SeveralMachines) -> str:
     count, every = len(warning.machines), warning.machines
     return f"host: measured on {count} machines or boots, {_named(every, every)}; the facts are the first one's"
 
 
-@text.register
-def _(warning: kinds.SidesApart) -> str:
+def _sides_apart(warning: kinds.SidesApart) -> str:
     shown = {*warning.base, *warning.head}
     base, head = (_named(side, tuple(shown)) for side in (warning.base, warning.head))
     measured = f"base was measured on {base}, head on {head}"
     return f"{_where(warning)}{measured}: the ratio also compares the machines"
 
 
-@text.register
-def _(warning: kinds.SidesMixed) -> str:
+def _sides_mixed(warning: kinds.SidesMixed) -> str:
     names = _named(warning.machines, warning.machines)
     return f"{_where(warning)}base and head were each measured on {names}: the values mix machines"
 
@@ -126,3 +112,22 @@ def _name(machine: kinds.Machine, others: Sequence[kinds.Machine]) -> str:
         details.append(f"boot {(machine.boot_id or 'unknown')[:8]}")
     name = f"host {machine.hostname}" if machine.hostname else "a host without a name"
     return f"{name} ({', '.join(details)})" if details else name
+
+
+SENTENCES: dict[type, Callable[[Any], str]] = {
+    kinds.UnfitHost: _unfit_host,
+    kinds.Rebooted: _rebooted,
+    kinds.KernelChanged: _kernel_changed,
+    kinds.Steal: _steal,
+    kinds.Throttled: _throttled,
+    kinds.Load: _load,
+    kinds.Pressure: _pressure,
+    kinds.Swapped: _swapped,
+    kinds.ThermalThrottling: _thermal_throttling,
+    kinds.OutOfMemory: _out_of_memory,
+    kinds.FrequencySetting: _frequency_setting,
+    kinds.SeveralMachines: _several_machines,
+    kinds.SidesApart: _sides_apart,
+    kinds.SidesMixed: _sides_mixed,
+}
+"""The sentence of each type, without a full stop."""

@@ -102,10 +102,10 @@ def test_other_json_is_an_error_of_one_line(data: bytes, why: str) -> None:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        ("exit", Complaint("exit 3", "problem\n", False)),
-        ("signal", Complaint("ended by a signal", "unfinished", False)),
-        ("missing", Complaint("cannot start: no such file or directory", "", True)),
-        ("newline", Complaint("exit 4", "a\nError: b\n", False)),
+        ("exit", Complaint("exit 3", "problem\n", 3)),
+        ("signal", Complaint("ended by a signal", "unfinished")),
+        ("missing", Complaint("cannot start: no such file or directory", "", begun=False, missing=True)),
+        ("newline", Complaint("exit 4", "a\nError: b\n", 4)),
     ],
 )
 def test_a_failed_command_is_told_from_the_message(name: str, case: str, expected: Complaint) -> None:

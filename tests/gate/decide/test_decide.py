@@ -13,6 +13,7 @@ from gate.config.source import read_source
 from gate.decide import decide
 from gate.evidence.gather import gather
 from gate.model import Accepted, Finding, Report, outcomes, reasons
+from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.warnings.estimates import NormalTail, NotExact
 from gate.model.warnings.setup import ExpiredAccept
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
@@ -189,18 +190,26 @@ def test_no_spread_without_a_declaration_is_inconclusive() -> None:
     assert found.reason == reasons.NoSpread()
 
 
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ([-1.0, 2.0], reasons.NegativeValues()),
-        ([1e300, 2e300], reasons.TooLarge()),
-        ([1e-300, 2e-300], reasons.TooLarge()),
-    ],
-)
-def test_values_that_have_no_ratio(values: list[float], reason: reasons.Reason) -> None:
-    found = finding([*builds("base", [[values]] * 5), *builds("head", [[values]] * 5)])
+def test_negative_values_have_no_ratio() -> None:
+    found = finding([*builds("base", [[[-1.0, 2.0]]] * 5), *builds("head", [[[-1.0, 2.0]]] * 5)])
     assert found.verdict == "inconclusive"
-    assert found.reason == reason
+    assert found.reason == reasons.NegativeValues()
+
+
+@pytest.mark.parametrize("statistic", ["mean", "p50"])
+@pytest.mark.parametrize(
+    ("size", "ratio"), [(LARGEST / 4, 1.0), (LARGEST / 4, 2.0), (SMALLEST * 2, 1.0), (SMALLEST * 2, 2.0)]
+)
+def test_values_at_the_bounds_have_a_ratio(size: float, ratio: float, statistic: str) -> None:
+    benchmark = '[gate]\nfloor = 0\n[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n'
+    toml = f'{benchmark}[benchmark.metric.time]\nstatistics = ["{statistic}"]'
+    sides = [
+        [[[scale * noise * (1 + 0.001 * i) for i in range(20)]] * 3 for noise in NOISE]
+        for scale in (size, size * ratio)
+    ]
+    found = finding([*builds("base", sides[0]), *builds("head", sides[1])], toml)
+    assert found.verdict == ("unchanged" if ratio == 1 else "regression")
+    assert found.ratio.estimate == pytest.approx(ratio)
 
 
 LABEL = "the label perf-accepted of #12"

@@ -1,7 +1,7 @@
 """No condition reads a sentence: with every sentence replaced by nonsense all formats show the same decisions.
 
 What gate.words says is found by looking, so that a sentence that is added is replaced as well: each function there that
-returns a text (but for those that write numbers), wherever it was imported, and each entry of a registry of sentences.
+returns a text (but for those that write numbers and names), wherever it was imported, and each entry of a registry of sentences.
 """
 
 import functools
@@ -34,8 +34,8 @@ from tests.gate.report import examples
 from tests.support.lines import builds
 from tests.support.lines import text as lines_of
 
-NUMBERS = "gate.words.numbers"
-"""The module that writes numbers, which are not sentences."""
+NO_SENTENCES = {"gate.words.numbers", "gate.words.plain", "gate.words.grid"}
+"""The modules that write numbers, make names safe for a line, and lay both out."""
 
 
 def nonsense(said: str) -> str:
@@ -53,7 +53,7 @@ def _spoilt(function: Callable[..., str]) -> Callable[..., str]:
 
 def _modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages(gate.words.__path__, "gate.words."):
-        if found.name != NUMBERS:
+        if found.name not in NO_SENTENCES:
             yield importlib.import_module(found.name)
 
 

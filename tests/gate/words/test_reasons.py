@@ -14,7 +14,6 @@ OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
 
 REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),
-    (reasons.TooLarge(), "the values are too large or too small to form a ratio"),
     (
         reasons.DifferentSessions(),
         "base and head were measured in different sessions: what differs from session to session is not known",

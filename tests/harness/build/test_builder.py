@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,9 @@ from gate.units import Duration
 from harness.build.builder import ArtifactError, Recipe, TreeBuilder, hash_artifacts, layout_name, variant_name
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
-from harness.loop.hints import missing_file_hint
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.repository import find_repository, kept_out
+from harness.source.hints import checkout_hint
+from harness.source.repository import find_repository
 from harness.source.sides import resolve
 from harness.source.trees import open_trees
 
@@ -224,12 +223,11 @@ def test_standard_output_is_told_when_there_are_no_errors(checkout: Checkout) ->
 def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="data/\n", a="1")
     checkout.write(data__large="1")
-    with builder_of(checkout, BuildTable(command="cat data/large")) as builder:
+    hint = checkout_hint(find_repository(checkout.path))
+    with builder_of(checkout, BuildTable(command="cat data/large"), hint=hint) as builder:
         failure = bad(builder.build("head", 0, 5))
-        repository = find_repository(checkout.path)
-        hint = missing_file_hint(failure, partial(kept_out, repository), repository.project)
-        assert hint is not None
-        assert hint.startswith('the worktree holds only what git tracks; "data/large" is ignored by git')
+        assert failure.hint is not None
+        assert failure.hint.startswith('the worktree holds only what git tracks; "data/large" is ignored by git')
     with builder_of(checkout, BuildTable(command="cat data/large", share=["data"])) as builder:
         good(builder.build("head", 0, 5))
 

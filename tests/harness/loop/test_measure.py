@@ -111,7 +111,12 @@ class Bench:
 
     def run(self, records: Iterable[Record] = (), **options: object) -> Measured:
         executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", self.seconds, "said"))
-        tools = Tools(executor, self.builder, {self.kind: self.instrument}, hint=lambda failure: f"hint {failure.kind}")
+        tools = Tools(
+            executor,
+            self.builder,
+            {self.kind: self.instrument},
+            hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}",
+        )
         options.setdefault("progress", self.events.append)
         return measure(self.work, tools, adding(self.appended), records=list(records), **options)  # type: ignore[arg-type]
 
@@ -206,7 +211,7 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
         command=f"run b {seed} perfgate-output",
         directory="/trees/head/1",
         environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "perfgate-output"},
-        hint="hint execution",
+        hint="hint execution False",
     )
 
 
@@ -227,9 +232,7 @@ def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
 def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     bench.builder.broken = {(side, 1)}
     assert bench.run() == Measured(1, 3, "build failure")
-    assert bench.appended[-1] == Failure(
-        kind="build", side=side, build=1, status="exit 2", stderr="no", command="make", hint="hint build"
-    )
+    assert bench.appended[-1] == Failure(kind="build", side=side, build=1, status="exit 2", stderr="no", command="make")
     assert {key[2] for key in keys(bench.appended)} == {0}
     # on resume it stays failed
     again = Bench(bench.tmp_path)

@@ -72,17 +72,23 @@ def test_success(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "status"),
+    ("script", "status", "code", "unstarted"),
     [
-        ("exit 1", "exit 1"),
-        ("exit 255", "exit 255"),
-        ("kill -SEGV $$", "signal SIGSEGV"),
-        ("kill -TERM $$", "signal SIGTERM"),
-        ("kill -40 $$", "signal 40"),
+        ("exit 0", "", None, False),
+        ("exit 1", "exit 1", 1, False),
+        ("exit 255", "exit 255", 255, False),
+        ("./missing", "exit 127", 127, True),
+        ("./", "exit 126", 126, True),
+        ("kill -SEGV $$", "signal SIGSEGV", None, False),
+        ("kill -TERM $$", "signal SIGTERM", None, False),
+        ("kill -40 $$", "signal 40", None, False),
     ],
 )
-def test_exit_status_in_words(tmp_path: Path, script: str, status: str) -> None:
-    assert shell(tmp_path, script).status == status
+def test_exit_status_in_words_and_as_a_code(
+    tmp_path: Path, script: str, status: str, code: int | None, unstarted: bool
+) -> None:
+    outcome = shell(tmp_path, script)
+    assert (outcome.status, outcome.code, outcome.unstarted) == (status, code, unstarted)
 
 
 def test_exit_status_of_zero_is_empty() -> None:
@@ -95,10 +101,12 @@ def test_what_cannot_start(tmp_path: Path) -> None:
     (tmp_path / "nonsense").chmod(0o755)
     (tmp_path / "orphan").write_text("#!/nowhere/interpreter\n")
     (tmp_path / "orphan").chmod(0o755)
-    statuses = {
-        argv: run(tmp_path, argv).status
+    outcomes = {
+        argv: run(tmp_path, argv)
         for argv in ("./missing", "no-such-program", "./plain", "./nonsense", "./orphan", ".", "a\0b", "\ud800")
     }
+    assert all(each.unstarted and each.code is None for each in outcomes.values())
+    statuses = {argv: each.status for argv, each in outcomes.items()}
     assert statuses == {
         "./missing": 'cannot start: there is no program "./missing"',
         "no-such-program": 'cannot start: there is no program "no-such-program"',
@@ -350,11 +358,12 @@ def test_no_files_stay_open(tmp_path: Path) -> None:
 
 
 def test_the_fake_answers_by_a_function_and_keeps_the_commands(tmp_path: Path) -> None:
-    fake = FakeExecutor(lambda command: Outcome("exit 3", "2026-01-01T00:00:00Z", 1.5, " ".join(command.argv)))
+    fake = FakeExecutor(lambda command: Outcome("exit 3", "2026-01-01T00:00:00Z", 1.5, " ".join(command.argv), 3))
     command = Command(("a", "b"), tmp_path, {}, 1)
     assert fake.run(command).stderr == "a b"
     assert fake.commands == [command]
-    assert fake.run(command, lambda: "worse").status == "worse"
+    worse = fake.run(command, lambda: "worse")
+    assert (worse.status, worse.code) == ("worse", None)
     background = fake.start(command, tmp_path / "log")
     assert (background.alive(), background.status()) == (True, "")
     background.stop(1)

@@ -29,6 +29,13 @@ class Figure:
     chart: Chart
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines that stand as they are."""
+
+    text: str
+
+
 Block = str | Table | Figure
 
 
@@ -70,20 +77,21 @@ def _grid(table: Table, width: int) -> list[str]:
     return lines
 
 
-def as_markdown(title: str, before: Sequence[str], sections: Sequence[Section], folder: str) -> str:
+def as_markdown(title: str, before: Sequence[str | Code], sections: Sequence[Section], folder: str) -> str:
     """Write sections as a Markdown document.
 
-    before: paragraphs before the first section; those that are indented are code. folder: where the figures are, as
-    the document sees it.
+    before: what stands before the first section. folder: where the figures are, as the document sees it.
     """
-    parts = [f"# {title}", *(text if text.startswith("    ") else _markdown(text, folder) for text in before)]
+    parts = [f"# {title}", *(_markdown(block, folder) for block in before)]
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [_markdown(block, folder) for block in section.blocks]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(block: Block, folder: str) -> str:
+def _markdown(block: Block | Code, folder: str) -> str:
+    if isinstance(block, Code):
+        return "\n".join(f"    {line}" for line in block.text.splitlines())
     if isinstance(block, Figure):
         return f"![{_escaped(block.chart.title)}. {_escaped(block.chart.description)}]({folder}/{block.name}.svg)"
     if isinstance(block, str):

@@ -13,7 +13,7 @@ from gate.commands.calibrate.simulation import alarms, cost, coverage, others, p
 from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
 from gate.commands.calibrate.simulation.draft import Draft, DraftTable, Setting, asked, finished, percent, plain, row
 from gate.commands.calibrate.simulation.known import of_history, of_runs
-from gate.commands.calibrate.simulation.page import Section, as_markdown, as_text, figures
+from gate.commands.calibrate.simulation.page import Code, Section, as_markdown, as_text, figures
 from gate.commands.calibrate.simulation.pool import run_all
 from gate.model import UserError
 from gate.plots.lines import line_chart
@@ -178,13 +178,13 @@ def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) ->
     path.write_text(as_markdown("Evidence", _before(options), sections, folder.name), encoding="utf-8")
 
 
-def _before(options: SimulateOptions) -> tuple[str, ...]:
+def _before(options: SimulateOptions) -> tuple[str | Code, ...]:
     return (
         (
             f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
             "comparisons behind each number, fewer where the text says so. Everything on this page is generated, by"
         ),
-        f"    {_command(options)}",
+        Code(_command(options)),
         "The numbers depend on the seed and on nothing of the machine, so the same command writes the same page.",
     )
 

@@ -22,10 +22,10 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.blocks import blocks
+from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
-from gate.stats.design.means import balanced, interactions, lacking, main_effects, treatments
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import sample_sizes

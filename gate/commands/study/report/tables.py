@@ -41,8 +41,13 @@ class View:
     note: str = ""
 
 
-def _head(first: str, *numbers: str, text: Sequence[str] = ()) -> tuple[Heading, ...]:
-    return (Heading(first, number=False), *(Heading(name, name not in text) for name in numbers))
+def _text(name: str) -> Heading:
+    return Heading(name, number=False)
+
+
+def _head(first: str, *others: str | Heading) -> tuple[Heading, ...]:
+    """Name columns: the first one holds text, the others numbers where nothing else is said."""
+    return (_text(first), *(own if isinstance(own, Heading) else Heading(own, number=True) for own in others))
 
 
 def design(response: Response) -> View:
@@ -50,7 +55,7 @@ def design(response: Response) -> View:
     rows = [
         (f.name, str(f.settings[0]), ", ".join(map(str, f.settings[1:])), f"by {f.varies}") for f in response.factors
     ]
-    head = _head("factor", "low (-1)", "others", "varies", text=("low (-1)", "others", "varies"))
+    head = _head("factor", _text("low (-1)"), _text("others"), _text("varies"))
     return View("Factors: the first setting is coded -1", head, tuple(rows))
 
 
@@ -159,10 +164,9 @@ def percents(response: Response, factor: str) -> View | None:
         for row in found
     ]
     means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
-    names = [*(["settings"] if several else []), *means, "difference", "result", "interval"]
-    text = ("settings", "result", "interval")
+    names = [*([_text("settings")] if several else []), *means, "difference", _text("result"), _text("interval")]
     caption = f"{factor}, setting against setting{f', in {unit}' if unit else ''}"
-    return View(caption, _head("at", *names, text=text), tuple(rows))
+    return View(caption, _head("at", *names), tuple(rows))
 
 
 def one_way(response: Response, found: OneWay) -> View:
@@ -179,9 +183,9 @@ def one_way(response: Response, found: OneWay) -> View:
         for row in found.rows
     ]
     at = f" at {settings_text(found.at)}" if found.at else ""
-    names = ("count", "mean", "sd", *_SCHED, "group")
+    names = ("count", "mean", "sd", *_SCHED, _text("group"))
     note = "Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else ""
-    return View(f"{found.factor}{at}", _head(found.factor, *names, text=("group",)), tuple(rows), note)
+    return View(f"{found.factor}{at}", _head(found.factor, *names), tuple(rows), note)
 
 
 def differences(response: Response, found: OneWay, confidence: float) -> View:
@@ -216,10 +220,10 @@ def spreads(response: Response) -> View | None:
         )
         for found in response.spreads
     ]
-    names = ("at", "ratio of variances", "p, F", "p, Brown-Forsythe")
+    names = (_text("at"), "ratio of variances", "p, F", "p, Brown-Forsythe")
     caption = "Do settings differ in their spread? The ratio is that of the second setting to the first"
     note = "The F test holds for normal values only; Brown and Forsythe's does not need them."
-    return View(caption, _head("factor", *names, text=("at",)), tuple(rows), note)
+    return View(caption, _head("factor", *names), tuple(rows), note)
 
 
 def sample_sizes(response: Response, found: SampleSizes) -> View:
@@ -255,7 +259,7 @@ def checks(response: Response) -> View:
         )
         for check in found
     ]
-    return View("Checks", _head("test", "statistic", "df", "p", "says", text=("says",)), tuple(rows))
+    return View("Checks", _head("test", "statistic", "df", "p", _text("says")), tuple(rows))
 
 
 def abridged(response: Response, found: Abridged, confidence: float) -> View:

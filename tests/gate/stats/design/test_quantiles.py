@@ -15,8 +15,7 @@ from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
 from gate.stats.design import quantile_fit
 from gate.stats.design.linear import linear_model
-from gate.stats.design.quantile_cells import LAST, REACH, around, by_treatment, minimiser
-from gate.stats.design.quantile_fit import fit
+from gate.stats.design.quantile_fit import LAST, REACH, around, by_treatment, fit, minimiser
 from gate.stats.design.quantile_limits import clusters_of, joined, limits
 from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
 from gate.stats.quantile import type8

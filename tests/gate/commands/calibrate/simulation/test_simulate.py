@@ -18,7 +18,7 @@ from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, asked, finished, row
-from gate.commands.calibrate.simulation.page import Section, Table, as_markdown, as_text
+from gate.commands.calibrate.simulation.page import Code, Section, Table, as_markdown, as_text
 from gate.commands.calibrate.simulation.promises import Promise
 from gate.commands.calibrate.simulation.simulate import SimulateOptions, run, run_history
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
@@ -235,7 +235,7 @@ def test_a_table_that_is_too_wide_becomes_a_list() -> None:
 
 def test_markdown_keeps_cells_in_their_columns() -> None:
     table = Table(("case", "one"), (("a|b [c] <d>", "1"),))
-    assert as_markdown("Title", ["before", "    code"], [Section("S", ("words", table))], "f") == (
+    assert as_markdown("Title", ["before", Code("code")], [Section("S", ("words", table))], "f") == (
         "# Title\n\nbefore\n\n    code\n\n## S\n\nwords\n\n| case | one |\n| --- | ---: |\n| a\\|b \\[c\\] &lt;d> | 1 |\n"
     )
 

@@ -16,34 +16,37 @@ from harness.source.repository import Repository, Untracked, kept_out
 Lookup = Callable[[str], Untracked | None]
 """What git thinks of a path relative to the project, in the user's checkout; None: tracked, or not there."""
 
-Hint = Callable[[Failure], str | None]
-"""What probably went wrong, and what to do; None when that is not known."""
+Hint = Callable[[Failure, bool], str | None]
+"""What probably went wrong with a failure, and what to do; None when that is not known.
+
+The flag tells whether a program could not be started.
+"""
 
 _MISSING = re.compile(
     r"no such file|not found|cannot find|can't find|can not find|could not find|cannot open|can't open|could not open|"
     r"does not exist|doesn't exist|no rule to make target|ENOENT|FileNotFound|ModuleNotFound|no module named",
     re.IGNORECASE,
 )
-_STATUS = re.compile(r"exit 12[67]\b|cannot start")
 _MOST = 400
 _INSTALLED = ("node_modules", ".venv", "venv", "vendor", "target", "third_party")
 
 
-def no_hint(failure: Failure) -> None:
+def no_hint(failure: Failure, unstarted: bool) -> None:
     """Know nothing."""
 
 
 def checkout_hint(repository: Repository) -> Hint:
     """Return hints about files that only the user's checkout has."""
     lookup = partial(kept_out, repository)
-    return lambda failure: missing_file_hint(failure, lookup, repository.project)
+    return lambda failure, unstarted: missing_file_hint(failure, lookup, repository.project, unstarted=unstarted)
 
 
-def missing_file_hint(failure: Failure, lookup: Lookup, project: Path) -> str | None:
+def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstarted: bool = False) -> str | None:
     """Name a path that the failed command needs, that its directory lacks and that git does not track.
 
     lookup: asks the user's checkout. project: the directory of the checkout that the failure's directory stands for;
-    absolute paths below either are taken as paths in the project. None when nothing speaks for a missing file.
+    absolute paths below either are taken as paths in the project. unstarted: a program could not be started. None when
+    nothing speaks for a missing file.
     """
     if failure.directory is None:
         return None
@@ -51,7 +54,7 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path) -> str | 
     words = _words(failure.command or "")
     if not directory.is_dir():
         return None
-    looks_missing = bool(_STATUS.search(failure.status) or _MISSING.search(stderr))
+    looks_missing = unstarted or bool(_MISSING.search(stderr))
     # a word such as "build" in `make build` is a path only if something says that a file is missing
     named = [word for word in words if looks_missing or "/" in word]
     candidates = [*named, *(_said(stderr) if looks_missing else [])]

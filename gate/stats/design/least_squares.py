@@ -7,58 +7,21 @@ counts, is least squares on the units: a hundred thousand of them cost no more t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gate.stats.design.coding import Coded, coded, contrasts
+from gate.stats.design.coding import Coded, Design, coded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
-
-    from gate.model.study import Factor, Setting
 
     Array = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of the values are rounding of their means, not spread."""
-INTERCEPT = "intercept"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Design:
-    """Units sorted into the treatments that were measured.
-
-    codes: shape (treatments, factors), numbers of settings among those measured. place: the treatment of each unit.
-    settings: of each factor those measured, as Factor has them.
-    """
-
-    names: tuple[str, ...]
-    settings: tuple[tuple[Setting, ...], ...]
-    codes: Codes
-    place: Codes
-    counts: Codes
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many settings of each factor were measured."""
-        return [len(own) for own in self.settings]
-
-    def treatment(self, number: int) -> str:
-        """Name a treatment: "load=busy, clients=8"."""
-        return ", ".join(
-            f"{name}={own[code]}"
-            for name, own, code in zip(self.names, self.settings, self.codes[number].tolist(), strict=True)
-        )
-
-    def totals(self, values: Array) -> Array:
-        """Sum values of units by treatment."""
-        sums: Array = np.bincount(self.place, weights=values, minlength=len(self.counts)).astype(np.float64)
-        return sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,30 +57,6 @@ class Fit:
     def variance(self) -> float | None:
         """Residual variance; None without degrees of freedom."""
         return self.residual_ss / self.residual_df if self.residual_df else None
-
-
-def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
-    """Sort units into treatments; settings that no unit has are not counted.
-
-    Raises:
-        ValueError: no units.
-    """
-    if not len(units):
-        raise ValueError("no units")
-    columns, settings = [], []
-    for i, factor in enumerate(factors):
-        present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
-        columns.append(codes.reshape(len(units)))
-        settings.append(tuple(factor.settings[code] for code in present.tolist()))
-    # one number a treatment, last factor fastest: rows of many columns are slow to compare
-    keys = np.zeros(len(units), dtype=np.int64)
-    for codes, own in zip(columns, settings, strict=True):
-        keys = np.unique(keys * len(own) + codes, return_inverse=True)[1].reshape(len(units))
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    place = place.reshape(len(units))
-    rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
-    counts = np.bincount(place)
-    return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,30 +164,4 @@ def _exact(values: Array, matrix: Array, solve: Array) -> Array:
         if not lacking.any():
             break
         found = found + solve @ lacking
-    return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Addend:
-    """What a term adds at some settings: a weighted sum of all coefficients.
-
-    number: of the term; 0 is the intercept.
-    """
-
-    number: int
-    term: str
-    settings: dict[str, Setting]
-    weights: Array
-
-
-def addends(design: Design, model: Coded) -> list[Addend]:
-    """Return what each term adds, the intercept first; terms in the order of the model."""
-    found = []
-    for number, columns in enumerate(model.terms):
-        name = ":".join(design.names[f] for f in columns.factors) or INTERCEPT
-        for contrast in contrasts(columns.factors, design.sizes):
-            weights = np.zeros(model.matrix.shape[1])
-            weights[columns.start : columns.stop] = contrast.weights
-            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
-            found.append(Addend(number, name, settings, weights))
     return found

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
-from harness.loop.hints import checkout_hint, missing_file_hint
+from harness.source.hints import checkout_hint, missing_file_hint
 from harness.source.repository import Untracked, find_repository, kept_out
 
 ONLY = "the worktree holds only what git tracks; "
@@ -35,10 +35,10 @@ def project(tmp_path: Path) -> Path:
     return checkout
 
 
-def hint(project: Path, command: str, status: str = "exit 1", stderr: str = "") -> str | None:
+def hint(project: Path, command: str, stderr: str = "", *, unstarted: bool = False) -> str | None:
     tree = str(project.parent / "tree")
     return checkout_hint(find_repository(project))(
-        Failure(kind="execution", command=command, status=status, stderr=stderr, directory=tree)
+        Failure(kind="execution", command=command, stderr=stderr, directory=tree), unstarted
     )
 
 
@@ -94,7 +94,7 @@ def test_node_modules(project: Path) -> None:
 
 def test_a_program_that_no_build_made_is_not_to_be_shared(project: Path) -> None:
     expected = ONLY + '"build/app" is ignored by git: make it in [build] command'
-    assert hint(project, "./build/app x", 'cannot start: there is no program "./build/app"') == expected
+    assert hint(project, "./build/app x", unstarted=True) == expected
 
 
 def test_an_untracked_file(project: Path) -> None:
@@ -105,19 +105,19 @@ def test_an_untracked_file(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "status", "stderr"),
+    ("command", "unstarted", "stderr"),
     [
-        ("make build", "exit 2", "error: syntax error in src/main.c"),
-        ("./bench src/main.c", "exit 1", "src/main.c: no such file"),
-        ("./bench", "exit 1", "nowhere.json: No such file or directory"),
-        ("./bench", "exit 1", "read data/large.json, then crashed"),
-        ("./bench '", "exit 127", ""),
-        ("", "exit 127", ""),
-        ("./bench ../data/large.json /data/large.json", "exit 127", "\0 not found"),
+        ("make build", False, "error: syntax error in src/main.c"),
+        ("./bench src/main.c", False, "src/main.c: no such file"),
+        ("./bench", False, "nowhere.json: No such file or directory"),
+        ("./bench", False, "read data/large.json, then crashed"),
+        ("./bench '", True, ""),
+        ("", True, ""),
+        ("./bench ../data/large.json /data/large.json", True, "\0 not found"),
     ],
 )
-def test_nothing_speaks_for_a_missing_file(project: Path, command: str, status: str, stderr: str) -> None:
-    assert hint(project, command, status, stderr) is None
+def test_nothing_speaks_for_a_missing_file(project: Path, command: str, unstarted: bool, stderr: str) -> None:
+    assert hint(project, command, stderr, unstarted=unstarted) is None
 
 
 def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
@@ -132,9 +132,9 @@ def test_a_failure_without_a_directory_and_a_long_standard_error(project: Path) 
     def lookup(path: str) -> None:
         asked.append(path)
 
-    failure = Failure(kind="build", status="exit 127", stderr=" ".join(f"w{i}" for i in range(10_000)))
+    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)))
     assert missing_file_hint(failure, lookup, project) is None
     assert asked == []
-    tree = Failure(kind="build", status="exit 127", stderr=failure.stderr, directory=str(project.parent / "tree"))
+    tree = Failure(kind="build", stderr=failure.stderr, directory=str(project.parent / "tree"))
     assert missing_file_hint(tree, lookup, project) is None
     assert len(asked) <= 400

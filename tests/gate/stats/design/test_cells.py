@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gate.model.study import MainEffect
-from gate.stats.design.cells import cells, squares
-from gate.stats.design.means import balanced, interactions, lacking, main_effects, treatments
+from gate.stats.design.cells import balanced, cells, interactions, lacking, main_effects, squares, treatments
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, factors, frame, warpbreaks
 
 # NIST Table 3: os, fp, prf; perf-samples cannot be had at prf = 0
