@@ -38,10 +38,11 @@ class Located(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The records of one file; torn: its last line was cut off in the middle of a write and left out."""
+    """The records of one file."""
 
     records: list[Located]
     torn: bool
+    """Its last line was cut off in the middle of a write and left out."""
 
 
 def read(path: str, data: bytes) -> Reading:

@@ -50,7 +50,10 @@ def run_of(records: Iterable[Located]) -> Run | None:
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:
     """Parse the config that a run was measured by; None where its line holds none.
 
-    Keys that this perfgate does not know are ignored. options: what is laid over it.
+    Keys that this perfgate does not know are ignored.
+
+    Args:
+        options: what is laid over it.
 
     Raises:
         ConfigError: a value that cannot be.
@@ -218,9 +221,10 @@ def _named(shard: int, session: int, shards: int, sessions: int) -> str:
 
 @dataclass(slots=True)
 class Part:
-    """A shard in a session, by all the files that hold something of it. name: for a reader."""
+    """A shard in a session, by all the files that hold something of it."""
 
     name: str
+    """For a reader."""
     shard: int
     session: int
     files: list[File] = field(default_factory=list)

@@ -99,15 +99,7 @@ class NoSpreadOrRounds(Kind, frozen=True):
 
 
 Trouble = (
-    NegativeValues
-    | DifferentSessions
-    | ZeroQuantile
-    | FewRounds
-    | NoSpread
-    | OneUnit
-    | FewValues
-    | BothZero
-    | ZeroBase
+    NegativeValues | DifferentSessions | ZeroQuantile | FewRounds | NoSpread | OneUnit | FewValues | BothZero | ZeroBase
 )
 
 

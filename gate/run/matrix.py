@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """How the jobs are laid out; shards, sessions: None as configured. base, head: None for the usual ones."""
+    """How the jobs are laid out."""
 
     shards: int | None
     sessions: int | None
+    """shards and sessions: None as configured."""
     base: str | None
     head: str | None
+    """base and head: None for the usual ones."""
 
 
 def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:

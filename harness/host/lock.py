@@ -28,9 +28,12 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 def host_lock(waiting: Callable[[str], None], directory: Path, path: Path) -> Iterator[None]:
     """Hold the machine for measuring; wait for another gate to end.
 
-    waiting: called once with the holder in words when there is one. directory: the project, told to others who wait.
-    path: of the lock file, which all gates of the machine share.
     The lock ends with this process, however it ends; children do not inherit it.
+
+    Args:
+        waiting: called once with the holder in words when there is one.
+        directory: the project, told to others who wait.
+        path: of the lock file, which all gates of the machine share.
 
     Raises:
         LockError: the lock file is none, or cannot be opened.

@@ -27,13 +27,15 @@ class _NotStartedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Companion:
-    """A service or a load that was started. name: "service" or "load". port: what {port} was in its command."""
+    """A service or a load that was started."""
 
     name: str
+    """Such as "service" or "load"."""
     background: Background
     log: Path
     grace: float
     port: int
+    """What {port} was in its command."""
 
     def stop(self) -> None:
         self.background.stop(self.grace)
@@ -45,9 +47,10 @@ class _Companion:
 
 @dataclass(frozen=True, slots=True)
 class Living:
-    """What lives beside an execution, maybe nothing. port: what {port} and PERFGATE_PORT stand for."""
+    """What lives beside an execution, maybe nothing."""
 
     port: int
+    """What {port} and PERFGATE_PORT stand for."""
     companions: tuple[_Companion, ...] = ()
 
     def complaint(self) -> str:

@@ -157,7 +157,9 @@ def open_trees(
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
-    state: the project's .perfgate. share_paths: [build] share of each side.
+    Args:
+        state: the project's .perfgate.
+        share_paths: [build] share of each side.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.

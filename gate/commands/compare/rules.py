@@ -22,7 +22,9 @@ def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart
 
     What is left of them is confidence, interval, statistics, units, directions and exactness. The threshold is 0, there
     is no floor and no family: a finding's verdict is regression or improvement when its own interval excludes 1.
-    apart: the two were measured at different times, so that no round has both and nothing can be paired.
+
+    Args:
+        apart: the two were measured at different times, so that no round has both and nothing can be paired.
 
     Raises:
         UserError: rules that cannot be read, or a rule of gates that was set for this command.

@@ -26,11 +26,13 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """Where the file goes; kind: None detects it; force: write over one that exists."""
+    """Where the file goes."""
 
     directory: Path
     kind: str | None
+    """None detects it."""
     force: bool
+    """Write over one that exists."""
 
 
 def run(options: InitOptions, out: TextIO, err: TextIO) -> int:

@@ -39,7 +39,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class MatrixOptions:
-    """How the jobs of several runners are laid out; shards, sessions: None as configured."""
+    """How the jobs of several runners are laid out."""
 
     shards: int | None = option(
         "parts to divide the benchmarks into (default: plan.shards)",
@@ -50,6 +50,7 @@ class MatrixOptions:
         "times to measure everything, each on another runner (default: plan.sessions)",
         metavar="N", parse=values.sessions,
     )  # fmt: skip
+    """shards and sessions: None as configured."""
     base: str | None = option("commit whose benchmarks count too (default: that of `perfgate measure`)", metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
     matrix: bool = switch("print the jobs of a workflow matrix as one line of JSON; measures nothing")

@@ -23,19 +23,19 @@ from gate.units import Duration
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study of a project.
-
-    project: its rules hold the study's own plan. factors: as the linear model has them. planned: all treatments,
-    whatever job measures them. benchmarks: names of what is measured, on every side that is. warnings: what is left
-    out.
-    """
+    """A study of a project."""
 
     project: Project
+    """Its rules hold the study's own plan."""
     study: Study
     factors: tuple[Factor, ...]
+    """As the linear model has them."""
     planned: tuple[Planned, ...]
+    """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
+    """Names of what is measured, on every side that is."""
     warnings: tuple[str, ...]
+    """What is left out."""
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -46,7 +46,8 @@ class Design:
 def open_design(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Design:
     """Find the project around the working directory and its [study]; base is looked for only where side is a factor.
 
-    base, head, outputs: as for open_project.
+    Args:
+        base, head, outputs: as for open_project.
 
     Raises:
         UserError: no repository, no [study], a config that is wrong, or nothing to measure.

@@ -26,7 +26,8 @@ MEAN = "mean"
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     """Take the components of every case that is decided in measurement files, by the rules they were measured under.
 
-    err: where cases that are left out are named.
+    Args:
+        err: where cases that are left out are named.
 
     Raises:
         UserError: a file that cannot be read, or nothing to take.

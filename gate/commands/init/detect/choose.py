@@ -34,7 +34,8 @@ _NEEDED = {
 def choose(tree: Tree, kind: str | None) -> list[Found]:
     """Return what was found: first what is to be written, then other kinds that would do.
 
-    kind: the one that is wanted; None: the first that fits.
+    Args:
+        kind: the one that is wanted; None: the first that fits.
 
     Raises:
         UserError: there is no such kind, or it has nothing to go by here.
