@@ -34,7 +34,8 @@ class Part:
 def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> Part | None:
     """Settle which part is meant; None: all of it in the only session, as without options.
 
-    sessions: None stands for plan.sessions, if one of the others is given.
+    Args:
+        sessions: None stands for plan.sessions, if one of the others is given.
 
     Raises:
         UserError: a session that there is not, or several and none of them named.
@@ -55,7 +56,8 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
 def names_in(names: Iterable[str], shard: Shard) -> frozenset[str]:
     """Return the names of a shard: every N-th in the order of the alphabet, so that shards differ by one at most.
 
-    names: the benchmarks of both sides, so that both have each in the same shard, and every machine knows which.
+    Args:
+        names: the benchmarks of both sides, so that both have each in the same shard, and every machine knows which.
 
     Raises:
         UserError: fewer names than shards.

@@ -17,19 +17,21 @@ NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_S
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A command file as it was; data: None where there was none."""
+    """A command file as it was."""
 
     name: str
     path: Path
     data: bytes | None
+    """None where there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was taken back, a line each; whole: all files are as they were."""
+    """What was taken back, a line each."""
 
     warnings: tuple[str, ...]
     whole: bool
+    """All files are as they were."""
 
 
 class FileGuard:
@@ -89,7 +91,8 @@ def open_regular(path: Path) -> io.BufferedReader:
 def read_regular(path: Path, limit: int = -1) -> bytes | None:
     """Read a regular file without following links; None: there is none that can be read.
 
-    limit: the most bytes to return; -1: all.
+    Args:
+        limit: the most bytes to return; -1: all.
     """
     try:
         with open_regular(path) as stream:

@@ -192,17 +192,22 @@ def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class AutoPlan:
-    """The [plan] that a check with `auto = true` measures by; None: as configured. why: for the report."""
+    """The [plan] that a check with `auto = true` measures by; None: as configured."""
 
     plan: PlanTable | None
     why: PlannedFromMemory | PlannedAsConfigured
+    """For the report."""
 
 
 def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str]) -> AutoPlan:
     """Plan a check from what is remembered of this host; pure but for today's date, by which memories age.
 
-    memory: as the run line keeps it. costs: by benchmark, of the newest session. benchmarks: those that both sides will
-    measure. Wanted are half-widths of half the thresholds, within plan.budget.
+    Wanted are half-widths of half the thresholds, within plan.budget.
+
+    Args:
+        memory: as the run line keeps it.
+        costs: by benchmark, of the newest session.
+        benchmarks: those that both sides will measure.
     """
     if memory is None:
         return AutoPlan(None, PlannedAsConfigured(""))

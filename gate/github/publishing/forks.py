@@ -44,10 +44,11 @@ class MovedOnError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What a fork's run measured, decided by the rules of the target branch; pull: where it is to be published."""
+    """What a fork's run measured, decided by the rules of the target branch."""
 
     decided: Decided
     pull: PullFacts
+    """Where it is to be published."""
     source: SourceRun
 
 
@@ -56,8 +57,11 @@ def decide_foreign(
 ) -> Foreign:
     """Decide again, from nothing but its measurements, over the run that a workflow_run event tells of.
 
-    folder: gets the measurements as they were judged. gate: its id. directory: the project's in the repository, with
-    slashes. sets: KEY=VALUE over the rules of the target branch.
+    Args:
+        folder: gets the measurements as they were judged.
+        gate: its id.
+        directory: the project's in the repository, with slashes.
+        sets: KEY=VALUE over the rules of the target branch.
 
     Raises:
         MovedOnError: no open pull request has the head that was measured.

@@ -18,7 +18,7 @@ OWN_ARTIFACT = "a workflow_run workflow takes its artifact itself, since anybody
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the caller of the action asks for; None: not said. forks: whether forks may be measured here."""
+    """What the caller of the action asks for; None: not said."""
 
     command: Command | None
     config: str | None
@@ -32,6 +32,7 @@ class Inputs:
     history: str | None
     id: str
     forks: bool
+    """Whether forks may be measured here."""
     shard: str | None
     session: int | None
     sessions: int | None
