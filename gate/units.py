@@ -85,7 +85,7 @@ class Share(float):
         if isinstance(raw, str):
             value, unit = _split(raw)
             if unit not in ("", "%"):
-                raise ValueError(f'{raw!r} is no share: write "3%" or 0.03')
+                raise ValueError(f'{raw!r} is not a share: write "3%" or 0.03')
             # 3/100 rather than 3*0.01: the closest float to 0.03
             value = value / 100 if unit else value
         elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
@@ -117,12 +117,12 @@ class Duration(float):
         if isinstance(raw, str):
             parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-zµμ]+)\s*", raw.strip())
             if not parts or "".join(n + u for n, u in parts) != "".join(raw.split()):
-                raise ValueError(f'{raw!r} is no time span: write "15m", "90s" or "1h30m"')
+                raise ValueError(f'{raw!r} is not a time span: write "15m", "90s" or "1h30m"')
             value = 0.0
             for number, unit in parts:
                 base, scale = to_base(unit)
                 if base != "s":
-                    raise ValueError(f'{unit!r} in {raw!r} is no unit of time: use "s", "m" or "h"')
+                    raise ValueError(f'{unit!r} in {raw!r} is not a unit of time: use "s", "m" or "h"')
                 value += float(number) * scale
         elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
             value = float(raw)
@@ -165,7 +165,7 @@ class Quantity:
             raise ValueError(f"an amount is 0 or more, got {raw!r}")
         meant = _meant(unit)
         if meant is not None:
-            raise ValueError(f'{unit!r} in {raw!r} is no unit known here: did you mean "{meant}"?')
+            raise ValueError(f'{unit!r} in {raw!r} is not a known unit: did you mean "{meant}"?')
         base, scale = to_base(unit)
         return cls(number * scale, base, str(raw))
 

@@ -18,14 +18,12 @@ from gate.model.bounds import out_of_bounds, why_out_of_bounds
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The benchmarks that a suite's output names, in its order.
-
-    benchmarks: by discovered name, the values of each metric in the order in which they were measured, in base units.
-    errors: discovered names that gave no usable values, and why, in one line.
-    """
+    """The benchmarks that a suite's output names, in its order."""
 
     benchmarks: dict[str, dict[str, Series]]
+    """By discovered name, the values of each metric in the order in which they were measured, in base units."""
     errors: dict[str, str]
+    """Discovered names that gave no usable values, and why, in one line."""
 
 
 T = TypeVar("T")
@@ -38,7 +36,8 @@ _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 def read_json(data: bytes, shape: type[T], what: str) -> T:
     """Read JSON that may hold NaN, Infinity, raw control characters and bytes that are no UTF-8.
 
-    what: what it is, for the message.
+    Args:
+        what: what it is, for the message.
 
     Raises:
         OutputError: it is no JSON, or not of the shape.

@@ -16,11 +16,12 @@ _SECONDS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What Criterion wrote for one benchmark. again: it compared two measurements of it, so it measured it twice."""
+    """What Criterion wrote for one benchmark."""
 
     benchmark: bytes | None
     sample: bytes | None
     again: bool
+    """It compared two measurements of it, so it measured it twice."""
 
 
 class _Id(msgspec.Struct):
@@ -39,7 +40,8 @@ def parse(found: Mapping[str, Files]) -> Suite:
     scatter more. Criterion's own mean weighs them alike too; weights by size would make it a ratio of sums, which no
     longer shows the iterations one by one. No value is left out.
 
-    found: by directory, for the messages.
+    Args:
+        found: by directory, for the messages.
     """
     suite = Suite({}, {})
     for directory, files in found.items():

@@ -26,10 +26,12 @@ _SUFFIXES = {
 def parse(data: bytes, column: str, units: Mapping[str, str | None]) -> dict[str, Series]:
     """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
 
-    units: the declared metrics and their units (None: not said). The metric is the only declared one. Without one, a
-    column whose name ends with a unit gives a metric of the rest of its name ("latency_ms": latency, in ms), and any
-    other column is what plain numbers are: time, in seconds. A declared unit goes before the one in the name. Blank
-    lines are passed over.
+    The metric is the only declared one. Without one, a column whose name ends with a unit gives a metric of the rest of
+    its name ("latency_ms": latency, in ms), and any other column is what plain numbers are: time, in seconds. A
+    declared unit goes before the one in the name. Blank lines are passed over.
+
+    Args:
+        units: the declared metrics and their units (None: not said).
 
     Raises:
         OutputError: there is no such column, or a cell that is no value, by its line from 1.

@@ -30,26 +30,27 @@ _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """One line of results. name: as it says; announced: as -v gave it before, without GOMAXPROCS, or ""."""
+    """One line of results."""
 
     package: str
     name: str
+    """As it says."""
     announced: str
+    """As -v gave it before, without GOMAXPROCS, or ""."""
     values: dict[str, float]
 
 
 @dataclass(slots=True)
 class _Reader:
-    """What is known while the lines go by.
-
-    pending: a name whose results have not come yet. complete: nothing came since the last PASS.
-    """
+    """What is known while the lines go by."""
 
     package: str = ""
     packages: set[str] = field(default_factory=set)
     announced: str = ""
     pending: str = ""
+    """A name whose results have not come yet."""
     complete: bool = True
+    """Nothing came since the last PASS."""
     ended: str = ""
     results: list[_Result] = field(default_factory=list)
 
@@ -57,18 +58,19 @@ class _Reader:
 def parse(data: bytes, *, several: bool) -> Suite:
     """Read one value of each metric from each line of results; with -count several lines are of one benchmark.
 
-    several: the command may name several packages; then, and when the output does, names begin with the package. The
-    GOMAXPROCS at the end of a name is left out, unless -cpu gave several.
-    Metrics: "time" (ns/op) in seconds; what else a line holds under its unit's text ("B/op", "p99-ns"), times in
-    seconds and sizes in bytes; of rates ("MB/s") more is better, and they keep their unit. A metric that only some
-    lines of a benchmark have is left out.
+    The GOMAXPROCS at the end of a name is left out, unless -cpu gave several. Metrics: "time" (ns/op) in seconds; what
+    else a line holds under its unit's text ("B/op", "p99-ns"), times in seconds and sizes in bytes; of rates ("MB/s")
+    more is better, and they keep their unit. A metric that only some lines of a benchmark have is left out.
+
+    Args:
+        several: the command may name several packages; then, and when the output does, names begin with the package.
 
     Raises:
         OutputError: a failure among the results, an end without PASS, or results that cannot be told apart from what
             the benchmark prints.
     """
     if data.lstrip().startswith(b'{"'):
-        raise OutputError("this is the JSON of test2json, and the text is read: leave -json out")
+        raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
     reader = _Reader()
     for line in data.decode("utf-8", "replace").split("\n"):
         _read(reader, line.rstrip("\r"))

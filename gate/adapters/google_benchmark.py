@@ -106,7 +106,7 @@ def _times(rows: list[Row], key: str) -> Series:
     for row in rows:
         value, unit = row.get(key), str(row.get("time_unit"))
         if not _is_number(value) or unit not in _SCALES:
-            raise OutputError(f"its {key} is {printable(repr(value))} in {printable(unit)}, which is no time")
+            raise OutputError(f"its {key} is {printable(repr(value))} in {printable(unit)}, which is not a time")
         values.append(value * _SCALES[unit])
     return Series("s", values)
 

@@ -97,7 +97,7 @@ def _interval(line: bytes) -> tuple[str | None, list[Bucket]] | None:
         return None
     match = _LINE.fullmatch(line)
     if match is None:
-        raise OutputError(f"{shown(line)} is no interval")
+        raise OutputError(f"{shown(line)} is not an interval")
     return match[1].decode("utf-8", "replace") if match[1] else None, decode(match[2])
 
 
@@ -105,7 +105,7 @@ def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:
     unit = units.get(name)
     if unit is None:
         raise OutputError(
-            f'its integers have no unit: declare it, mostly nanoseconds: [benchmark.metric.{_key(name)}] unit = "ns"'
+            f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{_key(name)}] unit = "ns"'
         )
     return to_base(unit)
 
@@ -135,7 +135,7 @@ def decode(encoded: bytes) -> list[Bucket]:
     except (binascii.Error, zlib.error, struct.error, ValueError) as error:
         raise OutputError(f"a damaged histogram: {error}") from None
     if cookie != _V2 or shift:
-        raise OutputError("a histogram of another encoding than V2, or shifted: write it with a newer HdrHistogram")
+        raise OutputError("a histogram that is not in encoding V2, or is shifted: write it with a newer HdrHistogram")
     payload = data[_HEADER.size : _HEADER.size + length]
     if len(payload) != length or not (0 <= digits <= 5 and lowest > 0):
         raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
@@ -158,7 +158,7 @@ def _buckets(payload: bytes, digits: int, lowest: int) -> list[Bucket]:
             found.append(Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count))
         index += max(1, -count)
         if (index >> half) + unit > _BITS:
-            raise OutputError("a damaged histogram: its counts have no end")
+            raise OutputError("a damaged histogram: its counts do not end")
     return found
 
 

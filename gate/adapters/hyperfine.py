@@ -56,7 +56,8 @@ def parse(data: bytes, *, memory_by_run: bool = False) -> dict[str, Series]:
     Only what hyperfine gives for each run is taken: from 1.x the wall time (user and system are means over all runs,
     warm-up included), from 2.x time, user, system and memory. Seconds and bytes.
 
-    memory_by_run: take memory_usage_byte; false for 1.18 to 1.20, whose values are a running maximum over the runs.
+    Args:
+        memory_by_run: take memory_usage_byte; false for 1.18 to 1.20, whose values are a running maximum over the runs.
 
     Raises:
         OutputError: not such a file, a newer schema, or not exactly one command.
@@ -116,17 +117,16 @@ def version(text: str) -> tuple[int, ...] | None:
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """Why hyperfine gave up on a command: a status in words, and standard error without hyperfine's own message.
-
-    code: what the command exited with, if it did. begun: whether it could be started. missing: there is no such
-    program.
-    """
+    """Why hyperfine gave up on a command: a status in words, and standard error without hyperfine's own message."""
 
     status: str
     stderr: str
     code: int | None = None
+    """What the command exited with, if it did."""
     begun: bool = True
+    """Whether it could be started."""
     missing: bool = False
+    """There is no such program."""
 
 
 def complaint(stderr: str) -> Complaint | None:

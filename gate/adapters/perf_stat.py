@@ -28,17 +28,16 @@ _SHOWN_MS = 0.006
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What perf counted.
-
-    values: by metric, in base units. absent: by metric, perf's own word for why there is no value ("not supported",
-    "not counted"). user_only: metrics that leave out the kernel. shared: metrics whose counter ran only part of the
-    time, and the least share of it: perf has scaled them up.
-    """
+    """What perf counted."""
 
     values: dict[str, float]
+    """By metric, in base units."""
     absent: dict[str, str]
+    """By metric, perf's own word for why there is no value ("not supported", "not counted")."""
     user_only: frozenset[str]
+    """Metrics that leave out the kernel."""
     shared: dict[str, float]
+    """Metrics whose counter ran only part of the time, and the least share of it: perf has scaled them up."""
 
 
 def parse(text: str) -> Counted:

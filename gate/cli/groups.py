@@ -16,10 +16,14 @@ from gate.cli.values import Shard
 class RulesOptions:
     """Whose rules decide, and over which benchmarks."""
 
-    config: Path | None = option("use this config for both sides and the rules", metavar="FILE", parse=Path)
-    rules: str | None = option("whose rules decide; default head, base where CI is set", metavar="base|head|FILE")
-    sets: tuple[str, ...] = repeated("gate.threshold=5%%", metavar="KEY=VALUE", flag="--set")
-    benchmarks: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--benchmark")
+    config: Path | None = option("config file of both sides, and of the rules", metavar="FILE", parse=Path)
+    rules: str | None = option(
+        "where the rules come from (default: head; base where CI is set)", metavar="base|head|FILE"
+    )
+    sets: tuple[str, ...] = repeated(
+        "override a setting, such as gate.threshold=5%%", metavar="KEY=VALUE", flag="--set"
+    )
+    benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +31,11 @@ class MeasuredRulesOptions(RulesOptions):
     """The same over measurements, which have rules of their own."""
 
     config: Path | None = option(
-        "decide by this file instead of the rules that the run was measured under", metavar="FILE", parse=Path
+        "file with the rules that decide (default: the rules that the run was measured under)",
+        metavar="FILE",
+        parse=Path,
     )
-    rules: str | None = option("the same", metavar="FILE")
+    rules: str | None = option("another name for --config", metavar="FILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +43,16 @@ class OutputOptions:
     """Where the report goes beside standard output; "-" is standard output itself."""
 
     files: Mapping[str, str] = named(
-        file_formats(), "write the report as {}; - for stdout instead of text", metavar="FILE"
+        file_formats(), "write the report as {} (-: to stdout, instead of text)", metavar="FILE"
     )
     """By the format's name, in the order of the command line."""
-    quiet: bool = switch("only the verdict and errors")
+    quiet: bool = switch("print only the verdict and errors")
 
 
-STRICT = "exit with 5, before measuring, when this host is unfit; `perfgate doctor` shows why"
-HISTORY = "what is remembered of this host; default: gate.memory, $PERFGATE_HISTORY, the user's state directory"
-BASE = "default: the merge base with the default branch"
-HEAD = "default: the working tree as it is"
+STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
+HISTORY = "file of remembered runs (default: gate.memory, else $PERFGATE_HISTORY, else in the user's state directory)"
+BASE = "commit to compare with (default: the merge base with the default branch)"
+HEAD = "commit to measure (default: the working tree as it is)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,15 @@ class MeasureOptions:
 
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
-    out: Path | None = option("default: .perfgate of the project", metavar="DIR", parse=values.folder)
-    seed: int | None = option("of the schedule; default: a new one, which is recorded", metavar="N", parse=values.seed)
-    dry_run: bool = switch("print the schedule and its expected duration")
-    keep: bool = switch("leave the worktrees of base and head")
-    resume: bool = switch("go on with an interrupted run")
+    out: Path | None = option(
+        "folder for measurements and report (default: .perfgate in the project)", metavar="DIR", parse=values.folder
+    )
+    seed: int | None = option(
+        "seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed
+    )
+    dry_run: bool = switch("print the schedule and its expected duration; measure nothing")
+    keep: bool = switch("keep the checkouts of base and head")
+    resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
     shard: Shard | None = None
@@ -77,12 +87,10 @@ class PartOptions(MeasureOptions):
     """The same with which part of the gate one of several runners measures."""
 
     shard: Shard | None = option(
-        "only this part of the benchmarks, from 1/N on; the same on every machine",
+        "measure only part I of N of the benchmarks, the same part on every machine",
         metavar="I/N", parse=values.shard, section=_PARTS,
     )  # fmt: skip
-    session: int | None = option(
-        "which session this job is, from 0 on", metavar="S", parse=values.session, section=_PARTS
-    )
+    session: int | None = option("number of this session, from 0", metavar="S", parse=values.session, section=_PARTS)
     sessions: int | None = option(
-        "how many there are; default: plan.sessions", metavar="N", parse=values.sessions, section=_PARTS
+        "number of sessions (default: plan.sessions)", metavar="N", parse=values.sessions, section=_PARTS
     )

@@ -168,7 +168,7 @@ def _parser(named: _Named) -> _Parser:
     parser = _Parser(
         prog=f"perfgate {named.name}",
         description=f"{command.help[0].upper()}{command.help[1:]}.",
-        epilog=(f"parts of it:\n{parts}\n" if parts else "")
+        epilog=(f"subcommands:\n{parts}\n" if parts else "")
         + "example:\n"
         + "".join(f"  {line}\n" for line in command.example.splitlines())
         + (f"\n{command.codes}" if command.codes else ""),

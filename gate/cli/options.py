@@ -4,7 +4,7 @@ A command declares its options as the fields of a frozen dataclass:
 
     @dataclass(frozen=True, slots=True)
     class Options:
-        base: str | None = option(metavar="REF", help="default: the merge base with the default branch")
+        base: str | None = option(metavar="REF", help="commit to compare with (default: the merge base)")
         quiet: bool = switch("only errors")
         rules: RulesOptions = group(RulesOptions, "rules")
 
@@ -99,7 +99,7 @@ def repeated(
 ) -> Any:
     """Declare an option that may be given several times; its value is a tuple."""
     settings: dict[str, Any] = {
-        "help": f"{help}; repeatable",
+        "help": f"{help} (repeatable)",
         "metavar": metavar,
         "type": parse,
         "action": "append",

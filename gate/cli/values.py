@@ -40,7 +40,9 @@ class Shard:
         found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text, re.ASCII)
         number, of = (int(found[1]), int(found[2])) if found else (0, 0)
         if not 1 <= number <= of <= MOST_JOBS:
-            raise ValueError(f"{text!r:.80} is no shard: write 1/3 for the first of three, of at most {MOST_JOBS}")
+            raise ValueError(
+                f"{text!r:.80} is not a shard: write 1/3 for the first of three; there are at most {MOST_JOBS}"
+            )
         return cls(number, of)
 
 
@@ -54,7 +56,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text!r:.80} is no whole number from {least} to {upper}")
+            raise argparse.ArgumentTypeError(f"{text!r:.80} is not a whole number from {least} to {upper}")
         return number
 
     return read
@@ -98,7 +100,7 @@ def shares(text: str) -> tuple[float, ...]:
 def address(text: str) -> str:
     """Read the address of a page."""
     if not re.fullmatch(r"https?://[^\s<>\"'`()\[\]\\|]{1,2000}", text):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no address that begins with https:// or http://")
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not an address: it must begin with https:// or http://")
     return text
 
 

@@ -25,17 +25,17 @@ def check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
         for statistic in rules.statistics:
             if statistic != "mean" and not 0 < float(statistic[1:]) < 100:
                 raise source.error(
-                    (*path, "metric", name, "statistics"), f'"{statistic}" is no quantile: write p50, p99 or p99.9'
+                    (*path, "metric", name, "statistics"), f'"{statistic}" is not a quantile: write p50, p99 or p99.9'
                 )
     if benchmark.max_output.unit != "B":
-        raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is no size: write "256MB"')
+        raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is not a size: write "256MB"')
     _check_instrument(benchmark, path, source)
     _check_companions(benchmark, path, source)
 
 
 def _check_command(command: str | list[str], path: Path, source: Source) -> None:
     if "\0" in "".join(command):
-        raise source.error(path, "holds a NUL, which no command can")
+        raise source.error(path, "holds a NUL character, which no command can hold")
     if not command or not "".join(command).strip():
         raise source.error(path, "is empty")
 
@@ -72,7 +72,7 @@ def _check_companions(benchmark: Benchmark, path: Path, source: Source) -> None:
         for part in cpus.split(","):
             first, _, last = part.partition("-")
             if last and int(last) < int(first):
-                raise source.error((*path, *key.split(".")), f'"{cpus}": {part} ends before it begins')
+                raise source.error((*path, *key.split(".")), f'"{cpus}": {part} ends before it starts')
     if benchmark.service is not None:
         _check_ready(benchmark.service, (*path, "service"), source)
 
@@ -134,7 +134,9 @@ def check(config: Config, source: Source) -> None:
         raise source.error(("plan", "metrics"), "names no metric, so nothing would be decided")
     for name, value in config.env.set.items():
         if not name or "=" in name or "\0" in name + value:
-            raise source.error(("env", "set", name), "is no environment variable: an empty name, or = or NUL in it")
+            raise source.error(
+                ("env", "set", name), "is not a name of an environment variable: it is empty, or holds = or NUL"
+            )
     _check_build(config.build, source)
     _check_plan(config, source)
     if config.study is not None:
@@ -150,7 +152,7 @@ def check(config: Config, source: Source) -> None:
         path: Path = ("benchmark", index)
         if benchmark.name in seen:
             first = dotted(("benchmark", seen[benchmark.name]))
-            raise source.error((*path, "name"), f'"{benchmark.name}" is the name of {first} already')
+            raise source.error((*path, "name"), f'"{benchmark.name}" is already the name of {first}')
         seen[benchmark.name] = index
         check_benchmark(benchmark, path, source)
     refuse_names_of_suites(config, source)
@@ -196,4 +198,6 @@ def _refuse_zero_thresholds(config: Config, source: Source) -> None:
     ]
     for path, threshold in places:
         if threshold is not None and not threshold > 0:
-            raise source.error(path, 'inconclusive = "fail" cannot go with threshold 0, where nothing is "unchanged"')
+            raise source.error(
+                path, 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"'
+            )

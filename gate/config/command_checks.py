@@ -71,7 +71,7 @@ def _check_quotes(study: Study, command: Command | None, path: Path, source: Sou
     quoted = in_quotes(command) if isinstance(command, str) else []
     name = next((name for name in quoted if name in study.factor and name != SIDE), None)
     if name is not None:
-        raise source.error(path, f"{{{name}}} stands inside quotes: leave them out, it is quoted by itself")
+        raise source.error(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
 
 
 def _check_words(study: Study, benchmark: Benchmark, path: Path, source: Source) -> None:

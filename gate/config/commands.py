@@ -47,7 +47,8 @@ def extended(command: Command, prefix: Sequence[str], args: Sequence[str], *, su
     To a string `args` are added at its end. A prefix goes before a string that is one simple command; any other is
     given to a shell of its own behind the prefix, which then holds for all of it.
 
-    suite: options of its tool will be added at the end, unless the command holds {output}.
+    Args:
+        suite: options of its tool will be added at the end, unless the command holds {output}.
     """
     if not isinstance(command, str):
         return [*prefix, *command, *args]

@@ -34,7 +34,8 @@ class Part:
 def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan: Plan) -> Part | None:
     """Settle which part is meant; None: all of it in the only session, as without options.
 
-    sessions: None stands for plan.sessions, if one of the others is given.
+    Args:
+        sessions: None stands for plan.sessions, if one of the others is given.
 
     Raises:
         UserError: a session that there is not, or several and none of them named.
@@ -44,10 +45,10 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
     count = sessions if sessions is not None else plan.sessions
     where = "" if sessions is not None else " (plan.sessions)"
     if session is None and count > 1:
-        raise UserError(f"there are {count} sessions{where}: say which one this is, --session 0 to {count - 1}")
+        raise UserError(f"there are {count} sessions{where}: say which one this is with --session 0 to {count - 1}")
     if session is not None and session >= count:
         last = f"the last of {count} sessions{where} is {count - 1}" if count > 1 else f"there is 1 session{where}"
-        raise UserError(f"{session}: {last}, they count from 0; more with --sessions {session + 1}", option="session")
+        raise UserError(f"{session}: {last}, counted from 0; --sessions {session + 1} makes more", option="session")
     found = Part(shard or Shard(1, 1), session or 0, count)
     return found if found.shard.of > 1 or found.sessions > 1 else None
 
@@ -55,7 +56,8 @@ def part_of(shard: Shard | None, session: int | None, sessions: int | None, plan
 def names_in(names: Iterable[str], shard: Shard) -> frozenset[str]:
     """Return the names of a shard: every N-th in the order of the alphabet, so that shards differ by one at most.
 
-    names: the benchmarks of both sides, so that both have each in the same shard, and every machine knows which.
+    Args:
+        names: the benchmarks of both sides, so that both have each in the same shard, and every machine knows which.
 
     Raises:
         UserError: fewer names than shards.

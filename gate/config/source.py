@@ -17,7 +17,9 @@ class ConfigError(UserError):
     def __init__(self, where: str, why: str, *, side: Side | None = None, option: str | None = None) -> None:
         """Say where ("perfgate.toml:12: gate.threshold") and why.
 
-        side: whose file it is, where each side has one. option: as for UserError.
+        Args:
+            side: whose file it is, where each side has one.
+            option: as for UserError.
         """
         super().__init__(f"{where}: {why}" if where else why, option=option)
         self.side = side
@@ -28,20 +30,18 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A config text and what TOML makes of it.
-
-    name: what errors and origins call it, such as "perfgate.toml" or "base: perfgate.toml".
-    prefix: where the tables stand in the text: () or ("tool", "perfgate").
-    side: whose it is, where each side has one.
-    option: of the command line that it stands in; its name is then the value.
-    """
+    """A config text and what TOML makes of it."""
 
     name: str
+    """What errors and origins call it, such as "perfgate.toml" or "base: perfgate.toml"."""
     text: str
     tables: dict[str, Any]
     prefix: tuple[str, ...] = ()
+    """Where the tables stand in the text: () or ("tool", "perfgate")."""
     side: Side | None = None
+    """Whose it is, where each side has one."""
     option: str | None = None
+    """Of the command line that it stands in; its name is then the value."""
 
     def place(self, path: Path) -> str:
         """Name the file and line of a key: "perfgate.toml:12"."""
@@ -57,7 +57,8 @@ class Source:
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:
     """Parse a config text.
 
-    side: whose it is, where each side has one.
+    Args:
+        side: whose it is, where each side has one.
 
     Raises:
         ConfigError: not TOML, or the prefix is no table.
@@ -80,7 +81,9 @@ def project_source(
 ) -> Source | None:
     """Return the config of a project from the texts of its two possible files; None when neither holds one.
 
-    whose: put before the file names in messages. side: that they are of, where each side has its own.
+    Args:
+        whose: put before the file names in messages.
+        side: that they are of, where each side has its own.
 
     Raises:
         ConfigError: not TOML, or both hold a config.

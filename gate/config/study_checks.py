@@ -36,7 +36,7 @@ def check_factor(name: str, table: FactorTable, path: Path, source: Source) -> N
     """
     settings = settings_of(table)
     if name == SIDE and (isinstance(table, dict) or sorted(map(str, settings)) != sorted(SIDES)):
-        raise source.error(path, 'is the side measured: write side = ["base", "head"], or rename the factor')
+        raise source.error(path, 'means the side that is measured: write side = ["base", "head"], or rename the factor')
     if len(settings) < 2:
         raise source.error(
             path, f"has {len(settings) or 'no'} setting{'' if settings else 's'}: a factor has two or more"
@@ -61,7 +61,7 @@ def _text(setting: Setting) -> str:
 
 def _check_setting(setting: Setting, path: Path, source: Source) -> None:
     if isinstance(setting, float) and not math.isfinite(setting):
-        raise source.error(path, f"{setting} is no setting: write a finite number, or text")
+        raise source.error(path, f"{setting} is not a setting: write a finite number, or text")
     if not isinstance(setting, str):
         return
     if not setting.strip():
@@ -76,20 +76,22 @@ def _check_value(value: Setting | None, path: Path, source: Source) -> None:
     if later is not None:
         raise source.error(path, f'"{value}" holds {later}, which is replaced in commands, prefix and args only')
     if "\0" in str(value):
-        raise source.error(path, "holds a NUL, which no command can")
+        raise source.error(path, "holds a NUL character, which no command can hold")
 
 
 def _check_table(table: SettingTable, path: Path, source: Source) -> None:
     _check_value(table.value, (*path, "value"), source)
     for key in ("prefix", "args"):
         if "\0" in "".join(getattr(table, key)):
-            raise source.error((*path, key), "holds a NUL, which no command can")
+            raise source.error((*path, key), "holds a NUL character, which no command can hold")
     if table.prefix and not table.prefix[0].strip():
-        raise source.error((*path, "prefix"), "begins with an empty word: write the program to start")
+        raise source.error((*path, "prefix"), "begins with an empty word: name the program to start")
     for key in ("env", "build_env"):
         for name, value in getattr(table, key).items():
             if not name or "=" in name or "\0" in name + value:
-                raise source.error((*path, key, name), "is no environment variable: an empty name, or = or NUL in it")
+                raise source.error(
+                    (*path, key, name), "is not a name of an environment variable: it is empty, or holds = or NUL"
+                )
     # as those of a [[benchmark]], so that the same is refused
     check_benchmark(
         Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path, source
@@ -109,7 +111,7 @@ def _check_binding(table: SettingTable, path: Path, source: Source) -> None:
         raise source.error((*path, "session"), "names a session twice")
     if table.runner is not None and bound:
         raise source.error(
-            path, "is bound to a runner and to a session: bind one factor to runners, another to sessions"
+            path, "is bound to a runner and to a session: use one factor for runners and another for sessions"
         )
 
 
@@ -168,9 +170,11 @@ def _check_names(study: Study, source: Source) -> None:
     for name in study.factor:
         path: Path = ("study", "factor", name)
         if not _NAME.fullmatch(name):
-            raise source.error(path, "is no name of a factor: write letters, digits, _ and -, a letter or _ first")
+            raise source.error(
+                path, "is not a name of a factor: use letters, digits, _ and -, beginning with a letter or _"
+            )
         if name in _RESERVED:
-            raise source.error(path, f"{{{name}}} is something else in commands: take another name")
+            raise source.error(path, f"{{{name}}} already has a meaning in commands: choose another name")
         other = variables.setdefault(variable(name), name)
         if other != name:
             raise source.error(path, f"{other} and {name} would both be {variable(name)}: rename one of them")
@@ -189,10 +193,10 @@ def _check_counts(study: Study, source: Source) -> None:
 def _check_settings(study: Study, settings: Settings, path: Path, source: Source) -> None:
     for name, setting in settings.items():
         if name not in study.factor:
-            raise source.error(path, f"{_shown(name)} is no factor; {_advice(name, study.factor)}")
+            raise source.error(path, f"{_shown(name)} is not a factor; {_advice(name, study.factor)}")
         known = settings_of(study.factor[name])
         if setting not in known:
-            raise source.error(path, f"{_shown(setting)} is no setting of {name}; {_advice(setting, known)}")
+            raise source.error(path, f"{_shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
 
 
 def _advice(given: Setting, known: Iterable[Setting]) -> str:
@@ -221,7 +225,7 @@ def _check_listed(study: Study, listed: Sequence[Settings], source: Source) -> N
             raise source.error(path, f"names no setting of {', '.join(lacking)}: a treatment has one of every factor")
         first = seen.setdefault(tuple(settings[name] for name in study.factor), index)
         if first != index:
-            raise source.error(path, f"is study.treatments[{first}] again")
+            raise source.error(path, f"is the same as study.treatments[{first}]")
 
 
 def _combinations(study: Study, source: Source) -> list[dict[str, Setting]]:

@@ -33,10 +33,12 @@ from gate.model.warnings.measured import (
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Benchmarks by where they were measured. both: on both sides; new: only head has them."""
+    """Benchmarks by where they were measured."""
 
     both: set[str]
+    """On both sides."""
     new: list[str]
+    """Only head has them."""
     missing: list[Failure]
 
 
@@ -111,8 +113,9 @@ def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Fai
 def rounds_of(records: Sequence[Located], run: Run | None, looks: Sequence[int]) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
-    looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there are
-    shards a round is complete when it is so in each that has anything to compare.
+    Args:
+        looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there
+            are shards a round is complete when it is so in each that has anything to compare.
     """
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     if looks:

@@ -27,13 +27,14 @@ LAST = ("side", "session", "build", "execution", "order", "iteration", "value")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """What one execution measured of one metric; values in the base unit, and some of them. settings: their number."""
+    """What one execution measured of one metric; values in the base unit, and some of them."""
 
     execution: Execution
     metric: str
     unit: str
     better: str
     settings: int
+    """Their number."""
     values: Sequence[float]
 
 

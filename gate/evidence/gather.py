@@ -34,7 +34,8 @@ from gate.units import to_base
 def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
     """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
 
-    executions: of both sides, all with values of the metric.
+    Args:
+        executions: of both sides, all with values of the metric.
     """
     measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
     never = [(side, values) for side, values in measured if not values.steady]
@@ -54,8 +55,10 @@ def gather(
 ) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
-    config: the rules in force, for units, exactness and which metrics are decided. select: globs of benchmarks; the
-    others are left out. measured: the config of the run line, where it is parsed already.
+    Args:
+        config: the rules in force, for units, exactness and which metrics are decided.
+        select: globs of benchmarks; the others are left out.
+        measured: the config of the run line, where it is parsed already.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
@@ -135,8 +138,7 @@ def _refuse_one_side(records: Sequence[Located]) -> None:
     if len(sides) == 1 and treated:
         files = " ".join(dict.fromkeys(r.path for r in treated))
         raise EvidenceError(
-            f"{files}: an experiment on {sides.pop()} alone: there is nothing to compare; "
-            f"`perfgate study analyse {files}` reads it"
+            f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
         )
 
 
@@ -197,7 +199,10 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
-    base lacks is new. bound: factors of which a session has some settings by design.
+    base lacks is new.
+
+    Args:
+        bound: factors of which a session has some settings by design.
     """
     sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:

@@ -53,7 +53,8 @@ SWAPPED = 256
 def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
-    begin, end: as harness.host.state gives them; what is not in both is not spoken of.
+    Args:
+        begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
     system = _system_changes(begin, end)
     if _differs(begin, end, "boot_id"):

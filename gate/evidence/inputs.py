@@ -86,4 +86,4 @@ def _unpacked(name: str, data: bytes) -> bytes:
     try:
         return gzip.decompress(data)
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise UserError(f"{name}: begins like a gzip file, and cannot be unpacked: take it anew") from None
+        raise UserError(f"{name}: looks like a gzip file but cannot be unpacked: copy it again") from None

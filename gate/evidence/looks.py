@@ -13,9 +13,12 @@ from gate.stats.sequential import look_rounds
 def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
     """Lay out the looks: of the plan's range of builds, what fits the budget by what round 1 cost.
 
-    records: the builds and executions of a run in any order, of which only the first round's seconds count, so that
-    nothing measured later moves a look. Each session has a budget of its own: the one whose first round took longest
-    says what fits. Empty when the plan is a fixed number of builds. Source: docs/method.md.
+    Each session has a budget of its own: the one whose first round took longest says what fits. Empty when the plan is
+    a fixed number of builds. Source: docs/method.md.
+
+    Args:
+        records: the builds and executions of a run in any order, of which only the first round's seconds count, so that
+            nothing measured later moves a look.
     """
     if not isinstance(plan.builds, Builds):
         return []
@@ -34,10 +37,11 @@ def looks_of(run: Run | None, records: Sequence[Record], config: Config | None =
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
     Look lines of a run whose plan names no range stand for looks at their own rounds, the last one at the end that the
-    run line names (or that was measured). A shard's looks are those of its
-    plan, whatever its first round cost: all shards look together.
+    run line names (or that was measured). A shard's looks are those of its plan, whatever its first round cost: all
+    shards look together.
 
-    config: the run was measured by, where the caller has parsed it already.
+    Args:
+        config: the run was measured by, where the caller has parsed it already.
     """
     lines = sorted({r.look for r in records if isinstance(r, Look)})
     if not lines:

@@ -38,10 +38,11 @@ class Located(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The records of one file; torn: its last line was cut off in the middle of a write and left out."""
+    """The records of one file."""
 
     records: list[Located]
     torn: bool
+    """Its last line was cut off in the middle of a write and left out."""
 
 
 def read(path: str, data: bytes) -> Reading:
@@ -73,7 +74,7 @@ def read(path: str, data: bytes) -> Reading:
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
-        raise RecordError(path, len(lines) + 1, "is no JSON object, and so no line of measurements")
+        raise RecordError(path, len(lines) + 1, "is not a JSON object, so not a line of measurements")
     return Reading(records, torn=bool(begun))
 
 

@@ -50,7 +50,10 @@ def run_of(records: Iterable[Located]) -> Run | None:
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:
     """Parse the config that a run was measured by; None where its line holds none.
 
-    Keys that this perfgate does not know are ignored. options: what is laid over it.
+    Keys that this perfgate does not know are ignored.
+
+    Args:
+        options: what is laid over it.
 
     Raises:
         ConfigError: a value that cannot be.
@@ -76,7 +79,7 @@ def _joined(found: File, run: Run, file: File, other: Run) -> Run:
     differing = _difference(run, other)
     if differing:
         raise EvidenceError(
-            f"{found.place} and {file.place}: the runs differ in their {differing}; files of one gate must agree"
+            f"{found.place} and {file.place}: the runs differ in their {differing}; decide runs of one design together"
         )
     return msgspec.structs.replace(
         run,
@@ -206,7 +209,7 @@ def _refuse_wrong_parts(files: Sequence[File]) -> None:
         part = _shard(run), run.session or 0
         if part in seen:
             named = _named(*part, shards, sessions)
-            raise EvidenceError(f"{seen[part].place} and {file.place}: both hold {named}: leave one of them out")
+            raise EvidenceError(f"{seen[part].place} and {file.place}: both hold {named}: leave one out")
         seen[part] = file
 
 
@@ -218,9 +221,10 @@ def _named(shard: int, session: int, shards: int, sessions: int) -> str:
 
 @dataclass(slots=True)
 class Part:
-    """A shard in a session, by all the files that hold something of it. name: for a reader."""
+    """A shard in a session, by all the files that hold something of it."""
 
     name: str
+    """For a reader."""
     shard: int
     session: int
     files: list[File] = field(default_factory=list)

@@ -67,37 +67,36 @@ class _Runs(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFacts:
-    """An artifact, by what its maker called it.
-
-    size: bytes of the zip file, as GitHub says. run_attempt: the newest of its run, None where it was not asked for.
-    head_sha: "" where GitHub does not say. created: ISO 8601 in UTC, or "".
-    """
+    """An artifact, by what its maker called it."""
 
     id: int
     name: str
     size: int
+    """Bytes of the zip file, as GitHub says."""
     expired: bool
     run_id: int
     run_attempt: int | None
+    """The newest of its run, None where it was not asked for."""
     head_sha: str
+    """Empty where GitHub does not say."""
     created: str
+    """ISO 8601 in UTC, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A run of a workflow, and what started it.
-
-    path: of the workflow's file in the repository, "" where GitHub does not say. head_repository: "owner/name", "" when
-    it was deleted. pulls: the open pull requests that have this head by now, none for a fork's.
-    """
+    """A run of a workflow, and what started it."""
 
     id: int
     attempt: int | None
     event: str
     path: str
+    """Of the workflow's file in the repository, "" where GitHub does not say."""
     head_branch: str
     head_repository: str
+    """Such as "owner/name", "" when it was deleted."""
     pulls: tuple[int, ...]
+    """The open pull requests that have this head by now, none for a fork's."""
 
 
 def artifacts_of_run(
@@ -160,7 +159,10 @@ def _facts(run: _Run) -> RunFacts:
 
 
 def download(transport: Transport, repository: str, artifact_id: int, file: Path, limit: int) -> None:
-    """Save an artifact as the zip file that its maker may have forged; limit: bytes.
+    """Save an artifact as the zip file that its maker may have forged.
+
+    Args:
+        limit: bytes.
 
     Raises:
         Problem: it has expired, is larger, or cannot be read or saved; no file is left then.
@@ -170,7 +172,7 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
     answer = transport.call(task, "GET", where, redirect=True)
     address = answer.headers.get("location")
     if not address:
-        raise task.failed(f"GitHub says no place to get it from ({answer.status})", status=answer.status)
+        raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
     _fetch(task, transport, Place(urljoin(transport.api_url, address)), file, limit)
 
 
@@ -194,7 +196,10 @@ class Place:
 
 
 def _fetch(task: Task, transport: Transport, place: Place, file: Path, limit: int) -> None:
-    """Save what is at a place; limit: bytes, counted as they arrive.
+    """Save what is at a place.
+
+    Args:
+        limit: bytes, counted as they arrive.
 
     Raises:
         Problem: it is larger, or cannot be read or saved; no file is left then.

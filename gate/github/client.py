@@ -82,20 +82,19 @@ class _Status(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class PullFacts:
-    """A pull request as it is now; refs, labels and the head's repository are what its author chose.
-
-    state: open or closed. head_repository: "owner/name", None when it was deleted. merge_sha: the commit that GitHub
-    tries the merge with, or the one that was merged.
-    """
+    """A pull request as it is now; refs, labels and the head's repository are what its author chose."""
 
     number: int
     state: str
+    """Open or closed."""
     head_sha: str
     head_repository: str | None
+    """Such as "owner/name", None when it was deleted."""
     head_ref: str
     base_ref: str
     base_sha: str
     merge_sha: str | None
+    """The commit that GitHub tries the merge with, or the one that was merged."""
     labels: tuple[str, ...]
 
 
@@ -111,7 +110,7 @@ class Forge:
 
     def __init__(self, *, api_url: str, token: str, repository: str, timeout: float = 20, patience: float = 60) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+", repository) or {".", ".."} & set(repository.split("/")):
-            raise Problem(f"GITHUB_REPOSITORY is no owner/name: {one_line(repository)}")
+            raise Problem(f"GITHUB_REPOSITORY is not owner/name: {one_line(repository)}")
         self.repository = repository
         self.transport = Transport(api_url, token, timeout, patience)
         self._here = f"/repos/{repository}"
@@ -122,7 +121,11 @@ class Forge:
         return _pull_facts(self.transport.get(task, f"{self._here}/pulls/{number}", _Pull))
 
     def pulls_of(self, head_repository: str, branch: str) -> list[PullFacts]:
-        """Read the open pull requests of a branch; head_repository: "owner/name"."""
+        """Read the open pull requests of a branch.
+
+        Args:
+            head_repository: "owner/name".
+        """
         task = Task(f"find the pull requests of a branch of {head_repository}", _PULLS)
         head = f"{head_repository.partition('/')[0]}:{branch}"
         found = self.transport.listed(task, f"{self._here}/pulls", list[_Pull], list, head=head, state="open")
@@ -139,7 +142,10 @@ class Forge:
     def file_at(self, path: str, ref: str) -> str | None:
         """Read a text file at a commit, branch or tag; None when it has no such file.
 
-        path: from the top of the repository. A link to a file is read as the file.
+        A link to a file is read as the file.
+
+        Args:
+            path: from the top of the repository.
         """
         task = Task(f"read {path} at {ref[:40]}", _CONTENTS)
         if not ref or any(part in ("", ".", "..") for part in path.split("/")):
@@ -190,7 +196,7 @@ class Forge:
         """Set the status of a commit in a context; what is too long is cut."""
         task = Task(f"set the status of {one_line(sha)[:12]}", "statuses: write")
         if not re.fullmatch(r"[0-9a-f]{40,64}", sha):
-            raise task.failed("that is no full commit id")
+            raise task.failed("that is not a full commit id")
         wanted = _Status(
             state,
             _cut(context, _LONGEST_CONTEXT),
@@ -256,7 +262,7 @@ def _text(task: Task, found: _Content) -> str:
     try:
         return base64.b64decode(found.content).decode()
     except ValueError:
-        raise task.failed("it is no text in UTF-8") from None
+        raise task.failed("it is not UTF-8 text") from None
 
 
 def _cut(text: str, longest: int) -> str:

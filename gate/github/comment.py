@@ -30,14 +30,16 @@ _MARKER = re.compile(
 class Marker:
     """The hidden first line of a comment: of which gate it is, and the run whose measurements it shows.
 
-    id: of the gate. head: the commit, or "unknown". Of two runs the one with the larger (run, attempt) is newer.
+    Of two runs the one with the larger (run, attempt) is newer.
 
     Raises:
         ValueError: a field that could not be read back.
     """
 
     id: str
+    """Of the gate."""
     head: str
+    """The commit, or "unknown"."""
     run: int
     attempt: int
 
@@ -101,7 +103,8 @@ class Talk(Protocol):
 def publish_comment(forge: Forge, number: int, marker: Marker, body: str) -> Posted:
     """Have one comment of this gate on a pull request show a body, or a newer run's if there is one.
 
-    body: Markdown without a marker.
+    Args:
+        body: Markdown without a marker.
 
     Raises:
         Problem: it cannot be read or written.
@@ -113,7 +116,8 @@ def publish_comment(forge: Forge, number: int, marker: Marker, body: str) -> Pos
 def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None]) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
-    pause: lets those write who have read.
+    Args:
+        pause: lets those write who have read.
 
     Raises:
         Problem: as of `publish_comment`.

@@ -38,14 +38,17 @@ class _Viewer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment; author: the login, "" of a deleted account. node: its id in GraphQL. bot: an app wrote it."""
+    """A comment."""
 
     id: int
     url: str
     body: str
     author: str
+    """The login, "" of a deleted account."""
     bot: bool
+    """An app wrote it."""
     node: str
+    """Its id in GraphQL."""
 
 
 class Conversation:

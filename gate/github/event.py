@@ -36,7 +36,7 @@ PRIVILEGED = ("pull_request_target", "workflow_run")
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """The pull request of an event, as it was when the event happened; fork: its head is of another repository."""
+    """The pull request of an event, as it was when the event happened."""
 
     number: int
     head_sha: str
@@ -44,20 +44,20 @@ class Pull:
     base_sha: str
     base_ref: str
     fork: bool
+    """Its head is of another repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRun:
-    """The workflow run that a workflow_run event tells of.
-
-    head_repository: "owner/name", "" when that repository was deleted. head_branch: "" when there is none.
-    """
+    """The workflow run that a workflow_run event tells of."""
 
     id: int
     attempt: int
     head_sha: str
     head_branch: str
+    """Empty when there is none."""
     head_repository: str
+    """Such as "owner/name", "" when that repository was deleted."""
     event: str
     conclusion: str | None
     name: str
@@ -65,35 +65,38 @@ class SourceRun:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What started this workflow, and where it runs.
-
-    ref, sha: GITHUB_REF ("" where an event has none) and GITHUB_SHA. default_branch: None where the event does not
-    tell. pull: of events named pull_request*. merge_base, merge_head: of a merge_group. before: of a push, zeros for a
-    new branch. source: of a workflow_run. hosted: on a machine of GitHub's own, thrown away after the job.
-    """
+    """What started this workflow, and where it runs."""
 
     name: str
     action: str | None
     repository: str
     default_branch: str | None
+    """None where the event does not tell."""
     ref: str
     sha: str
+    """ref and sha: GITHUB_REF ("" where an event has none) and GITHUB_SHA."""
     run_id: int
     run_attempt: int
     server_url: str
     api_url: str
     pull: Pull | None
+    """Of events named pull_request*."""
     merge_base: str | None
     merge_head: str | None
+    """merge_base and merge_head: of a merge_group."""
     before: str | None
+    """Of a push, zeros for a new branch."""
     source: SourceRun | None
+    """Of a workflow_run."""
     hosted: bool
+    """On a machine of GitHub's own, thrown away after the job."""
 
 
 def read_event(environment: Mapping[str, str]) -> Event:
     """Read what started this workflow.
 
-    environment: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_SHA and GITHUB_RUN_ID are needed.
+    Args:
+        environment: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_SHA and GITHUB_RUN_ID are needed.
 
     Raises:
         UserError: this is no workflow, or a variable or a key of the event file is not what it must be; names it.
@@ -107,7 +110,7 @@ def read_event(environment: Mapping[str, str]) -> Event:
     own = payload.repository or RepositoryPayload()
     ref = environment.get("GITHUB_REF", "")
     if ref and not is_ref(ref):
-        raise UserError("GITHUB_REF: is no name that git allows")
+        raise UserError("GITHUB_REF: is not a name that git allows")
     group = _merge_group(payload) if name == "merge_group" else None
     return Event(
         name=name,
@@ -147,8 +150,11 @@ def _pull(payload: Payload, repository: str) -> Pull:
 def _is_fork(pull: PullPayload, own: str) -> bool:
     """Tell whether the head is of another repository; in doubt it is.
 
-    own: the repository that the event is of. GitHub always sends both repositories, null for one that was deleted.
-    An event without either key was written by hand, to try a workflow out at home: there is nobody else's head in it.
+    GitHub always sends both repositories, null for one that was deleted. An event without either key was written by
+    hand, to try a workflow out at home: there is nobody else's head in it.
+
+    Args:
+        own: the repository that the event is of.
     """
     head, base = pull.head.repo, pull.base.repo
     if head is UNSET:
@@ -200,12 +206,15 @@ def _source(payload: Payload) -> SourceRun:
 def refusal(event: Event, *, forks: bool) -> str | None:
     """Say in one sentence why nothing is measured for an event, and the two safe ways; None: it may be measured.
 
-    forks: the maintainer takes the risk of a fork's code on this runner (`forks: measure`); no input allows measuring
-    under pull_request_target and workflow_run. On a machine of GitHub's own a fork's code finds nothing of anybody's.
+    On a machine of GitHub's own a fork's code finds nothing of anybody's.
 
     Other events with the repository's rights (issue_comment, repository_dispatch, workflow_dispatch) measure what the
     workflow checked out, by default the default branch. An event of a comment does not tell whose the pull request is:
     a workflow that checks its head out has made that choice, and must ask first who may have it made.
+
+    Args:
+        forks: the maintainer takes the risk of a fork's code on this runner (`forks: measure`); no input allows
+            measuring under pull_request_target and workflow_run.
     """
     if event.name in PRIVILEGED:
         return (

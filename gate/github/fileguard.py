@@ -17,19 +17,21 @@ NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_S
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A command file as it was; data: None where there was none."""
+    """A command file as it was."""
 
     name: str
     path: Path
     data: bytes | None
+    """None where there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was taken back, a line each; whole: all files are as they were."""
+    """What was taken back, a line each."""
 
     warnings: tuple[str, ...]
     whole: bool
+    """All files are as they were."""
 
 
 class FileGuard:
@@ -77,19 +79,20 @@ def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read it: no link is followed, and no pipe waited for.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file.
+        OSError: it cannot be opened, or is not a regular file.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     return open(fd, "rb")  # noqa: PTH123  # of a descriptor
 
 
 def read_regular(path: Path, limit: int = -1) -> bytes | None:
     """Read a regular file without following links; None: there is none that can be read.
 
-    limit: the most bytes to return; -1: all.
+    Args:
+        limit: the most bytes to return; -1: all.
     """
     try:
         with open_regular(path) as stream:
@@ -149,7 +152,7 @@ def _replace(path: Path, data: bytes) -> None:
 def _rewrite(path: Path, data: bytes) -> None:
     """Write over the file that is there, where its folder takes no other."""
     if not is_regular(path):
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     _write(path, data, 0)
 
 
@@ -157,6 +160,6 @@ def _write(path: Path, data: bytes, how: int) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | how, 0o644)
     with open(fd, "wb") as stream:  # noqa: PTH123  # of a descriptor
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "is no regular file", str(path))
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
         stream.truncate(0)
         stream.write(data)

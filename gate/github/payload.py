@@ -32,11 +32,12 @@ class RepositoryPayload(msgspec.Struct):
 
 
 class PullEnd(msgspec.Struct):
-    """Head or base of a pull request; repo: null for one that was deleted."""
+    """Head or base of a pull request."""
 
     ref: str
     sha: str
     repo: RepositoryPayload | UnsetType | None = UNSET
+    """Null for one that was deleted."""
 
 
 class PullPayload(msgspec.Struct):
@@ -105,7 +106,10 @@ def content(file: Path) -> bytes:
 
 
 def decode(content: bytes | Raw, kind: type[_T], key: str = "") -> _T:
-    """Decode JSON; key: where it stands in the event file, for messages.
+    """Decode JSON.
+
+    Args:
+        key: where it stands in the event file, for messages.
 
     Raises:
         UserError: it is no JSON, or a key is missing or of another type: names the key.
@@ -126,7 +130,10 @@ def bad(key: str, why: str) -> UserError:
 
 
 def variable(environment: Mapping[str, str], name: str, form: re.Pattern[str], what: str) -> str:
-    """Return a variable that must be there; what: what its form is, in words.
+    """Return a variable that must be there.
+
+    Args:
+        what: what its form is, in words.
 
     Raises:
         UserError: it is absent or of another form.
@@ -177,7 +184,7 @@ def checked_ref(value: str, key: str) -> str:
         UserError: git allows no such name.
     """
     if not is_ref(value):
-        raise bad(key, "is no name that git allows")
+        raise bad(key, "is not a name that git allows")
     return value
 
 

@@ -53,15 +53,21 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A failed attempt; again: asking again may help; wait: seconds that the forge wants to pass before, if it said."""
+    """A failed attempt."""
 
     problem: Problem
     again: bool = False
+    """Asking again may help."""
     wait: float | None = None
+    """Seconds that the forge wants to pass before, if it said."""
 
 
 def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) -> Trouble:
-    """Say what an answer from 400 means; headers: names in small letters."""
+    """Say what an answer from 400 means.
+
+    Args:
+        headers: names in small letters.
+    """
     said = _message(body)
     wait = _wait(headers)
     if status == 429 or (status == 403 and _limited(said, headers)):
@@ -84,7 +90,8 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
 def of_error(task: Task, error: Exception, host: str) -> Trouble:
     """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses.
 
-    host: for the message.
+    Args:
+        host: for the message.
     """
     chain = list(_chain(error))
     names = {type(one).__name__ for one in chain}

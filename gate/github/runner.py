@@ -60,7 +60,7 @@ def write_outputs(file: Path, outputs: Mapping[str, str]) -> None:
 
 def _output(name: str, value: str) -> str:
     if not name.replace("-", "").isalnum():
-        raise ValueError(f"{name!r} is no name of an output")
+        raise ValueError(f"{name!r} is not a name of an output")
     delimiter = f"perfgate_{secrets.token_hex(16)}"
     if delimiter in value:
         raise ValueError(f"the output {name} holds its own delimiter")

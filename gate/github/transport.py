@@ -41,10 +41,11 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer below 400; headers: names in small letters."""
+    """An answer below 400."""
 
     status: int
     headers: Mapping[str, str]
+    """Names in small letters."""
     body: str
 
 
@@ -122,7 +123,7 @@ class Transport:
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
         address = urlsplit(api_url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise Problem(f"GITHUB_API_URL is no address of an API: {one_line(api_url)}")
+            raise Problem(f"GITHUB_API_URL is not the address of an API: {one_line(api_url)}")
         # anything else would be refused further down, in words that hold the token
         if not re.fullmatch(r"[\x21-\x7e]+", token.strip()):
             raise Problem("there is no usable token: give the action `token: ${{ github.token }}`, its default")
@@ -146,8 +147,10 @@ class Transport:
     ) -> Answer:
         """Send a request, again if need be.
 
-        path: quoted, below the API's address; or the address of GraphQL. repeatable: may be sent again when it is
-        unknown whether it was carried out; by default all but POST. redirect: a redirection is the answer wanted.
+        Args:
+            path: quoted, below the API's address; or the address of GraphQL.
+            repeatable: may be sent again when it is unknown whether it was carried out; by default all but POST.
+            redirect: a redirection is the answer wanted.
 
         Raises:
             Problem: it was refused, or got no answer in time.
@@ -168,7 +171,10 @@ class Transport:
         return self.persist(task, attempt, repeatable=method != "POST" if repeatable is None else repeatable)
 
     def persist(self, task: Task, attempt: Callable[[], T | Trouble], *, repeatable: bool) -> T:
-        """Attempt something until it works, is refused, or took too long; repeatable: as of `call`.
+        """Attempt something until it works, is refused, or took too long.
+
+        Args:
+            repeatable: as of `call`.
 
         Raises:
             Problem: what the last attempt said.
@@ -197,7 +203,10 @@ class Transport:
     def listed(
         self, task: Task, path: str, shape: type[T], items: Callable[[T], list[S]], **parameters: str
     ) -> list[S]:
-        """Read all pages of a list; items: takes the list out of a page.
+        """Read all pages of a list.
+
+        Args:
+            items: takes the list out of a page.
 
         Raises:
             Problem: as of `get`.
@@ -239,7 +248,10 @@ class Transport:
         return self.convert(task, said.data, shape)
 
     def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
-        """Read an answer as a shape; written: the request was carried out.
+        """Read an answer as a shape.
+
+        Args:
+            written: the request was carried out.
 
         Raises:
             Problem: it is no JSON, or of another shape.

@@ -26,30 +26,29 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds that one step of a finding's benchmark takes; None: not known.
-
-    build: of one side. start: of an execution, without its iterations. iteration: of one measured iteration. warmup: of
-    all the iterations that are dropped.
-    """
+    """Seconds that one step of a finding's benchmark takes; None: not known."""
 
     build: float | None
+    """Of one side."""
     start: float | None
+    """Of an execution, without its iterations."""
     iteration: float | None
+    """Of one measured iteration."""
     warmup: float | None
+    """Of all the iterations that are dropped."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """One job that measured: a calibration, or a check of the default branch whose base counts.
-
-    created: ISO 8601 in UTC. project: which one, since two projects may call a benchmark the same. host: the facts of
-    the machine, with its fingerprint.
-    """
+    """One job that measured: a calibration, or a check of the default branch whose base counts."""
 
     id: str
     created: str
+    """ISO 8601 in UTC."""
     kind: Literal["calibration", "check"]
     project: str
+    """Which one, since two projects may call a benchmark the same."""
     host: dict[str, Any]
+    """The facts of the machine, with its fingerprint."""
     commit: str | None
 
     @property

@@ -20,7 +20,8 @@ MEAN = "mean"
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
-    host: the facts of the run line, which hold the version of hyperfine where it measures.
+    Args:
+        host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
     build = None if config.build.command is None else _text(config.build.command)
     return {
@@ -63,8 +64,12 @@ def learn(
 ) -> list[Learned]:  # fmt: skip
     """Return what can be remembered of each decided case and statistic.
 
-    cases: with the samples to learn from. config: names the statistics. setups: of each benchmark; a case without one
-    is left out. records: for the costs. both: whether base and head are one commit; else only base counts.
+    Args:
+        cases: with the samples to learn from.
+        config: names the statistics.
+        setups: of each benchmark; a case without one is left out.
+        records: for the costs.
+        both: whether base and head are one commit; else only base counts.
     """
     costs = costs_of(records)
     found = []

@@ -155,7 +155,7 @@ class History:
             for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
         )
         if application != APPLICATION and (tables or version):
-            raise HistoryError(f"{self._path}: is another program's database: {ELSEWHERE}")
+            raise HistoryError(f"{self._path}: is a database of another program: {ELSEWHERE}")
         if version > SCHEMA:
             raise HistoryError(
                 f"{self._path}: schema {version} is newer than this perfgate reads ({SCHEMA}): use a newer perfgate"

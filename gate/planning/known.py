@@ -32,13 +32,7 @@ from gate.words.warnings import text
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One finding to be, its variance and its cost.
-
-    levels: those that were repeated, whose variance could be told apart. builds_df: degrees of the variance of builds.
-    shared: relative covariance of base and head of a round. degrees: what its remembered variance is worth in a check
-    with so many executions of so many iterations, 0 for nothing. repeated: the executions and iterations that were
-    measured. values: fewest values a build that a quantile needs; 1 for a mean.
-    """
+    """One finding to be, its variance and its cost."""
 
     benchmark: str
     metric: str
@@ -47,23 +41,32 @@ class Known:
     threshold: float
     estimated: Estimated
     levels: tuple[PlannedLevel, ...]
+    """Those that were repeated, whose variance could be told apart."""
     builds_df: float
+    """Degrees of the variance of builds."""
     costs: Costs
     shared: float
+    """Relative covariance of base and head of a round."""
     degrees: Callable[[float, float], float]
+    """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
     repeated: Repetitions
+    """The executions and iterations that were measured."""
     values: int
+    """Fewest values a build that a quantile needs; 1 for a mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """All that planning goes by. size: findings of a report; notes: what the reader must know; origin: in words."""
+    """All that planning goes by."""
 
     known: tuple[Known, ...]
     size: int
+    """Findings of a report."""
     config: Config
     notes: tuple[str, ...]
+    """What the reader must know."""
     origin: str
+    """In words."""
 
 
 def _nothing(_executions: float, _iterations: float) -> float:
@@ -109,7 +112,11 @@ def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
 
 
 def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Policy, select: Sequence[str]) -> Gathered:
-    """Learn from runs that are read already. names: of the readings, for a reader; select: globs of benchmarks.
+    """Learn from runs that are read already.
+
+    Args:
+        names: of the readings, for a reader.
+        select: globs of benchmarks.
 
     Raises:
         UserError: nothing to plan from, or one build a side only.
@@ -129,12 +136,12 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
     origin = ", ".join(names)
     if not findings:
-        raise UserError(f"{origin}: nothing to plan from: no benchmark that both sides measured")
+        raise UserError(f"{origin}: nothing to plan from: both sides have no benchmark in common")
     kept = [finding for finding in findings.values() if finding.name not in exact]
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
-        raise UserError(f"{origin}: one build a side, so what a build adds is not known: measure at least two")
+        raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)
@@ -189,8 +196,10 @@ def from_memory(
 ) -> Gathered:
     """Learn from what is remembered of this host.
 
-    costs: by benchmark, of the newest session. benchmarks: those that both sides will measure; what is remembered of
-    others does not count, and those of which nothing is remembered are named in the notes.
+    Args:
+        costs: by benchmark, of the newest session.
+        benchmarks: those that both sides will measure; what is remembered of others does not count, and those of which
+            nothing is remembered are named in the notes.
 
     Raises:
         UserError: nothing is remembered of any.

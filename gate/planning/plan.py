@@ -107,7 +107,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         least = seconds(cases, Counts(2, 1, 1))
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
-            f"{format_duration(budget)} leaves: give more with --budget"
+            f"{format_duration(budget)} leaves: raise it with --budget"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
     return _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
@@ -145,10 +145,10 @@ def _aim(known: Known, wanted: Wanted) -> Aim:
     # as wide as the threshold, half of all unchanged findings would stay open; half as wide, one in forty
     half = float(wanted.target) if wanted.target is not None else known.threshold / 2
     if wanted.target is not None and half <= 0:
-        raise UserError("--target 0: no interval is that narrow; say a share above 0, such as 1%")
+        raise UserError("--target 0: no interval is that narrow: write a share above 0, such as 1%")
     if half <= 0:
         raise UserError(
-            f"{known.benchmark} has a threshold of 0, which no interval is as narrow as: say --target or --detect"
+            f"{known.benchmark} has a threshold of 0, and no interval is that narrow: add --target or --detect"
         )
     return Aim(half)
 
@@ -192,17 +192,22 @@ def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class AutoPlan:
-    """The [plan] that a check with `auto = true` measures by; None: as configured. why: for the report."""
+    """The [plan] that a check with `auto = true` measures by; None: as configured."""
 
     plan: PlanTable | None
     why: PlannedFromMemory | PlannedAsConfigured
+    """For the report."""
 
 
 def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str]) -> AutoPlan:
     """Plan a check from what is remembered of this host; pure but for today's date, by which memories age.
 
-    memory: as the run line keeps it. costs: by benchmark, of the newest session. benchmarks: those that both sides will
-    measure. Wanted are half-widths of half the thresholds, within plan.budget.
+    Wanted are half-widths of half the thresholds, within plan.budget.
+
+    Args:
+        memory: as the run line keeps it.
+        costs: by benchmark, of the newest session.
+        benchmarks: those that both sides will measure.
     """
     if memory is None:
         return AutoPlan(None, PlannedAsConfigured(""))

@@ -30,30 +30,31 @@ _LEVELS: tuple[PlannedLevel, ...] = ("build", "execution", "iteration")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a plan means for one finding.
-
-    smallest: the change found with POWER at the family's level; inf: none. settled: how often it is shown to be not
-    worse when nothing has changed. degrees: what its memory is worth in this plan.
-    """
+    """What a plan means for one finding."""
 
     known: Known
     optimum: Optimum
     half_width: float
     smallest: float
+    """The change found with POWER at the family's level; inf: none."""
     settled: float
+    """How often it is shown to be not worse when nothing has changed."""
     degrees: float
+    """What its memory is worth in this plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan and what it means. aim: what it was to reach, in words; instead: the plan that would, without a budget."""
+    """A plan and what it means."""
 
     gathered: Gathered
     plan: Plan
     rows: tuple[Row, ...]
     aim: str
+    """What it was to reach, in words."""
     budget: float
     instead: Plan | None
+    """The plan that would, without a budget."""
 
 
 def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:

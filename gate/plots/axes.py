@@ -60,7 +60,8 @@ class Vertical:
 def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float) -> Vertical | None:
     """Choose the vertical axis for both sides of a case; None where there is no spread, or none that floats can hold.
 
-    also: further values, in the base unit, that should be on it.
+    Args:
+        also: further values, in the base unit, that should be on it.
     """
     sides: dict[Side, Array] = {"base": case.base.values, "head": case.head.values}
     if min(v.size for v in sides.values()) == 0 or all(float(v.min()) == float(v.max()) for v in sides.values()):
@@ -124,8 +125,12 @@ class Drawn:
 def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
     """Mark values of a side: circles of base, triangles of head.
 
-    kept: the values. xs: where each stands. used: whether the finding rests on each; faint where it does not. Extremes
-    beyond an even choice are hollow: filled ones would look like more than they are.
+    Extremes beyond an even choice are hollow: filled ones would look like more than they are.
+
+    Args:
+        kept: the values.
+        xs: where each stands.
+        used: whether the finding rests on each; faint where it does not.
     """
     numbers = y.numbers[side][kept.indices]
     pixels = y.axis.all(numbers)

@@ -51,18 +51,21 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where the columns of the labelled findings stand. level: whether each interval names its confidence."""
+    """Where the columns of the labelled findings stand."""
 
     right: float
     change: float
     level: bool
+    """Whether each interval names its confidence."""
 
 
 def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Picture:
     """Draw the change of each finding in percent with its interval and threshold.
 
-    findings: those that matter most first; the first 40 are labelled, and beyond that all are drawn as one sorted curve
-    below. names: what each finding is called, made visible.
+    Args:
+        findings: those that matter most first; the first 40 are labelled, and beyond that all are drawn as one sorted
+            curve below.
+        names: what each finding is called, made visible.
     """
     if not findings:
         sheet = Sheet(_WIDTH, 48)
@@ -128,7 +131,11 @@ def _every(row: _Row) -> list[float]:
 
 
 def _ticks(axis: Axis, room_for: Callable[[str], float]) -> list[Tick]:
-    """Choose round changes, as many as there is room for; room_for: pixels along the axis that a label takes."""
+    """Choose round changes, as many as there is room for.
+
+    Args:
+        room_for: pixels along the axis that a label takes.
+    """
     choices = [_spread(axis, _STEPS[: count + 1], room_for) for count in range(len(_STEPS))]
     # of equally many the largest steps, which are the roundest
     return max(reversed(choices), key=len)

@@ -29,22 +29,23 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a chart shows. description: what a reader who cannot see it is told. percent: whether y is a share.
-
-    log: whether x is spaced by its logarithm. guide: a y value to draw a thin line at. x_ticks: None for those of the
-    points.
-    """
+    """What a chart shows."""
 
     title: str
     description: str
+    """What a reader who cannot see it is told."""
     x_label: str
     y_label: str
     lines: tuple[Line, ...]
     percent: bool = True
+    """Whether y is a share."""
     log: bool = False
+    """Whether x is spaced by its logarithm."""
     guide: float | None = None
+    """A y value to draw a thin line at."""
     y_range: tuple[float, float] | None = None
     x_ticks: tuple[float, ...] | None = None
+    """None for those of the points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,12 @@ _CORNERS: dict[str, tuple[Point, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture for a page. svg: one <svg> element. caption: plain text, what it shows and what it leaves out."""
+    """A picture for a page."""
 
     svg: str
+    """One <svg> element."""
     caption: str
+    """Plain text, what it shows and what it leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +102,21 @@ class Sheet:
     def text(
         self, x: float, y: float, text: str, classes: str = "", anchor: Anchor = "start", full: str | None = None
     ) -> None:
-        """Write any text with its baseline at y, above all shapes; full: what to show on hovering, if it is not all."""
+        """Write any text with its baseline at y, above all shapes.
+
+        Args:
+            full: what to show on hovering, if it is not all.
+        """
         more = elide(full, _TIP) if full is not None and full != text else ""
         self._texts.append(_Text((x, y), text, classes, anchor, more))
 
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
         """Write labels in a row, each around its x: every second, every third or so where all would meet.
 
-        labels: from left to right. A phone, which has larger letters, gets its own choice.
+        A phone, which has larger letters, gets its own choice.
+
+        Args:
+            labels: from left to right.
         """
         wide, narrow = (_stride(labels, letters) for letters in (LETTERS, LETTERS_NARROW))
         for index, (x, text) in enumerate(labels):

@@ -52,14 +52,14 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How the values of a case become numbers of an axis.
-
-    factor: what they are divided by. unit: the name of the result. log: whether log10 is taken afterwards.
-    """
+    """How the values of a case become numbers of an axis."""
 
     factor: float
+    """What they are divided by."""
     unit: str
+    """The name of the result."""
     log: bool
+    """Whether log10 is taken afterwards."""
 
     def of(self, values: Array) -> Array:
         """Return the numbers of an axis for values in the base unit."""

@@ -43,7 +43,8 @@ class _Order:
 def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture | None:
     """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
 
-    finding: builds that it does not rest on are faint.
+    Args:
+        finding: builds that it does not rest on are faint.
     """
     y = vertical(case, [], _TOP, _BOTTOM)
     samples: dict[Side, Sample] = {"base": case.base, "head": case.head}

@@ -21,26 +21,28 @@ _EXTREMES_EACH = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """Where values stand in their sample, each an array as long as the values.
-
-    build: index of its build. execution: index of its execution in the sample. of_execution: 0 to 1 over the executions
-    of its build, the middle of its own. of_iteration: 0 to 1 over the iterations of its execution. share: of a build's
-    width that an execution takes.
-    """
+    """Where values stand in their sample, each an array as long as the values."""
 
     build: Indices
+    """Index of its build."""
     execution: Indices
+    """Index of its execution in the sample."""
     of_execution: Array
+    """0 to 1 over the executions of its build, the middle of its own."""
     of_iteration: Array
+    """0 to 1 over the iterations of its execution."""
     share: Array
+    """Of a build's width that an execution takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """Values that are drawn. indices: in their sample, ascending. extreme: drawn for their size, not chosen evenly."""
+    """Values that are drawn."""
 
     indices: Indices
+    """In their sample, ascending."""
     extreme: Flags
+    """Drawn for their size, not chosen evenly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

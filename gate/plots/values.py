@@ -51,12 +51,13 @@ class _Slots:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sided:
-    """A side to draw. used: which of its builds the finding rests on."""
+    """A side to draw."""
 
     side: Side
     sample: Sample
     own: SideSummary
     used: Flags
+    """Which of its builds the finding rests on."""
 
 
 def values(case: Case, finding: Finding, prefix: str) -> Picture | None:

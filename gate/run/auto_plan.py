@@ -21,10 +21,11 @@ from gate.run.project import Project
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Planned:
-    """A project with the plan that it is measured by. warnings: why it is that plan, for the report."""
+    """A project with the plan that it is measured by."""
 
     project: Project
     warnings: tuple[PlannedFromMemory | PlannedAsConfigured, ...]
+    """Why it is that plan, for the report."""
 
 
 def with_plan(
@@ -32,8 +33,10 @@ def with_plan(
 ) -> Planned:
     """Give the project the plan of its run: as configured, planned from memory, or that of the run to go on with.
 
-    past: the run that is resumed, which keeps its plan whatever is remembered by now. option: --history. host: facts of
-    the run line.
+    Args:
+        past: the run that is resumed, which keeps its plan whatever is remembered by now.
+        option: --history.
+        host: facts of the run line.
     """
     config = project.settings.rules
     if not config.plan.auto:
@@ -55,7 +58,9 @@ def _replaced(project: Project, plan: Plan) -> Project:
 def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
     """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
 
-    option: --history. host: the facts of the machine.
+    Args:
+        option: --history.
+        host: the facts of the machine.
     """
     try:
         history = History.look(history_path(option, project))

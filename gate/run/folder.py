@@ -63,7 +63,7 @@ def resumed(folder: Path, run: Run) -> Sequence[Record]:
         OSError: the file cannot be read or cut.
     """
     if interrupted(folder).id != run.id:
-        raise UserError(f"--resume: another run has begun in {folder} meanwhile")
+        raise UserError(f"--resume: another run was started in {folder}")
     cut_torn(folder / MEASUREMENTS)
     cut_incomplete(folder / MEASUREMENTS)
     return records_of(folder)

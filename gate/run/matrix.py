@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """How the jobs are laid out; shards, sessions: None as configured. base, head: None for the usual ones."""
+    """How the jobs are laid out."""
 
     shards: int | None
     sessions: int | None
+    """shards and sessions: None as configured."""
     base: str | None
     head: str | None
+    """base and head: None for the usual ones."""
 
 
 def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:
@@ -37,13 +39,13 @@ def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:
     sessions = options.sessions if options.sessions is not None else plan.sessions
     benchmarks = len(project.settings.rules.benchmark)
     if not benchmarks:
-        raise UserError("neither side has a [[benchmark]]: there is nothing to lay on runners")
+        raise UserError("neither side has a [[benchmark]]: there is nothing to measure")
     if shards > benchmarks:
         name = f"--shards {shards}" if options.shards is not None else f"plan.shards = {shards}"
         raise UserError(f"{name}: {too_many(shards, benchmarks)}")
     if shards * sessions > MOST_JOBS:
         jobs = f"{shards} shards x {sessions} sessions are {shards * sessions} jobs"
-        raise UserError(f"{jobs}, and a matrix has at most {MOST_JOBS}: fewer with --shards or --sessions")
+        raise UserError(f"{jobs}, and a matrix has at most {MOST_JOBS}: ask for fewer with --shards or --sessions")
     include = [
         {
             "shard": f"{shard}/{shards}",

@@ -38,13 +38,12 @@ SESSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a run knows from before.
-
-    memory: None where nothing is remembered of the project. warnings: for the reader of the report.
-    """
+    """What a run knows from before."""
 
     memory: Memory | None
+    """None where nothing is remembered of the project."""
     warnings: tuple[AnyWarning, ...]
+    """For the reader of the report."""
 
 
 def history_path(option: Path | None, project: Project) -> Path:
@@ -87,8 +86,12 @@ def _origin(url: str, top: Path) -> str:
 def recall_memory(option: Path | None, project: Project, host: Mapping[str, object]) -> Recalled:
     """Return what is remembered of a project's findings on a host.
 
-    option: --history. host: the facts of the run line. Used is what was measured on a machine of the same make, with
-    the same commands, instrument and warm-up; what else is remembered is named with what differs.
+    Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up; what else
+    is remembered is named with what differs.
+
+    Args:
+        option: --history.
+        host: the facts of the run line.
     """
     try:
         found = History.look(history_path(option, project))
@@ -148,7 +151,9 @@ def _why_not(
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
     """Bring together the sessions of each finding, of one project and one setup.
 
-    entries: the newest session first. most: sessions of each kind that are kept; None: all.
+    Args:
+        entries: the newest session first.
+        most: sessions of each kind that are kept; None: all.
     """
     groups: dict[bytes, list[Entry]] = {}
     for entry in entries:
@@ -197,10 +202,13 @@ def append_check(
 ) -> list[str]:
     """Add the variance within base of a check of the default branch; return warnings.
 
-    run: its run line, records: all of its file. Nothing is added elsewhere, of a changed working tree, or without an
-    earlier calibration of the project on this host. Of the rounds only those before the first look count: later ones
-    were measured because of what the first had shown. allowed: false where the caller knows of a reason not to; a
-    workflow of a pull request is found out here.
+    Nothing is added elsewhere, of a changed working tree, or without an earlier calibration of the project on this
+    host. Of the rounds only those before the first look count: later ones were measured because of what the first had
+    shown.
+
+    Args:
+        run: its run line, records: all of its file.
+        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
     """
     host, created = run.host or {}, run.created
     if not allowed or run.id is None or created is None or not on_default_branch(project) or barred(os.environ):

@@ -52,7 +52,9 @@ NONE = Treated(None, ())
 def gated(settings: Settings, session: int | None) -> Treated:
     """Return the treatments that a gate measures on both sides: those of [study], where study.gate wants it.
 
-    settings: of the gate, whose rules say it. session: of several; None: the only one.
+    Args:
+        settings: of the gate, whose rules say it.
+        session: of several; None: the only one.
 
     Raises:
         UserError: there are none for this session.

@@ -48,9 +48,6 @@ _FEW = 10
 class Distribution:
     """Replicates of an estimate, with the limits and p that follow from them.
 
-    values: float64, sorted. undefined: replicates without a value; they count against whatever is claimed. bias,
-    acceleration: z0 and a of BCa; both are 0 for the percentile interval.
-
     The limits are replicates, never between two: with R replicates the lower limit of the percentile interval is the
     k-th smallest, k the largest integer below (R + 1) alpha/2, and the upper one the k-th largest (Davison and Hinkley
     1997, 5.2.1, with k rounded down); BCa puts its own level in the place of alpha/2. So there is no limit for alpha up
@@ -58,9 +55,12 @@ class Distribution:
     """
 
     values: Floats
+    """Float64, sorted."""
     undefined: int
+    """Replicates without a value; they count against whatever is claimed."""
     bias: float
     acceleration: float
+    """bias and acceleration: z0 and a of BCa; both are 0 for the percentile interval."""
 
     @property
     def replicates(self) -> int:
@@ -146,23 +146,26 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BootstrapRatio:
-    """The ratio of means by bootstrap: a gate.stats.ratio.Ratio.
-
-    x, y: means of base and head, unweighted at every level (as gate.stats.levels.summarize); of several sessions, where
-    each gives one ratio, those of a machine in the middle, with the mean ratio between them. ratio, difference:
-    replicates of head/base and of head - base; None when nothing is known of the variance (fewer than two top units on
-    a side, or all resamples equal). replicates: their number. monte_carlo_error: the largest standard error of a limit
-    of the ratio, over the alphas it was made for; None when nothing is known, or one of them needs more replicates for
-    limits. warnings: what a reader of the interval must know.
-    """
+    """The ratio of means by bootstrap: a gate.stats.ratio.Ratio."""
 
     x: float
     y: float
+    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.summarize); of several sessions,
+    where each gives one ratio, those of a machine in the middle, with the mean ratio between them.
+    """
     ratio: Distribution | None
     difference: Distribution | None
+    """ratio and difference: replicates of head/base and of head - base; None when nothing is known of the variance
+    (fewer than two top units on a side, or all resamples equal).
+    """
     replicates: int
+    """Their number."""
     monte_carlo_error: float | None
+    """The largest standard error of a limit of the ratio, over the alphas it was made for; None when nothing is known,
+    or one of them needs more replicates for limits.
+    """
     warnings: tuple[AnyWarning, ...]
+    """What a reader of the interval must know."""
 
     @property
     def df(self) -> None:
@@ -201,8 +204,11 @@ def bootstrap_ratio(
 
     Each side by itself; of several sessions with values above 0 the sessions, and within each both sides.
 
-    alphas: two-sided levels, the nominal one and the strictest that may be asked for. seed: not negative. cap: most
-    replicates; they come in chunks of CHUNK, so at least one chunk. sessions: session is a level, the highest.
+    Args:
+        alphas: two-sided levels, the nominal one and the strictest that may be asked for.
+        seed: not negative.
+        cap: most replicates; they come in chunks of CHUNK, so at least one chunk.
+        sessions: session is a level, the highest.
     """
     pairs = pairing(base, head, scheme) if sessions else None
     of = _apart(base, head, scheme, seed, sessions=sessions) if pairs is None else _together(pairs, seed)
@@ -222,19 +228,19 @@ def bootstrap_ratio(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Resampled:
-    """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios.
-
-    tops: the top units of each sample. units: those that BCa leaves out one at a time. draw: replicates of each mean,
-    CHUNK for each chunk. ratio, difference: of the means.
-    """
+    """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios."""
 
     x: float
     y: float
     tops: list[Floats]
+    """The top units of each sample."""
     units: list[Floats]
+    """Those that BCa leaves out one at a time."""
     draw: Callable[[range], list[Floats]]
+    """Replicates of each mean, CHUNK for each chunk."""
     ratio: Callable[..., Floats]
     difference: Callable[..., Floats]
+    """ratio and difference: of the means."""
 
 
 def _apart(base: Sample, head: Sample, scheme: Scheme, seed: int, *, sessions: bool) -> _Resampled:

@@ -19,15 +19,13 @@ from gate.stats.select import measured_together, of_builds
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """Both sides of each session.
-
-    logs: float64, shape (sessions,), ln of each one's head/base. middle: the geometric mean of all sessions and both
-    sides, in the metric's unit.
-    """
+    """Both sides of each session."""
 
     sides: tuple[tuple[Hierarchy, Hierarchy], ...]
     logs: Floats
+    """Float64, shape (sessions,), ln of each one's head/base."""
     middle: float
+    """The geometric mean of all sessions and both sides, in the metric's unit."""
 
     @property
     def x(self) -> float:
@@ -47,7 +45,8 @@ class Pairing:
     def replicates(self, seed: int, chunks: range) -> Floats:
         """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice.
 
-        seed: not negative.
+        Args:
+            seed: not negative.
         """
         n = len(self.sides)
         *own, order = np.random.SeedSequence(seed).spawn(n + 1)
@@ -70,7 +69,10 @@ class Pairing:
 def pairing(base: Sample, head: Sample, scheme: Scheme) -> Pairing | None:
     """Pair both sides by session; None where a value is not above 0, one side lacks a session, or they are of two runs.
 
-    scheme: what is resampled within a session, as gate.stats.resample.hierarchy has it. FLAT knows no sessions.
+    FLAT knows no sessions.
+
+    Args:
+        scheme: what is resampled within a session, as gate.stats.resample.hierarchy has it.
     """
     names = [tuple(dict.fromkeys(session for session, _ in side.builds)) for side in (base, head)]
     if scheme == "FLAT" or names[0] != names[1] or not measured_together(base, head):

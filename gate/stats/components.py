@@ -22,36 +22,36 @@ PlannedLevel = Literal["iteration", "execution", "build"]
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """S2 of one level, as measured.
-
-    s2: divided by the squared mean. df: its degrees of freedom. n: units of the level below in each unit, by which the
-    variance below is divided in s2; 1 at the lowest level.
-    """
+    """S2 of one level, as measured."""
 
     s2: float
+    """Divided by the squared mean."""
     df: float
+    """Its degrees of freedom."""
     n: float
+    """Units of the level below in each unit, by which the variance below is divided in s2; 1 at the lowest level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """What planning goes by: components without negative ones, and how they came about.
-
-    signed: T2 as first estimated, lowest level first. dropped: the levels that add nothing, whose T2 was not above 0:
-    they are left out and the others estimated again.
-    """
+    """What planning goes by: components without negative ones, and how they came about."""
 
     components: Components
     signed: tuple[tuple[PlannedLevel, float], ...]
+    """T2 as first estimated, lowest level first."""
     dropped: tuple[PlannedLevel, ...]
+    """The levels that add nothing, whose T2 was not above 0: they are left out and the others estimated again."""
 
 
 def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float = 0.0) -> Estimated:
     """Estimate the components from S2 per level; a level that adds nothing is dropped and the rest estimated again.
 
-    squares: lowest level first, only levels that were repeated. correlation: lag-1, inside executions. Dropping a level
-    pools its S2 with that of the level below by their degrees, which on balanced data is what K&J do when they turn
-    Table III into Table IV (6.1).
+    Dropping a level pools its S2 with that of the level below by their degrees, which on balanced data is what K&J do
+    when they turn Table III into Table IV (6.1).
+
+    Args:
+        squares: lowest level first, only levels that were repeated.
+        correlation: lag-1, inside executions.
     """
     kept = list(squares)
     signed = _components(kept, correlation)
@@ -127,8 +127,11 @@ def _pooled(found: Sequence[tuple[MeanSquare, float]]) -> Square:
 def shared_share(sessions: Sequence[Remembered]) -> float:
     """Return the share of the variance of a build's mean that base and head of one round have in common, 0 or more.
 
-    sessions: of all findings of the machine, since one by itself says little: with 5 rounds a correlation is known to
-    0.5. One standard error is taken off, so that chance does not pass for it; 0 below 10 degrees together.
+    One standard error is taken off, so that chance does not pass for it; 0 below 10 degrees together.
+
+    Args:
+        sessions: of all findings of the machine, since one by itself says little: with 5 rounds a correlation is known
+            to 0.5.
     """
     shared, weight = 0.0, 0.0
     for session in sessions:

@@ -45,28 +45,32 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """Both sides of one case for one statistic, before a method makes an interval of them.
-
-    base, head: the top units. x, y: the value of each side, in the metric's unit. exact: compared as numbers. trouble:
-    why there is no ratio with an interval, "" when there is. shortage: of a quantile's values, else None.
-    """
+    """Both sides of one case for one statistic, before a method makes an interval of them."""
 
     base: Tops
     head: Tops
+    """base and head: the top units."""
     x: float
     y: float
+    """x and y: the value of each side, in the metric's unit."""
     exact: bool
+    """Compared as numbers."""
     trouble: Trouble
+    """Why there is no ratio with an interval, "" when there is."""
     shortage: Shortage | None
+    """Of a quantile's values, else None."""
     warnings: tuple[AnyWarning, ...]
 
 
 def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
     """Reduce both sides to one number for each top unit, and say what stands in the way of a ratio.
 
-    tau: of the quantile; None for the mean. exact: the metric is declared exact; one that shows spread is treated as
-    measured, with a warning. sessions: whether session is the top level, as it is anyway where a side has several.
     Source: docs/method.md, degenerate data and tails.
+
+    Args:
+        tau: of the quantile; None for the mean.
+        exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
+        sessions: whether session is the top level, as it is anyway where a side has several.
     """
     sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)

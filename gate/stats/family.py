@@ -19,9 +19,11 @@ class Tested:
 def holm(p: Sequence[float], alpha: float) -> list[Tested]:
     """Share alpha by Holm's step-down procedure (Holm 1979).
 
-    p: one per hypothesis, all of the family. Returned in the order of p. A rejected hypothesis was tested at
-    alpha/(m - j), j rejected before it; all others at the level at which the procedure stopped, so that
-    rejected == (p < its own alpha).
+    Returned in the order of p. A rejected hypothesis was tested at alpha/(m - j), j rejected before it; all others at
+    the level at which the procedure stopped, so that rejected == (p < its own alpha).
+
+    Args:
+        p: one per hypothesis, all of the family.
     """
     m = len(p)
     order = sorted(range(m), key=lambda i: p[i])

@@ -32,17 +32,18 @@ class LevelVariance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tops:
-    """One number for each unit of the top level, which is what every interval rests on.
-
-    values: float64, shape (n,): means of builds (or of sessions), or logarithms. units: which build or session each is
-    of. gap: the smallest distance that the instrument can tell, on the same scale; 0 when all values of each session
-    are equal. log: whether values are logarithms.
-    """
+    """One number for each unit of the top level, which is what every interval rests on."""
 
     values: npt.NDArray[np.float64]
+    """Float64, shape (n,): means of builds (or of sessions), or logarithms."""
     units: tuple[Unit, ...]
+    """Which build or session each is of."""
     gap: float
+    """The smallest distance that the instrument can tell, on the same scale; 0 when all values of each session are
+    equal.
+    """
     log: bool
+    """Whether values are logarithms."""
     mean: float = field(init=False)
     """The unweighted mean of the units."""
 
@@ -59,14 +60,13 @@ class Tops:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """One side, reduced: what the interval rests on, and the variance by level for the reader.
-
-    tops: in the order of the sample. variances: lowest level first, only levels that were repeated somewhere.
-    """
+    """One side, reduced: what the interval rests on, and the variance by level for the reader."""
 
     tops: Tops
+    """In the order of the sample."""
     top: Level
     variances: tuple[LevelVariance, ...]
+    """Lowest level first, only levels that were repeated somewhere."""
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -103,9 +103,13 @@ def smallest_step(ordered: npt.NDArray[np.float64]) -> float:
 def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
-    sample: N >= 1 values. sessions: whether session is a level, because one of the sides has several. A level above the
-    iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
-    Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
+    A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
+    becomes Table IV. Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1
+    for S2, 7.6 for T2.
+
+    Args:
+        sample: N >= 1 values.
+        sessions: whether session is a level, because one of the sides has several.
     """
     found = _by_level(sample.values[None], sample.counts, sessions=sessions)
     return Summary(tops_of(sample, sessions=sessions), found.top, found.of_each[0])
@@ -139,7 +143,11 @@ class _Levels:
 
 @np.errstate(over="ignore", invalid="ignore")
 def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int64], ...], *, sessions: bool) -> _Levels:
-    """Return the variances of samples of the same counts; values: of shape (samples, N)."""
+    """Return the variances of samples of the same counts.
+
+    Args:
+        values: of shape (samples, N).
+    """
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:
         nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)

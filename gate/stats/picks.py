@@ -86,16 +86,15 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picks:
-    """How groups pick, each from what is its own.
-
-    start, size: where a group's own begins, and how much it is. many: picks of each group. step: start[g] = g * step; 0
-    where starts are not even.
-    """
+    """How groups pick, each from what is its own."""
 
     start: Ints
     size: Counts
+    """start and size: where a group's own begins, and how much it is."""
     many: Counts
+    """Picks of each group."""
     step: int
+    """Start[g] = g * step; 0 where starts are not even."""
 
     @staticmethod
     def of(start: Ints, size: Ints, many: Ints) -> Picks:
@@ -136,14 +135,14 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Groups of at most LARGEST values whose means are resampled.
-
-    n: values of each group. full: the tuples that make up a mean, of k values each. rest: one of what k leaves of n.
-    """
+    """Groups of at most LARGEST values whose means are resampled."""
 
     n: Counts
+    """Values of each group."""
     full: _Sums
+    """The tuples that make up a mean, of k values each."""
     rest: _Sums
+    """One of what k leaves of n."""
 
     @staticmethod
     def of(values: Floats, first: Ints) -> Groups:
@@ -170,10 +169,11 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tables:
-    """Tables of groups, put one after the other. start, size: where a group's own begins, its entries."""
+    """Tables of groups, put one after the other."""
 
     start: Ints
     size: Ints
+    """start and size: where a group's own begins, its entries."""
     tables: list[Floats]
 
     @staticmethod
@@ -211,7 +211,11 @@ def tuple_length(n: int) -> int:
 
 
 def _tuples(values: Floats, k: int) -> list[Floats]:
-    """Return the sums of all tuples of 0, 1, .. k values of each group; values: shape (groups, n)."""
+    """Return the sums of all tuples of 0, 1, .. k values of each group.
+
+    Args:
+        values: shape (groups, n).
+    """
     sums = [np.zeros((len(values), 1))]
     for _ in range(k):
         sums.append((sums[-1][:, :, None] + values[:, None, :]).reshape(len(values), -1))
@@ -229,7 +233,11 @@ def at(counts: Counts, groups: Ints) -> Counts:
 
 
 def totals(entries: Floats, many: Counts) -> Floats:
-    """Return the sum of each group's entries; many: how many it has, possibly none."""
+    """Return the sum of each group's entries.
+
+    Args:
+        many: how many it has, possibly none.
+    """
     if isinstance(many, int):
         total: Floats = entries.reshape(many, -1).sum(axis=0)
         return total

@@ -16,16 +16,15 @@ Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """T2 of each level alone, divided by the squared mean; 0 or below: the level adds nothing.
-
-    correlation: of an iteration with the one before it in the same execution. It makes n iterations worth only
-    n (1 - correlation)/(1 + correlation).
-    """
+    """T2 of each level alone, divided by the squared mean; 0 or below: the level adds nothing."""
 
     iteration: float
     execution: float
     build: float
     correlation: float = 0.0
+    """Of an iteration with the one before it in the same execution. It makes n iterations worth only n (1 -
+    correlation)/(1 + correlation).
+    """
 
     @property
     def effective_iteration(self) -> float:
@@ -101,16 +100,15 @@ def build_variance(components: Components, executions: float, iterations: float)
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """How the interval of the ratio will be made.
-
-    shared: relative covariance of the means of base and head of one round, which pairing takes out. degrees: what the
-    remembered variance is worth (d0). paired: rounds are paired; always so of fieller-paired.
-    """
+    """How the interval of the ratio will be made."""
 
     method: Method
     shared: float = 0.0
+    """Relative covariance of the means of base and head of one round, which pairing takes out."""
     degrees: float = 0.0
+    """What the remembered variance is worth (d0)."""
     paired: bool = False
+    """Rounds are paired; always so of fieller-paired."""
 
     def present_df(self, builds: int) -> float:
         """Return the degrees of what so many builds a side tell of the variance."""

@@ -23,21 +23,20 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """One finding to be, with what is known of its variance and of its cost.
-
-    benchmark: cases of one benchmark share executions, and all share builds. shared: relative covariance of the means
-    of base and head of a round. degrees: what its remembered variance is worth, 0 for none. values: fewest values of a
-    build, for a quantile.
-    """
+    """One finding to be, with what is known of its variance and of its cost."""
 
     benchmark: str
+    """Cases of one benchmark share executions, and all share builds."""
     components: Components
     costs: Costs
     threshold: float
     aims: tuple[Aim, ...]
     shared: float = 0.0
+    """Relative covariance of the means of base and head of a round."""
     degrees: float = 0.0
+    """What its remembered variance is worth, 0 for none."""
     values: int = 1
+    """Fewest values of a build, for a quantile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +71,31 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a plan may be. budget: seconds that it may take at most; None: any. early: whether it may stop early."""
+    """What a plan may be."""
 
     builds: int = 60
     executions: int = 1000
     iterations: int = 100_000
     budget: float | None = None
+    """Seconds that it may take at most; None: any."""
     early: bool = True
+    """Whether it may stop early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Counts for all benchmarks.
-
-    looks: rounds after which a verdict may be reached, the last one the number of builds. most: seconds when nothing
-    is settled early; expected: seconds expected when nothing has changed. reached: whether every aim is met.
-    """
+    """Counts for all benchmarks."""
 
     looks: tuple[int, ...]
+    """Rounds after which a verdict may be reached, the last one the number of builds."""
     executions: int
     iterations: int
     most: float
+    """Seconds when nothing is settled early."""
     expected: float
+    """Seconds expected when nothing has changed."""
     reached: bool
+    """Whether every aim is met."""
 
     @property
     def counts(self) -> Counts:

@@ -37,8 +37,11 @@ _SHARES = 12
 def noncentrality(variance: Array | float, covariance: float, change: float, threshold: float, builds: int) -> Array:
     """Return the expected T of "the ratio is above 1 + threshold" when it is 1 + change.
 
-    variance: of a build's mean, any shape; covariance: what base and head of a round share of it. T is
-    (y - theta x)/sqrt(v_yy + theta^2 v_xx - 2 theta v_xy), each side's variance in proportion to its squared mean.
+    T is (y - theta x)/sqrt(v_yy + theta^2 v_xx - 2 theta v_xy), each side's variance in proportion to its squared mean.
+
+    Args:
+        variance: of a build's mean, any shape.
+        covariance: what base and head of a round share of it.
     """
     theta, ratio = 1 + threshold, 1 + change
     spread = np.maximum((ratio**2 + theta**2) * np.asarray(variance) - 2 * theta * ratio * covariance, 1e-300)
@@ -49,10 +52,13 @@ def noncentrality(variance: Array | float, covariance: float, change: float, thr
 def detection(t: Array | float, builds: int, alpha: float, interval: Interval, min_builds: int = 2) -> Array:
     """Return the probability that the limit at two-sided level alpha lies beyond the threshold.
 
-    t: noncentrality, any shape. min_builds: below it nothing is called, unless the interval is moderated. A memory that
-    is right is given up in FALL_BACK of the runs (docs/method.md), and then the run's own variance decides, or
-    min_builds forbids it. Which runs these are is independent of the moderated t: the ratio of two chi-squares tells
-    nothing of their sum.
+    A memory that is right is given up in FALL_BACK of the runs (docs/method.md), and then the run's own variance
+    decides, or min_builds forbids it. Which runs these are is independent of the moderated t: the ratio of two
+    chi-squares tells nothing of their sum.
+
+    Args:
+        t: noncentrality, any shape.
+        min_builds: below it nothing is called, unless the interval is moderated.
     """
     t = np.asarray(t, dtype=np.float64)
     if not _moderated(interval):
@@ -68,8 +74,12 @@ def detection_by(
 ) -> Array:
     """Return the probability that the limit lies beyond the threshold by the last look.
 
-    t: noncentrality at the last look. alphas: two-sided level of each look. A little too low: what crosses at an early
-    look crosses at the last one too, but for the few that come back, and those whose memory is given up only then.
+    A little too low: what crosses at an early look crosses at the last one too, but for the few that come back, and
+    those whose memory is given up only then.
+
+    Args:
+        t: noncentrality at the last look.
+        alphas: two-sided level of each look.
     """
     t = np.asarray(t, dtype=np.float64)
     last = detection(t, looks[-1], alphas[-1], interval, min_builds)
@@ -145,8 +155,9 @@ def power(
 ) -> float:
     """Return the probability that a change is called a regression.
 
-    change: 0.05 for head 5% above base. alpha: the two-sided level of the one test, of the family's and the look's
-    share.
+    Args:
+        change: 0.05 for head 5% above base.
+        alpha: the two-sided level of the one test, of the family's and the look's share.
     """
     variance = build_variance(components, counts.executions, counts.iterations)
     t = noncentrality(variance, interval.covariance(components), change, threshold, counts.builds)

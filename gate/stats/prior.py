@@ -45,32 +45,31 @@ _FEWEST_DF_FOR_NU = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What is remembered for the present plan.
-
-    variance: s0, relative to the squared mean. df: d0, what it is worth in degrees. sessions: how many it rests on.
-    first, last: their days, as 2026-11-20.
-    """
+    """What is remembered for the present plan."""
 
     variance: float
+    """S0, relative to the squared mean."""
     df: float
+    """D0, what it is worth in degrees."""
     sessions: int
+    """How many it rests on."""
     first: str
     last: str
+    """first and last: their days, as 2026-11-20."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moderated:
-    """A variance and its degrees after the memory was asked.
-
-    used: whether memory counts in them; else they are the run's own. noisier: whether a report should say that the run
-    is noisier than remembered. p: of a variance this large if the memory is right.
-    """
+    """A variance and its degrees after the memory was asked."""
 
     variance: float
     df: float
     used: bool
+    """Whether memory counts in them; else they are the run's own."""
     noisier: bool
+    """Whether a report should say that the run is noisier than remembered."""
     p: float
+    """Of a variance this large if the memory is right."""
 
 
 # --- what one session gives, taken to another plan --------------------------------------------------------------------
@@ -132,9 +131,13 @@ def _alike(one: float, other: float) -> bool:
 def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     """Return the degrees that say how far variances move from session to session on a host; None: infinitely many.
 
-    memories: of all findings of the host. z = ln s2 - psi(d/2) + ln(d/2) has variance psi'(d/2) about the session's own
-    variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth 2004). Few
-    sessions cannot show that variances stand still: NU_UNKNOWN below 10 degrees of this comparison, at most 30 below 40
+    Few sessions cannot show that variances stand still: NU_UNKNOWN below 10 degrees of this comparison, at most 30
+    below 40.
+
+    Args:
+        memories: of all findings of the host. z = ln s2 - psi(d/2) + ln(d/2) has variance psi'(d/2) about the session's
+            own variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth
+            2004).
     """
     from scipy.special import polygamma  # with its package, which only memories are worth
 
@@ -191,10 +194,13 @@ def prior_of(
 ) -> Prior | None:
     """Return what is remembered of a finding for the present plan; None where nothing can be used.
 
-    executions: per build, iterations: per execution, of the present run. nu: as nu_of gives it for this kind. The
-    weight is 1/d0 = 1/D + (1 + 1/K)/nu, with D the sessions' degrees and K their number, or the number of equal ones
-    that would weigh as much; at most MOST_DF, halved every HALF_LIFE days of their mean age. Sessions so old that the
-    memory is worth more without them are left out, by their dates and degrees alone.
+    The weight is 1/d0 = 1/D + (1 + 1/K)/nu, with D the sessions' degrees and K their number, or the number of equal
+    ones that would weigh as much; at most MOST_DF, halved every HALF_LIFE days of their mean age. Sessions so old that
+    the memory is worth more without them are left out, by their dates and degrees alone.
+
+    Args:
+        executions: per build, iterations: per execution, of the present run.
+        nu: as nu_of gives it for this kind.
     """
     dated = [
         (when, square)
@@ -282,8 +288,9 @@ def _scales(base: Tops, head: Tops) -> tuple[float, float]:
 def host_factor(ratios_s_over_s0: Sequence[tuple[float, float, Prior]]) -> float:
     """Return how much noisier the whole host is than remembered, at least 1; 1 for fewer than FEWEST_FOR_FACTOR.
 
-    ratios_s_over_s0: of each finding that is not exact its present variance s, the degrees d of s, and its memory:
-    k = max(1, median of (s/s0) / F_0.5(d, d0)).
+    Args:
+        ratios_s_over_s0: of each finding that is not exact its present variance s, the degrees d of s, and its memory:
+            k = max(1, median of (s/s0) / F_0.5(d, d0)).
     """
     scaled = [
         s / prior.variance / float(fdtri(d, prior.df, 0.5))
@@ -304,10 +311,11 @@ def surprise(s: float, d: float, prior: Prior, factor: float) -> float:
 def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float | None = None) -> Moderated:
     """Weigh the present variance with what is remembered, or fall back to it alone where it is too large for that.
 
-    s: the present variance on d degrees; d = 0: one build a side, the memory stands alone and cannot be checked.
-    factor: of the host. p_sides: where s is of the contrast, the surprise of the variance within the sides, which has
-    twice the degrees and so sees a noisy case better (docs/method.md has the coverage with and without it); None: not
-    asked.
+    Args:
+        s: the present variance on d degrees; d = 0: one build a side, the memory stands alone and cannot be checked.
+        factor: of the host.
+        p_sides: where s is of the contrast, the surprise of the variance within the sides, which has twice the degrees
+            and so sees a noisy case better (docs/method.md has the coverage with and without it); None: not asked.
     """
     expected = factor * prior.variance
     if d <= 0:
@@ -324,8 +332,11 @@ def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float 
 def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPair:
     """Make the pair of means whose contrast over rounds has a moderated variance; matched rounds only.
 
-    contrast: relative variance of head_r/y - base_r/x, df: its degrees. Each side keeps its present variance u, pooled
-    over both; the covariance is what makes the contrast's: v_xy = (u - contrast/2) x y/B.
+    Each side keeps its present variance u, pooled over both; the covariance is what makes the contrast's: v_xy = (u -
+    contrast/2) x y/B.
+
+    Args:
+        contrast: relative variance of head_r/y - base_r/x, df: its degrees.
     """
     both = matched(base, head)
     base, head = both.base, both.head
@@ -344,6 +355,7 @@ def moderated_sides(base: Tops, head: Tops, variance: float, df: float) -> MeanP
 def prior_pair(base: Tops, head: Tops, variance: float, df: float) -> MeanPair:
     """Make the pair of means from memory alone, for a run without a variance of its own.
 
-    variance: of the round contrast where both sides have the same rounds, else of a build's mean.
+    Args:
+        variance: of the round contrast where both sides have the same rounds, else of a build's mean.
     """
     return moderated_sides(base, head, variance / 2 if paired_units(base, head) else variance, df)

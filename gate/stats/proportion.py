@@ -20,8 +20,10 @@ class Proportion:
 def clopper_pearson(count: int, of: int, confidence: float = 0.95) -> Proportion:
     """Return the exact interval of a binomial proportion: it covers at least the confidence, whatever the share.
 
-    count: 0 .. of; of = 0: nothing is known, 0 to 1. Source: Clopper and Pearson 1934, by quantiles of the beta
-    distribution.
+    Source: Clopper and Pearson 1934, by quantiles of the beta distribution.
+
+    Args:
+        count: 0 .. of; of = 0: nothing is known, 0 to 1.
     """
     tail = (1 - confidence) / 2
     low = 0.0 if count == 0 else float(betaincinv(count, of - count + 1, tail))

@@ -52,7 +52,8 @@ def type8(values: Array, tau: float) -> float:
 def needed_values(tau: float) -> int:
     """Return how many values a quantile needs: 10 beyond it, on its thinner side.
 
-    tau: 0 < tau < 1; the decimal or fraction that was meant, which a float is not (99.9/100 is above 0.999).
+    Args:
+        tau: 0 < tau < 1; the decimal or fraction that was meant, which a float is not (99.9/100 is above 0.999).
     """
     exact = Fraction(tau).limit_denominator(10**9)
     return math.ceil(10 / min(exact, 1 - exact))
@@ -60,35 +61,34 @@ def needed_values(tau: float) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuantileSide:
-    """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on.
-
-    fewest: the smallest count of values a build has. fewest_executions: the smallest count of executions.
-    """
+    """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on."""
 
     tops: Tops
     fewest: int
+    """The smallest count of values a build has."""
     fewest_executions: int
+    """The smallest count of executions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuantilePair:
-    """The same quantile of both sides; cut: whether executions were left out to make the counts alike.
-
-    unlike: whether the counts differ by more than UNEQUAL all the same, since whole executions cannot even them out.
-    """
+    """The same quantile of both sides."""
 
     base: QuantileSide
     head: QuantileSide
     cut: bool
+    """Whether executions were left out to make the counts alike."""
     unlike: bool
+    """Whether the counts differ by more than UNEQUAL all the same, since whole executions cannot even them out."""
 
 
 def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> QuantilePair | None:
     """Reduce both sides to the logarithm of the quantile tau of each build; None where a quantile is not above 0.
 
-    sessions: whether session is a level; then there is one number a session, the mean over its builds. Where counts of
-    values per build differ by more than UNEQUAL, every build is cut to the smallest count of all, by leaving out its
-    last executions while at least so many values remain.
+    Args:
+        sessions: whether session is a level; then there is one number a session, the mean over its builds. Where counts
+            of values per build differ by more than UNEQUAL, every build is cut to the smallest count of all, by leaving
+            out its last executions while at least so many values remain.
 
     Raises:
         ValueError: tau outside 0 < tau < 1.

@@ -72,18 +72,18 @@ class Ratio(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MeanPair:
-    """The means of base (x) and head (y) and what is known of their variance: the ratio of means, by Fieller.
-
-    v_xx, v_yy, v_xy: variances and covariance of the means (not of the values). df: degrees of freedom of those;
-    None when nothing is known of the variance (one unit at the top level, or no spread on either side).
-    """
+    """The means of base (x) and head (y) and what is known of their variance: the ratio of means, by Fieller."""
 
     x: float
     y: float
     v_xx: float
     v_yy: float
     v_xy: float
+    """v_xx, v_yy and v_xy: variances and covariance of the means (not of the values)."""
     df: float | None
+    """Degrees of freedom of those; None when nothing is known of the variance (one unit at the top level, or no spread
+    on either side).
+    """
 
     def limits(self, alpha: float) -> Limits:
         """Return the Fieller set of the ratio at confidence 1 - alpha.
@@ -144,12 +144,10 @@ class MeanPair:
 
 @dataclass(frozen=True, slots=True)
 class LogPair:
-    """The same on a logarithmic scale: exp(mean of head's logarithms - mean of base's), by t.
-
-    logs: means, variances and covariance of the logarithms.
-    """
+    """The same on a logarithmic scale: exp(mean of head's logarithms - mean of base's), by t."""
 
     logs: MeanPair
+    """Means, variances and covariance of the logarithms."""
 
     @property
     def x(self) -> float:
@@ -200,9 +198,12 @@ def paired_units(base: Tops, head: Tops) -> bool:
 def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPair:
     """Estimate both means and their variances, each side by itself (v_xy = 0).
 
-    Satterthwaite's (1946) degrees at the estimated ratio, for unequal variances and counts; kalibera_jones: n - 1 of
-    the smaller side (K&J eq. 12 has equal counts). The smallest gap g between distinct values floors the variance of a
-    side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md, degenerate data).
+    Satterthwaite's (1946) degrees at the estimated ratio, for unequal variances and counts. The smallest gap g between
+    distinct values floors the variance of a side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md,
+    degenerate data).
+
+    Args:
+        kalibera_jones: n - 1 of the smaller side (K&J eq. 12 has equal counts).
     """
     x, y = base.mean, head.mean
     if base.n < 2 or head.n < 2:

@@ -27,16 +27,18 @@ DEPENDENT = 1e-12
 def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     """Return the coefficients b that minimise the sum of rho(y - design b), rho(u) = u (tau - 1[u < 0]).
 
-    y: shape (n,); design: shape (n, p), n, p >= 1, with its own column of ones where an intercept is wanted;
-    0 < tau < 1. Returned in the order of the columns. A column that depends on the columns before it gets the
-    coefficient 0. Where several vectors minimise the sum, one that fits as many values exactly as there are independent
-    columns is returned. The sum is that of the linear programme to within 1e-9 of it. A coefficient beyond a float is
-    infinite.
+    Returned in the order of the columns. A column that depends on the columns before it gets the coefficient 0. Where
+    several vectors minimise the sum, one that fits as many values exactly as there are independent columns is returned.
+    The sum is that of the linear programme to within 1e-9 of it. A coefficient beyond a float is infinite.
+
+    Source: Koenker and Bassett 1978.
+
+    Args:
+        y: shape (n,).
+        design: shape (n, p), n, p >= 1, with its own column of ones where an intercept is wanted; 0 < tau < 1.
 
     Raises:
         ValueError: shapes that do not fit, a value that is not finite, tau outside 0 < tau < 1.
-
-    Source: Koenker and Bassett 1978.
     """
     y, design = _checked(y, design, tau)
     basis = _orthonormal(design)
@@ -68,18 +70,21 @@ def quantile_regression(y: Array, design: Array, tau: float) -> Array:
 def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64]) -> Array:
     """Return the covariance of quantile_regression's coefficients when errors within a cluster depend on each other.
 
-    y, design, tau, beta: as fitted. clusters: shape (n,), any labels, at least 2 different ones. Returned: shape
-    (p, p); a dropped column has variance 0. It is a sandwich with the factor G/(G - k), for intervals with t on G - k
-    degrees: G clusters, k columns that are constant within every cluster (at least 1: the intercept). The density at
-    the quantile is a difference quotient over the residuals between the quantiles tau - h and tau + h, h of Hall and
-    Sheather 1988 for the number of independent values that would estimate as well: where clusters differ much, the
-    values next to the quantile say little of how far it moves.
-
-    Raises:
-        ValueError: as quantile_regression; no more clusters than k; residuals without spread.
+    Returned: shape (p, p); a dropped column has variance 0. It is a sandwich with the factor G/(G - k), for intervals
+    with t on G - k degrees: G clusters, k columns that are constant within every cluster (at least 1: the intercept).
+    The density at the quantile is a difference quotient over the residuals between the quantiles tau - h and tau + h, h
+    of Hall and Sheather 1988 for the number of independent values that would estimate as well: where clusters differ
+    much, the values next to the quantile say little of how far it moves.
 
     Source: the sandwich is that of Parente and Santos Silva 2016; factor, density and bandwidth are ours, see the
     coverage in tests/gate/stats/test_regression.py.
+
+    Args:
+        y, design, tau, beta: as fitted.
+        clusters: shape (n,), any labels, at least 2 different ones.
+
+    Raises:
+        ValueError: as quantile_regression; no more clusters than k; residuals without spread.
     """
     y, design = _checked(y, design, tau)
     if beta.shape != design.shape[1:] or clusters.shape != y.shape:
@@ -111,7 +116,10 @@ def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clust
 def hall_sheather(n: float | Array, tau: float | Array) -> Array:
     """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
 
-    n: number of values; for a 95% interval. Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
+    Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
+
+    Args:
+        n: number of values; for a 95% interval.
     """
     z = ndtri(tau)
     density2 = np.exp(-z * z) / (2 * math.pi)

@@ -37,10 +37,14 @@ def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
 def remember(base: Sample, head: Sample | None, tau: float | None, *, session: str, created: str) -> Remembered | None:
     """Return the relative variances of a finding by level, pooled over the sides, and of the round contrast.
 
-    base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast. tau:
-    of the quantile, whose logarithm per build has no levels below; None: the mean. session: id of the run, created: its
-    time as ISO 8601. None where there is nothing to remember: fewer than two builds, several sessions, a mean that is
-    not above 0, values below 0, or no spread at all.
+    Args:
+        base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast.
+        tau: of the quantile, whose logarithm per build has no levels below; None: the mean.
+        session: id of the run, created: its time as ISO 8601.
+
+    Returns:
+        None where there is nothing to remember: fewer than two builds, several sessions, a mean that is not above 0,
+        values below 0, or no spread at all.
     """
     sides = [base] if head is None else [base, head]
     if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in sides):

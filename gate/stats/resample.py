@@ -48,15 +48,14 @@ _FREED = 31 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
-    """One side as a scheme resamples it.
-
-    values: float64, shape (N,), the units of level 0: values, or means of units whose inside is left as it is.
-    first: for each level above, int64, shape (units + 1,): where the children of each unit begin in the level below;
-    they end where those of the next begin.
-    """
+    """One side as a scheme resamples it."""
 
     values: Floats
+    """Float64, shape (N,), the units of level 0: values, or means of units whose inside is left as it is."""
     first: tuple[Ints, ...]
+    """For each level above, int64, shape (units + 1,): where the children of each unit begin in the level below; they
+    end where those of the next begin.
+    """
 
     def means(self) -> Floats:
         """Return the mean of each unit of the highest level, unweighted at every level."""
@@ -70,8 +69,11 @@ def hierarchy(sample: Sample, scheme: Scheme, *, sessions: bool) -> Hierarchy:
     """Reduce a sample to what a scheme resamples (K&J 8.3.3).
 
     RRR: every level. RRN: all but iterations, so means of executions. RNN: neither iterations nor executions, so means
-    of builds. FLAT: all values of a side as one level. sessions: session is a level, above the build; all schemes but
-    FLAT resample both. A level at which every unit has one child needs no draws and is dropped.
+    of builds. FLAT: all values of a side as one level. A level at which every unit has one child needs no draws and is
+    dropped.
+
+    Args:
+        sessions: session is a level, above the build; all schemes but FLAT resample both.
     """
     values = np.asarray(sample.values, dtype=np.float64)
     if scheme == "FLAT":
@@ -92,7 +94,10 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
 
     A replicate draws as many units of the highest level as there are, with replacement, of each as many children as it
     has, and so on (K&J Fig. 2). Its mean is unweighted at every level, as the estimate is; on balanced data that is the
-    mean of all values drawn. seed: not negative; chunk c of side k is the same whatever else is asked for.
+    mean of all values drawn.
+
+    Args:
+        seed: not negative; chunk c of side k is the same whatever else is asked for.
     """
     # glibc hands freed memory back after each pass, and getting it again costs more than the picks, until it has seen a
     # large block freed; this one is never touched
@@ -229,9 +234,10 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Values:
-    """At most LARGEST units of level 0; values: shape (units,)."""
+    """At most LARGEST units of level 0."""
 
     values: Floats
+    """Shape (units,)."""
 
     @property
     def units(self) -> int:
@@ -270,11 +276,13 @@ class _Units:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ready:
-    """The same with their tables. lowest: units of level 1. down: how children are picked, from the highest level."""
+    """The same with their tables."""
 
     units: int
     lowest: int
+    """Units of level 1."""
     down: list[Picks]
+    """How children are picked, from the highest level."""
     groups: Groups
 
     def sums(self, draws: Ints, stream: Stream) -> Floats:

@@ -37,11 +37,12 @@ def measured_together(base: Sample, head: Sample) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """Both sides of the sessions that both have; lacking: the sessions that one side alone has."""
+    """Both sides of the sessions that both have."""
 
     base: Sample
     head: Sample
     lacking: tuple[int, ...]
+    """The sessions that one side alone has."""
 
 
 def of_shared_sessions(base: Sample, head: Sample) -> Shared:

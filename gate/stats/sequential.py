@@ -40,19 +40,20 @@ def look_rounds(minimum: int, maximum: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spending:
-    """The levels of the looks of one design.
-
-    looks: rounds at each look, ascending. coefficients: per look the Chebyshev series of z(p_k) over z(a), where a is
-    the one-sided alpha that all looks spend together and p_k the nominal one-sided level at look k.
-    """
+    """The levels of the looks of one design."""
 
     looks: tuple[int, ...]
+    """Rounds at each look, ascending."""
     coefficients: tuple[npt.NDArray[np.float64], ...]
+    """Per look the Chebyshev series of z(p_k) over z(a), where a is the one-sided alpha that all looks spend together
+    and p_k the nominal one-sided level at look k.
+    """
 
     def nominal(self, k: int, alpha: float, *, paired: bool = False) -> float:
         """Return the two-sided level at look k (from 0) when the looks together spend a two-sided alpha.
 
-        paired: the interval is paired by round, and spends 0.9 of it.
+        Args:
+            paired: the interval is paired by round, and spends 0.9 of it.
         """
         if len(self.looks) == 1:
             return alpha
@@ -193,7 +194,11 @@ def _solve(
     increment: npt.NDArray[np.float64],
     scale: float,
 ) -> npt.NDArray[np.float64]:
-    """Find the boundary that an increment of alpha crosses, by bisection; increment: its logarithm."""
+    """Find the boundary that an increment of alpha crosses, by bisection.
+
+    Args:
+        increment: its logarithm.
+    """
     low, high = np.full(len(increment), -1.0) * scale, np.full(len(increment), 60.0) * scale
     log_mass = np.log(np.maximum(mass, 1e-300))
     for _ in range(60):

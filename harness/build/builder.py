@@ -43,7 +43,7 @@ def hash_artifacts(project: Path, paths: Sequence[str]) -> dict[str, str]:
 def _hash(project: Path, path: str) -> str:
     inner = posixpath.normpath(path)
     if path.startswith("/") or inner == ".." or inner.startswith("../"):
-        raise ArtifactError(f"artifact {path} is not a path inside the project: name one relative to perfgate.toml")
+        raise ArtifactError(f"artifact {path} is not a path inside the project: write one relative to perfgate.toml")
     place = project / inner
     try:
         if place.is_dir():
@@ -52,7 +52,7 @@ def _hash(project: Path, path: str) -> str:
             return _hash_file(place)
     except OSError as error:
         raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
-    raise ArtifactError(f"the build made no {path}, which [build] artifacts names")
+    raise ArtifactError(f"the build did not make {path}, which [build] artifacts names")
 
 
 def _hash_file(path: Path) -> str:

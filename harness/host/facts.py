@@ -56,8 +56,9 @@ def fingerprint(known: Facts) -> str:
 def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[Differing]:
     """Name what makes two machines not comparable; empty where their fingerprints agree.
 
-    before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
-    "unknown".
+    Args:
+        before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
+            "unknown".
     """
     was, is_ = _comparable(before), _comparable(now)
     return [

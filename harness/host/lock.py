@@ -28,9 +28,12 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 def host_lock(waiting: Callable[[str], None], directory: Path, path: Path) -> Iterator[None]:
     """Hold the machine for measuring; wait for another gate to end.
 
-    waiting: called once with the holder in words when there is one. directory: the project, told to others who wait.
-    path: of the lock file, which all gates of the machine share.
     The lock ends with this process, however it ends; children do not inherit it.
+
+    Args:
+        waiting: called once with the holder in words when there is one.
+        directory: the project, told to others who wait.
+        path: of the lock file, which all gates of the machine share.
 
     Raises:
         LockError: the lock file is none, or cannot be opened.
@@ -88,12 +91,12 @@ def _open(path: Path) -> int:
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
             what = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise LockError(f"{path} {what}: remove it, perfgate makes it anew") from None
+            raise LockError(f"{path} {what}: remove it; perfgate makes a new one") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise LockError(f"{path} is no regular file: remove it, perfgate makes it anew")
+            raise LockError(f"{path} is not a regular file: remove it; perfgate makes a new one")
         return descriptor
-    raise LockError(f"{path} is made and removed again and again: find out by whom")
+    raise LockError(f"{path} keeps being made and removed: another program uses this name")
 
 
 def _open_existing(path: Path, flags: int) -> int:

@@ -35,19 +35,22 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """A series as means of neighbours, divided by its largest absolute value.
-
-    size: values of each bin; those that do not fill the last one are left out. step: half of the smallest distance
-    between different values, as a standard deviation of a bin; 0 where all are equal.
-    """
+    """A series as means of neighbours, divided by its largest absolute value."""
 
     means: Array
     size: int
+    """Values of each bin; those that do not fill the last one are left out."""
     step: float
+    """Half of the smallest distance between different values, as a standard deviation of a bin; 0 where all are equal.
+    """
 
 
 def in_bins(values: Sequence[float], most: int) -> Bins:
-    """Take a series as at most so many bins. values: at least one, finite."""
+    """Take a series as at most so many bins.
+
+    Args:
+        values: at least one, finite.
+    """
     series = np.asarray(values, dtype=np.float64)
     series = series / (float(np.abs(series).max()) or 1.0)
     size = -(-len(series) // most)
@@ -59,8 +62,11 @@ def in_bins(values: Sequence[float], most: int) -> Bins:
 def deviation(means: Array) -> float:
     """Return the standard deviation around the levels of a series, which outliers and a few changes leave alone.
 
-    means: at least 4. The largest of the median distances of values 1, 2 and 3 apart (1 and 2 in a short series), since
-    neighbours are close where values depend on each other; scaled to what it is for normal values.
+    The largest of the median distances of values 1, 2 and 3 apart (1 and 2 in a short series), since neighbours are
+    close where values depend on each other; scaled to what it is for normal values.
+
+    Args:
+        means: at least 4.
     """
     apart = range(1, 4 if len(means) >= _FEW else 3)
     return 1.4826 / math.sqrt(2) * max(float(np.median(np.abs(means[k:] - means[:-k]))) for k in apart)
@@ -69,8 +75,12 @@ def deviation(means: Array) -> float:
 def segments(values: Array, deviation: float, penalty: float) -> list[Segment]:
     """Return the cheapest division of a series into segments, in order.
 
-    values: shape (m,), m >= 1; the time grows with m cubed. deviation: above 0. penalty: of each change, in squared
-    deviations. A level is one of the values of its series; with that the cost is the paper's.
+    A level is one of the values of its series; with that the cost is the paper's.
+
+    Args:
+        values: shape (m,), m >= 1; the time grows with m cubed.
+        deviation: above 0.
+        penalty: of each change, in squared deviations.
     """
     m = len(values)
     scaled = values / deviation

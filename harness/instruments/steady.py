@@ -30,9 +30,12 @@ _FADING = 1.28
 def steady_from(values: Sequence[float]) -> int | None:
     """Return the index from which values are steady; None when no steady state is found.
 
-    values: finite, of one execution, in order. Fewer than FEWEST_FOR_STEADY give None, equal ones 0. More than
-    MOST_BINS are taken in bins of n/100 to n/50, and warm-up ends with a bin. Outliers within the steady state stay,
-    however far out; those at the very beginning are warm-up, since a single cold iteration is the commonest one.
+    Fewer than FEWEST_FOR_STEADY give None, equal ones 0. More than MOST_BINS are taken in bins of n/100 to n/50, and
+    warm-up ends with a bin. Outliers within the steady state stay, however far out; those at the very beginning are
+    warm-up, since a single cold iteration is the commonest one.
+
+    Args:
+        values: finite, of one execution, in order.
     """
     if len(values) < FEWEST_FOR_STEADY:
         return None
@@ -73,7 +76,9 @@ def _faded(away: Sequence[float], start: int) -> int:
     A warm-up that decays leaves a tail too low for a change point. Blocks of the length of what was found are added
     while they are on its side of all that follows.
 
-    away: from the steady level, in standard deviations. start: at least 1, at most half of them.
+    Args:
+        away: from the steady level, in standard deviations.
+        start: at least 1, at most half of them.
     """
     length = start
     sign = math.copysign(1.0, sum(away[:start]))

@@ -35,20 +35,20 @@ _MAX_CHATTER = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a suite's tool.
-
-    words: the user's command as words, of a string as a shell would split it; to be looked at, not to be executed.
-    values: how many values of each benchmark are wanted, the warm-up included. output: the path that {output} stands
-    for, in an empty directory. stdout: the file that holds standard output, once the tool has ended. stderr: the end of
-    standard error, then. limit: bytes that are read at most.
-    """
+    """One call of a suite's tool."""
 
     words: tuple[str, ...]
+    """The user's command as words, of a string as a shell would split it; to be looked at, not to be executed."""
     values: int
+    """How many values of each benchmark are wanted, the warm-up included."""
     output: Path
+    """The path that {output} stands for, in an empty directory."""
     stdout: Path
+    """The file that holds standard output, once the tool has ended."""
     limit: float
+    """Bytes that are read at most."""
     stderr: str = ""
+    """The end of standard error, then."""
 
 
 class Tool(Protocol):

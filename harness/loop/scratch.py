@@ -17,7 +17,11 @@ class Scratch:
     """
 
     def __init__(self, parent: Path) -> None:
-        """Make nothing yet; parent: an existing directory."""
+        """Make nothing yet.
+
+        Args:
+            parent: an existing directory.
+        """
         self._parent = parent
         self._directory: Path | None = None
 

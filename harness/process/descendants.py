@@ -56,7 +56,8 @@ class Descendants:
     def starting(self, mark: str) -> Iterator[Callable[[int], None]]:
         """Start a companion, which lives beside executions until `release`; gives the function that takes its pid.
 
-        mark: a text in the companion's environment, and in no other's.
+        Args:
+            mark: a text in the companion's environment, and in no other's.
         """
         self._open()
         try:

@@ -42,7 +42,11 @@ class Launch:
     argv: tuple[str, ...]
 
     def by_itself(self, lc_ctype: str | None) -> tuple[str, ...]:
-        """Return the command line of a launcher that does only this; lc_ctype: that of the environment."""
+        """Return the command line of a launcher that does only this.
+
+        Args:
+            lc_ctype: that of the environment.
+        """
         locale = "" if lc_ctype is None else f"={lc_ctype}"
         return (sys.executable, "-I", "-S", str(self.script), str(self.output), str(self.runs), locale, *self.argv)
 
@@ -119,7 +123,10 @@ class ForkServer:
         return self._process.pid
 
     def fork(self, launch: Launch, environment: Mapping[str, str], directory: Path, output: int, errors: int) -> Forked:
-        """Fork a launcher into a session of its own; output, errors: its standard streams, beside an empty input.
+        """Fork a launcher into a session of its own.
+
+        Args:
+            output, errors: its standard streams, beside an empty input.
 
         Raises:
             ForkServerError: the server has ended, or a fork would not be this process's child.

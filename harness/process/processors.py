@@ -78,7 +78,7 @@ def _pin(cpus: str) -> None:
     missing = wanted - os.sched_getaffinity(0)
     if missing:
         own = _shown(os.sched_getaffinity(os.getpid()))
-        raise ProcessorsError(f'cpus = "{cpus}": no processor {min(missing)} can be had here; there are {own}')
+        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}')
 
 
 def _numbers(cpus: str) -> frozenset[int]:
@@ -87,7 +87,7 @@ def _numbers(cpus: str) -> frozenset[int]:
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
         if high < low:
-            raise ProcessorsError(f'cpus = "{cpus}": "{part}" is no range: the smaller number comes first')
+            raise ProcessorsError(f'cpus = "{cpus}": "{part}" is not a range: write the smaller number first')
         # one beyond what can be is enough to be refused
         wanted.update(range(min(low, _MOST), min(high, _MOST) + 1))
     return frozenset(wanted)
@@ -108,5 +108,5 @@ def _nice(priority: int) -> None:
         os.setpriority(os.PRIO_PROCESS, 0, priority)  # 0: this thread
     except PermissionError:
         raise ProcessorsError(
-            f"priority = {priority} needs the right to it: run as root, or raise the limit that `ulimit -e` shows"
+            f"priority = {priority} is not permitted: run as root, or raise the limit that `ulimit -e` shows"
         ) from None

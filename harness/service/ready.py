@@ -127,7 +127,9 @@ class CommandProbe:
 def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe:
     """Read a `ready`, its placeholders replaced.
 
-    log: what the service writes. run: runs a command for at most so many seconds, and returns "" or how it failed.
+    Args:
+        log: what the service writes.
+        run: runs a command for at most so many seconds, and returns "" or how it failed.
 
     Raises:
         ReadyError: it names no port, or no place.
@@ -135,7 +137,7 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     kind, _, rest = ready.partition(":")
     if kind == "log":
         if not rest:
-            raise ReadyError(f'ready = "{ready}" names no text')
+            raise ReadyError(f'ready = "{ready}" names no text to wait for')
         return LogProbe(log, rest)
     if kind == "command":
         return CommandProbe(lambda seconds: run(rest, seconds))
@@ -152,7 +154,9 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
 def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: float) -> str:
     """Ask until a service is ready; returns why it is not, "" when it is.
 
-    ended: says how the service ended, "" while it lives. limit: seconds.
+    Args:
+        ended: says how the service ended, "" while it lives.
+        limit: seconds.
     """
     begin = time.monotonic()
     pause = _FIRST_PAUSE

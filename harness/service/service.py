@@ -27,13 +27,15 @@ class _NotStartedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Companion:
-    """A service or a load that was started. name: "service" or "load". port: what {port} was in its command."""
+    """A service or a load that was started."""
 
     name: str
+    """Such as "service" or "load"."""
     background: Background
     log: Path
     grace: float
     port: int
+    """What {port} was in its command."""
 
     def stop(self) -> None:
         self.background.stop(self.grace)
@@ -45,9 +47,10 @@ class _Companion:
 
 @dataclass(frozen=True, slots=True)
 class Living:
-    """What lives beside an execution, maybe nothing. port: what {port} and PERFGATE_PORT stand for."""
+    """What lives beside an execution, maybe nothing."""
 
     port: int
+    """What {port} and PERFGATE_PORT stand for."""
     companions: tuple[_Companion, ...] = ()
 
     def complaint(self) -> str:
@@ -154,7 +157,7 @@ class Companions:
         except ReadyError as error:
             raise _NotStartedError(f"service: {error}") from None
         if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: it could not be told from ours; {{port}} is a free one")
+            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         return probe
 
     def _start(self, name: str, command: Command, log: Path) -> Background:

@@ -33,11 +33,13 @@ class FetchError(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """A clone and its origin; access: who may see which token. git: asks nobody, and has no token."""
+    """A clone and its origin."""
 
     git: Git
+    """Asks nobody, and has no token."""
     url: str | None
     access: Access | None
+    """Who may see which token."""
 
     @property
     def shallow(self) -> bool:
@@ -101,7 +103,10 @@ class Clone:
         return self.fetch(f"refs/tags/{name}:refs/tags/{name}", options=self._alone())
 
     def need(self, sha: str, what: str) -> str:
-        """Make a commit available and return it; what: what it is, in words.
+        """Make a commit available and return it.
+
+        Args:
+            what: what it is, in words.
 
         Raises:
             FetchError: it cannot be had.
@@ -190,7 +195,11 @@ class Clone:
 
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
-    """Return the clone that a checkout belongs to; access: the token and its server."""
+    """Return the clone that a checkout belongs to.
+
+    Args:
+        access: the token and its server.
+    """
     git = plain(repository.git)
     return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
 
@@ -209,8 +218,10 @@ class _Link:
 def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[str, ...]:
     """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
 
-    common: the git directory that holds modules/. Nothing is cloned: a submodule that is not checked out is cloned for
-    each build, without a token.
+    Nothing is cloned: a submodule that is not checked out is cloned for each build, without a token.
+
+    Args:
+        common: the git directory that holds modules/.
     """
     warnings: dict[str, None] = {}
     for revision in revisions:

@@ -114,7 +114,7 @@ class Git:
                 argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
             )
         except FileNotFoundError:
-            raise SourceError("git is not on PATH: install git, perfgate takes base and head from it") from None
+            raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
         except (OSError, ValueError) as error:
             raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
         try:

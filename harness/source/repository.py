@@ -20,17 +20,17 @@ Untracked = Literal["ignored", "untracked"]
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A checkout and the project that is measured in it.
-
-    top: the checkout's root. prefix: the project's directory in it, "." for the root itself. common: the git directory
-    that all worktrees share. shallow: history was cut off by a shallow clone.
-    """
+    """A checkout and the project that is measured in it."""
 
     top: Path
+    """The checkout's root."""
     prefix: PurePosixPath
+    """The project's directory in it, "." for the root itself."""
     git: Git
     common: Path
+    """The git directory that all worktrees share."""
     shallow: bool
+    """History was cut off by a shallow clone."""
 
     @property
     def project(self) -> Path:
@@ -68,7 +68,7 @@ def find_repository(directory: Path) -> Repository:
         raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
     top = Path(git.line("rev-parse", "--show-toplevel")).resolve()
     if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-        raise SourceError(f"{top} has no commit yet: commit first, perfgate compares two states of a repository")
+        raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
     # Relative to the directory git runs in; --path-format=absolute needs git 2.31
     common = (directory / git.line("rev-parse", "--git-common-dir")).resolve()
     shallow = git.line("rev-parse", "--is-shallow-repository") == "true"
@@ -144,7 +144,9 @@ def text_at(repository: Repository, revision: str, path: str) -> str | None:
 def kept_out(repository: Repository, path: str) -> Untracked | None:
     """Tell why a file of the checkout is in no commit: git ignores it, or nobody added it.
 
-    path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the checkout.
+    Args:
+        path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the
+            checkout.
 
     Raises:
         SourceError: git cannot be started.
@@ -170,13 +172,16 @@ def names_one(revision: str) -> bool:
 
 
 def refuse_several(revision: str, option: str | None = None) -> None:
-    """Refuse a revision that cannot name one commit; option: of the command line that asks for it.
+    """Refuse a revision that cannot name one commit.
+
+    Args:
+        option: of the command line that asks for it.
 
     Raises:
         SourceError: it cannot.
     """
     if not names_one(revision):
         raise SourceError(
-            f"{revision}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1",
+            f"{revision}: does not name one commit: write a branch, a tag or a commit, such as main or main~1",
             option=option,
         )

@@ -60,9 +60,12 @@ def resolve(
 ) -> Sources:
     """Choose base and head.
 
-    base: a ref; None: the merge base with the default branch, on that branch the commit before, in a pull request's
-    merge commit its first parent. head: a ref; None: the working tree as it is. environment: tells of CI. leave_out:
-    untracked paths that are no part of head.
+    Args:
+        base: a ref; None: the merge base with the default branch, on that branch the commit before, in a pull request's
+            merge commit its first parent.
+        head: a ref; None: the working tree as it is.
+        environment: tells of CI.
+        leave_out: untracked paths that are no part of head.
 
     Raises:
         SourceError: a ref is unknown, or there is nothing to compare with.

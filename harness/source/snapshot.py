@@ -23,16 +23,16 @@ from harness.source.repository import Repository, files_at
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The working tree as a commit.
-
-    revision: a commit on top of HEAD, the same for the same content. tree: its tree. changed: files that differ from
-    HEAD. untracked: how many of them nobody added yet.
-    """
+    """The working tree as a commit."""
 
     revision: str
+    """A commit on top of HEAD, the same for the same content."""
     tree: str
+    """Its tree."""
     changed: int
+    """Files that differ from HEAD."""
     untracked: int
+    """How many of them nobody added yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class WorkingTree:
 def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
     """Take the working tree as it is: tracked changes and untracked files that are not ignored.
 
-    leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
+    Args:
+        leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
 
     Raises:
         SourceError: the tree has unmerged files, or git cannot read a file.
@@ -94,7 +95,7 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
                 raise SourceError(f"[build] overlay: {path} is outside the repository: name a path in it")
             entries = files_at(repository, head, name)
             if not entries:
-                raise SourceError(f"[build] overlay: head has no {path}: commit it, or take it out of overlay")
+                raise SourceError(f"[build] overlay: head has no {path}: commit it, or remove it from overlay")
             index.run("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", name)
             lines = b"".join(os.fsencode(f"{entry.mode} {entry.object}\t{entry.path}\0") for entry in entries)
             index.run("update-index", "-z", "--index-info", stdin=lines)

@@ -24,9 +24,12 @@ class _Submodule:
 def fill(tree: Git, checkout: Git, common: Path) -> None:
     """Check out each submodule of a worktree at its recorded commit, recursively.
 
-    tree: git in the worktree. checkout: git where the user has the same repository, else in the worktree. common: the
-    git directory that may hold modules/. One that git config turns off (submodule.NAME.update none,
-    submodule.NAME.active false) stays empty, as in git.
+    One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
+
+    Args:
+        tree: git in the worktree.
+        checkout: git where the user has the same repository, else in the worktree.
+        common: the git directory that may hold modules/.
 
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.

@@ -33,12 +33,12 @@ def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
         inner = posixpath.normpath(path)
         if path.startswith("/") or inner in (".", "..") or inner.startswith("../"):
             raise SourceError(
-                f"[build] share: {path} is no path inside the project: name one relative to perfgate.toml"
+                f"[build] share: {path} is not a path inside the project: write one relative to perfgate.toml"
             )
         place = repository.project / inner
         if not os.path.lexists(place):
             where = repository.project
-            raise SourceError(f"[build] share: {path} does not exist in {where}: make it, or take it out of share")
+            raise SourceError(f"[build] share: {path} does not exist in {where}: make it, or remove it from share")
         name = repository.inside(inner)
         # all that is not tracked, ignored or not; --directory: whole directories in one entry
         others = repository.git.entries("ls-files", "--others", "--directory", "-z", "--", name)
@@ -157,7 +157,9 @@ def open_trees(
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
-    state: the project's .perfgate. share_paths: [build] share of each side.
+    Args:
+        state: the project's .perfgate.
+        share_paths: [build] share of each side.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.

@@ -32,8 +32,11 @@ RUNNING = ".perfgate-running"
 def work_directory(git: Git, state: Path, *, keep: bool) -> Iterator[Path]:
     """Make an empty work directory in TMPDIR, removed with the worktrees in it whatever happens.
 
-    git: in the checkout. state: a directory of perfgate's own, where a file names the work directory while the run
-    lives; the next run removes what a killed one left. keep: leave the directory, and forget it.
+    Args:
+        git: in the checkout.
+        state: a directory of perfgate's own, where a file names the work directory while the run lives; the next run
+            removes what a killed one left.
+        keep: leave the directory, and forget it.
 
     Raises:
         SourceError: the directory cannot be made, or TMPDIR lies inside the checkout.

@@ -403,7 +403,10 @@ def test_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
     ("arguments", "message"),
     [
         (("--json", "."), "--json .: is a folder, not a file"),
-        (("--json", "-", "--html", "-"), "--json - and --html - both want standard output"),
+        (
+            ("--json", "-", "--html", "-"),
+            "--json - and --html - both want standard output",
+        ),
         (("--markdown", "bench.py/x"), "--markdown bench.py/x: cannot be written there"),
         (("--out", "bench.py"), "--out bench.py: is a file, not a folder"),
         (("--out", "bench.py/x"), "--out bench.py/x: cannot be made: Not a directory"),

@@ -18,7 +18,7 @@ STEPS = ("prepare", "measure", "decide", "publish")
 class Options:
     """Which step of the action this is; what it goes by is in the environment."""
 
-    step: str = argument(f"{', '.join(STEPS)}: as action.yml calls them", metavar="STEP", choices=STEPS)
+    step: str = argument(f"{', '.join(STEPS)}, as in action.yml", metavar="STEP", choices=STEPS)
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:

@@ -74,7 +74,7 @@ def _clear(request: Request) -> None:
     folder, run = Path(request.folder), request.run_folder
     try:
         if folder.is_symlink():
-            raise UserError(f"{folder}: is a link by now: nothing is decided over what lies behind it")
+            raise UserError(f"{folder}: was replaced by a link, which perfgate does not follow")
         folder.chmod(0o700)
         _keep_only(folder, (STATUS, CALIBRATION), RUN)
         if run.exists():

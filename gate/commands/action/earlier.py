@@ -36,15 +36,15 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What this run would measure with.
-
-    workflow: the path of its file, "" where unknown. base, head: the inputs. options: whose rules, and what over them.
-    """
+    """What this run would measure with."""
 
     workflow: str
+    """The path of its file, "" where unknown."""
     base: str | None
     head: str | None
+    """base and head: the inputs."""
     options: RulesOptions
+    """Whose rules, and what over them."""
 
 
 def workflow_path(reference: str, repository: str) -> str:
@@ -58,8 +58,11 @@ def fetch_measured(
 ) -> Measured | None:
     """Fetch the newest measurements of the very head of a pull request, to be decided without measuring again.
 
-    clone: the checkout, which is asked rather than the forge where it knows. None where nothing was measured, or where
-    the head is a fork's, whose events have no right to publish. The rules stay those that it was measured under.
+    Args:
+        clone: the checkout, which is asked rather than the forge where it knows.
+
+    Returns:
+        None where nothing was measured, or where the head is a fork's, whose events have no right to publish.
 
     Raises:
         UserError: there are measurements, and they are not taken: says why.
@@ -77,7 +80,7 @@ def fetch_measured(
     newest = usable[0]
     shared = mine.shared.get(newest.run_id)
     if shared:
-        raise UserError(f"{shared} have the same head, and nobody knows which of them run {newest.run_id} was for")
+        raise UserError(f"{shared} have the same head, so run {newest.run_id} cannot be assigned to one of them")
     # what one run left belongs together
     records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
     _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
@@ -202,9 +205,12 @@ def _other_base(history: _History, claims: Claims, pull: Pull, asked: Asked) -> 
 
 
 def _is_base(history: _History, claims: Claims, pull: Pull, tip: str, *, alone: bool) -> bool:
-    """Tell whether a check compares with this base, with the target at a tip now; alone: head is what an input names.
+    """Tell whether a check compares with this base, with the target at a tip now.
 
     A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
+
+    Args:
+        alone: head is what an input names.
     """
     if alone or claims.head == pull.head_sha:
         return history.merge_base(tip, claims.head) == claims.base

@@ -17,15 +17,14 @@ _ZEROS = frozenset("0")
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a check is asked to compare: its --base and --head; None: its own choice.
-
-    explanation: why this base, in words; "" where the check says so itself. warnings: for the reader of the report.
-    """
+    """What a check is asked to compare: its --base and --head; None: its own choice."""
 
     base: str | None
     head: str | None
     warnings: tuple[str, ...]
+    """For the reader of the report."""
     explanation: str = ""
+    """Why this base, in words; "" where the check says so itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,11 @@ class _Choice:
 def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
     """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
 
-    token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
-    their own environment first, since find_repository starts git too. directory: in the checkout. base, head: the
-    inputs; they win over what the event says.
+    Args:
+        token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
+            their own environment first, since find_repository starts git too.
+        directory: in the checkout.
+        base, head: the inputs; they win over what the event says.
 
     Raises:
         SourceError: there is no repository, or an input names no one commit; FetchError where something is missing and
@@ -144,7 +145,12 @@ def _is_sha(text: str) -> bool:
 
 
 def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
-    """Choose by the event; branch: the default one, None where unknown. given: whether the tip was asked for."""
+    """Choose by the event.
+
+    Args:
+        branch: the default one, None where unknown.
+        given: whether the tip was asked for.
+    """
     if event.pull is not None:
         return _of_pull(clone, event.pull, tip)
     if event.merge_base is not None:

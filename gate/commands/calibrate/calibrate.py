@@ -83,7 +83,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     refuse_unsafe()
     if not 2 <= options.builds <= MOST_BUILDS:
         raise UserError(
-            f"--builds {options.builds}: must be 2 to {MOST_BUILDS}; it takes 2 to see what differs between builds"
+            f"--builds {options.builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
         )
     outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     require_writable(outputs)

@@ -21,14 +21,24 @@ class MeasuringOptions:
     """What is measured against itself, and how much of it."""
 
     head: str | None = option(HEAD, metavar="REF")
-    builds: tuple[int, ...] | None = option("rounds, default 20; to simulate: a list", metavar="N", parse=values.counts)
-    budget: Duration | None = option("default: four times plan.budget", metavar="TIME", parse=values.duration)
-    out: Path | None = option("default: calibration in .perfgate of the project", metavar="DIR", parse=values.folder)
-    seed: int | None = option("default: a new one; to simulate: 1", metavar="N", parse=values.seed)
-    dry_run: bool = switch("print the schedule and its expected duration")
-    resume: bool = switch("go on with an interrupted calibration")
+    builds: tuple[int, ...] | None = option(
+        "builds of each side (default: 20); with --simulate a list", metavar="N", parse=values.counts
+    )
+    budget: Duration | None = option(
+        "longest time to measure (default: four times plan.budget)", metavar="TIME", parse=values.duration
+    )
+    out: Path | None = option(
+        "folder for the measurements (default: .perfgate/calibration in the project)",
+        metavar="DIR",
+        parse=values.folder,
+    )
+    seed: int | None = option(
+        "seed of the schedule (default: a new one; with --simulate 1)", metavar="N", parse=values.seed
+    )
+    dry_run: bool = switch("print the schedule and its expected duration; measure nothing")
+    resume: bool = switch("continue an interrupted calibration")
     inject: tuple[float, ...] | None = option(
-        "changes to look for; default 1%%,2%%,5%%,10%%", metavar="SHARES", parse=values.shares
+        "changes to look for (default: 1%%,2%%,5%%,10%%)", metavar="SHARES", parse=values.shares
     )
     strict: bool = switch(STRICT)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
@@ -38,25 +48,31 @@ class MeasuringOptions:
 class SimulationOptions:
     """What is simulated."""
 
-    runs: tuple[str, ...] = argument("more folders or measurement files to simulate from", metavar="RUN", nargs="*")
+    runs: tuple[str, ...] = argument(
+        "with --simulate: more folders or measurement files to take variances from", metavar="RUN", nargs="*"
+    )
     simulate: str | None = option(
-        "measure nothing: simulate with the variances of a RUN, of the history (history), or of K&J's Table VII",
+        "measure nothing; simulate with the variances of a RUN, of remembered runs (history) or of published ones",
         metavar="SOURCE", alone="table-vii",
     )  # fmt: skip
-    threshold: tuple[float, ...] | None = option("default 0%%,1%%,2%%,5%%", metavar="SHARES", parse=values.shares)
-    effect: tuple[float, ...] | None = option("true changes; default 5%%,10%%", metavar="SHARES", parse=values.shares)
-    reports: int | None = option("drawn for each number; default 2000", metavar="N", parse=values.count)
-    cases: int | None = option("findings of a report; default 20", metavar="N", parse=values.count)
-    cores: int | None = option("default: all", metavar="N", parse=values.count)
-    markdown: Path | None = option("write a document, with its figures beside it", metavar="FILE", parse=Path)
+    threshold: tuple[float, ...] | None = option(
+        "thresholds to simulate (default: 0%%,1%%,2%%,5%%)", metavar="SHARES", parse=values.shares
+    )
+    effect: tuple[float, ...] | None = option(
+        "true changes to simulate (default: 5%%,10%%)", metavar="SHARES", parse=values.shares
+    )
+    reports: int | None = option("reports to simulate for each number (default: 2000)", metavar="N", parse=values.count)
+    cases: int | None = option("findings in each report (default: 20)", metavar="N", parse=values.count)
+    cores: int | None = option("processes to use (default: one a core)", metavar="N", parse=values.count)
+    markdown: Path | None = option("write a Markdown page, with its figures beside it", metavar="FILE", parse=Path)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
     """Where the result goes."""
 
-    json: str | None = option("write what was learned as JSON; - for stdout instead of text", metavar="FILE")
-    quiet: bool = switch("only one line, and errors")
+    json: str | None = option("write the result as JSON (-: to stdout, instead of text)", metavar="FILE")
+    quiet: bool = switch("print one line, and errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +98,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     measuring = options.measuring
     builds = measuring.builds or (calibrate.BUILDS,)
     if len(builds) > 1:
-        raise MisuseError(f"--builds {','.join(map(str, builds))}: a calibration has one number of builds")
+        raise MisuseError(f"--builds {','.join(map(str, builds))}: only --simulate takes several numbers of builds")
     asked = calibrate.CalibrateOptions(
         head=measuring.head,
         builds=builds[0],
@@ -114,7 +130,7 @@ def _refuse_other_options(options: Options) -> None:
         # a simulation goes by its own thresholds: rules that it would pass over are refused
         others += given(options.rules) if source != "history" else ()
     for _, flag in others:
-        why = "belongs to --simulate" if source is None else "does not go with --simulate"
+        why = "needs --simulate" if source is None else "cannot be used with --simulate"
         raise MisuseError(f"{flag}: {why}; see perfgate calibrate --help")
 
 
@@ -140,7 +156,7 @@ def _simulate(options: Options, source: str, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="measure this checkout against itself, and remember how noisy this host is",
+    help="measure a commit against itself, and remember how noisy this host is",
     example="perfgate calibrate --builds 20 --budget 1h\nperfgate calibrate --simulate .perfgate --effect 2%,5%",
     options=Options,
     run=run,

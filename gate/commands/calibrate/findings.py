@@ -41,34 +41,37 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Worth(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next check has of all sessions of this host. df: degrees; first, last: the days of the sessions."""
+    """What the next check has of all sessions of this host."""
 
     df: float
+    """Degrees."""
     sessions: int
     first: str
     last: str
+    """first and last: the days of the sessions."""
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What more sessions like this one would make of the memory, in degrees, if they were measured on other days.
-
-    low: where noise moves from session to session as it is assumed to; high: where it does not.
-    """
+    """What more sessions like this one would make of the memory, in degrees, if they were measured on other days."""
 
     more: int
     low: float
+    """Where noise moves from session to session as it is assumed to."""
     high: float
+    """Where it does not."""
 
 
 class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
-    """One finding. added: by level; round: of the difference of a round, which decides; both relative to the mean."""
+    """One finding."""
 
     benchmark: str
     metric: str
     factors: dict[str, Any]
     statistic: str
     added: Added
+    """By level."""
     round: float | None
+    """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
     worth: Worth | None
     costs: Costs
@@ -92,24 +95,19 @@ class Injected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgainstItself(msgspec.Struct, frozen=True, kw_only=True):
-    """Gates of disjoint groups of rounds in which nothing changed.
-
-    inconclusive: those of the failed without an answer. threshold: None where the findings have several.
-    """
+    """Gates of disjoint groups of rounds in which nothing changed."""
 
     rounds: int
     threshold: float | None
+    """None where the findings have several."""
     failed: Share
     inconclusive: int
+    """Those of the failed without an answer."""
     power: list[Injected]
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
-    """One session of measuring a commit against itself.
-
-    history: the file that remembers it; None: it was not kept. left_out: cases that tell
-    nothing: they have no spread, too few builds, or values without a ratio.
-    """
+    """One session of measuring a commit against itself."""
 
     schema: int
     session: str
@@ -123,10 +121,12 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Calibrated]
     forecast: Forecast | None
     left_out: list[str]
+    """Cases that tell nothing: they have no spread, too few builds, or values without a ratio."""
     gates: AgainstItself
     failures: list[Failure]
     warnings: list[str]
     history: str | None
+    """The file that remembers it; None: it was not kept."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,8 +141,11 @@ def session_of(
 ) -> Session:
     """Work out what the records of a calibration tell.
 
-    run: its run line. config: the rules and the plan of a check. setups: how each benchmark is measured. inject: the
-    changes to look for.
+    Args:
+        run: its run line.
+        config: the rules and the plan of a check.
+        setups: how each benchmark is measured.
+        inject: the changes to look for.
     """
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     name, created = run.id or "", run.created or ""
@@ -234,7 +237,8 @@ def _against_itself(gates: Gates, threshold: float | None) -> AgainstItself:
 def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, now: datetime.datetime) -> Calibration:
     """Add what the next check of this plan has of all that is remembered, and what more sessions would add.
 
-    here: of this host, of all projects, the newest session first.
+    Args:
+        here: of this host, of all projects, the newest session first.
     """
     nu = nu_of(findings_of(here, most=None), "contrast")
     mine = [entry for entry in here if entry.session.project == project]

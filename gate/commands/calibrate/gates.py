@@ -32,23 +32,26 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What disjoint groups of rounds say.
-
-    rounds: of each gate. failed: of all gates. inconclusive: those among the failed that had no answer. power: of each
-    injected change.
-    """
+    """What disjoint groups of rounds say."""
 
     rounds: int
+    """Of each gate."""
     failed: Proportion
+    """Of all gates."""
     inconclusive: int
+    """Those among the failed that had no answer."""
     power: tuple[Found, ...]
+    """Of each injected change."""
 
 
 def gates_of(cases: Sequence[Case], config: Config, inject: Sequence[float], judge: Judge = decide) -> Gates:
     """Decide gates of disjoint groups of rounds, as they are and with a change put into one benchmark's head.
 
-    cases: of one commit against itself. config: the rules and the plan of a check; accepted regressions do not count
-    here, since they would hide false alarms. inject: changes, 0.05 for 5% worse.
+    Args:
+        cases: of one commit against itself.
+        config: the rules and the plan of a check; accepted regressions do not count here, since they would hide false
+            alarms.
+        inject: changes, 0.05 for 5% worse.
     """
     size = gate_rounds(config)
     decided = [case for case in cases if case.decided]

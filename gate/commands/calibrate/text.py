@@ -19,7 +19,11 @@ _INDENT = " " * 10
 
 
 def render(calibration: Calibration, *, color: bool = False, width: int = 100) -> str:
-    """Write a calibration for a terminal, ending with a newline; color: SGR codes for titles."""
+    """Write a calibration for a terminal, ending with a newline.
+
+    Args:
+        color: SGR codes for titles.
+    """
     width = max(width, 40)
     bold = "1" if color else ""
     parts = [

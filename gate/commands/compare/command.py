@@ -10,20 +10,20 @@ from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.options import argument, group, option, repeated
 
 Form = Literal["text", "markdown", "csv", "json"]
-_WHICH = "which side of %s; default head, or the only one it has"
+_WHICH = "side of %s to compare (default: head, or the only one it has)"
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
     """What is compared, and how it is shown."""
 
-    first: str = argument("plays base: a folder of a run, a measurement file, or - for stdin", metavar="A")
-    second: str | None = argument("plays head; without it, A's own base and head", metavar="B", nargs="?")
+    first: str = argument("taken as base: folder of a run, measurement file, or - for stdin", metavar="A")
+    second: str | None = argument("taken as head (default: compare base and head of A)", metavar="B", nargs="?")
     side_a: Literal["base", "head"] | None = option(_WHICH % "A", choices=("base", "head"))
     side_b: Literal["base", "head"] | None = option(_WHICH % "B", choices=("base", "head"))
-    metrics: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--metric")
+    metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
     form: Form = option(
-        "what to print; default text; csv has one line a row, json is the report behind the table",
+        "what to print (default: text)",
         flag="--format", default="text", choices=("text", "markdown", "csv", "json"),
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="show two measurement files side by side, with intervals and no gate (0 whatever changed)",
+    help="show two runs side by side, with intervals and without a verdict (exit 0 whatever changed)",
     example="perfgate compare monday friday --format markdown",
     options=Options,
     run=run,

@@ -44,9 +44,10 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """One side of one run. name: as the user named the run; records: all of its files."""
+    """One side of one run."""
 
     name: str
+    """As the user named the run."""
     side: Side
     inputs: Inputs
     run: Run | None
@@ -59,40 +60,42 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """What is compared.
-
-    apart: measured at different times; twice: the very same measurements. rounds: those that every benchmark has where
-    measuring could stop early; None: it could not.
-    """
+    """What is compared."""
 
     base: Chosen
     head: Chosen
     apart: bool
+    """Measured at different times."""
     twice: bool
+    """The very same measurements."""
     rounds: int | None
+    """Those that every benchmark has where measuring could stop early; None: it could not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The evidence for comparing, and what stands beside it.
-
-    whole: the same evidence for the geometric means: builds numbered as they were measured, so that those count that
-    all benchmarks have. alone: what has no partner. unlike: what is in another unit or direction on each side.
-    chief: benchmark and metric of what the rules decide. hosts: how the machines differ.
-    """
+    """The evidence for comparing, and what stands beside it."""
 
     evidence: Evidence
     whole: Evidence
+    """The same evidence for the geometric means: builds numbered as they were measured, so that those count that all
+    benchmarks have.
+    """
     alone: Unpaired
+    """What has no partner."""
     unlike: list[NotComparable]
+    """What is in another unit or direction on each side."""
     chief: frozenset[tuple[str, str]]
+    """Benchmark and metric of what the rules decide."""
     hosts: list[SidesApart | SidesMixed]
+    """How the machines differ."""
 
 
 def read_pair(runs: Sequence[str], base: Side | None, head: Side | None) -> Pair:
     """Read the runs to be compared; of one alone base and head.
 
-    base, head: which side of the first and of the second run; None: head, where there is one.
+    Args:
+        base, head: which side of the first and of the second run; None: head, where there is one.
 
     Raises:
         UserError: a file that cannot be read, standard input twice, or a side that is not there.
@@ -142,7 +145,8 @@ def _chosen(name: str, inputs: Inputs, side: Side | None) -> Chosen:
 def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequence[str]) -> Compared:
     """Make the evidence: A's side as base, B's as head, every metric with an interval.
 
-    select, metrics: globs of benchmarks and of metrics; the others are left out.
+    Args:
+        select, metrics: globs of benchmarks and of metrics; the others are left out.
 
     Raises:
         EvidenceError: the same execution twice in one run.

@@ -22,7 +22,9 @@ def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart
 
     What is left of them is confidence, interval, statistics, units, directions and exactness. The threshold is 0, there
     is no floor and no family: a finding's verdict is regression or improvement when its own interval excludes 1.
-    apart: the two were measured at different times, so that no round has both and nothing can be paired.
+
+    Args:
+        apart: the two were measured at different times, so that no round has both and nothing can be paired.
 
     Raises:
         UserError: rules that cannot be read, or a rule of gates that was set for this command.
@@ -30,7 +32,7 @@ def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart
     for each in options.sets:
         key = each.partition("=")[0].strip()
         if key in {f"gate.{name}" for name in _OF_GATES} or key.partition(".")[0] in ("override", "accept"):
-            raise UserError(f"--set {key}: compare shows every change and has no gate; `perfgate decide` has")
+            raise UserError(f"--set {key}: compare has no gate and shows every change; use `perfgate decide`")
     policy = policy_of(_together(base, head), options)
     return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
 

@@ -44,21 +44,21 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Everything a table shows.
-
-    cautions: what all ratios rest on, the gravest first. only: names of what one side alone has. unlike: what both
-    have and what cannot be compared. chief: benchmark and metric of what the rules of a gate would decide; their blocks
-    come first. rounds: those that the geometric means are over; None: over all.
-    """
+    """Everything a table shows."""
 
     report: Report
     base: Source
     head: Source
     cautions: Sequence[str]
+    """What all ratios rest on, the gravest first."""
     only: Mapping[Side, Sequence[str]]
+    """Names of what one side alone has."""
     unlike: Sequence[NotComparable]
+    """What both have and what cannot be compared."""
     chief: frozenset[tuple[str, str]]
+    """Benchmark and metric of what the rules of a gate would decide; their blocks come first."""
     rounds: int | None
+    """Those that the geometric means are over; None: over all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a block; of a geometric mean there are no values. notes: texts for footnotes."""
+    """One line of a block; of a geometric mean there are no values."""
 
     name: str
     base: Measured | None
@@ -79,6 +79,7 @@ class Row:
     change: str
     verdict: str
     notes: Sequence[str]
+    """Texts for footnotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +131,11 @@ def _block(key: _Key, findings: Sequence[Finding], means: Sequence[Row], *, reco
 
 @dataclass(frozen=True, slots=True)
 class _Scaled:
-    """The unit that all values of a block are written in; name: "" for plain counts."""
+    """The unit that all values of a block are written in."""
 
     scale: float
     name: str
+    """Empty for plain counts."""
 
 
 def _common(findings: Sequence[Finding]) -> _Scaled | None:

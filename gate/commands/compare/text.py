@@ -19,8 +19,9 @@ _WARNINGS = 20
 def render(comparison: Comparison, *, color: bool = False, width: int = 100) -> str:
     """Write a comparison for a terminal, ending with a newline.
 
-    color: SGR codes for titles and changes, else none at all. width: columns of the terminal; only single words go
-    beyond it.
+    Args:
+        color: SGR codes for titles and changes, else none at all.
+        width: columns of the terminal; only single words go beyond it.
     """
     return "\n".join(_Text(comparison, color, max(width, 20)).lines()) + "\n"
 

@@ -31,29 +31,29 @@ class _Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unpaired:
-    """What has no partner, in words. only: by the side that has it."""
+    """What has no partner, in words."""
 
     only: dict[Side, list[str]]
+    """By the side that has it."""
     failures: list[Failure]
     """Those that are left: what one side never had is no failure of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """What can be compared, or is of one side alone, and what is in several units or directions.
-
-    gone: benchmarks and suites of which no value is left.
-    """
+    """What can be compared, or is of one side alone, and what is in several units or directions."""
 
     records: list[Located]
     unlike: list[NotComparable]
     gone: Set[str | None]
+    """Benchmarks and suites of which no value is left."""
 
 
 def comparable(records: Sequence[Located], config: Config) -> Comparable:
     """Take the metrics away that have one unit or direction on one side and another on the other.
 
-    config: the rules; a direction that they name is that of both sides.
+    Args:
+        config: the rules; a direction that they name is that of both sides.
     """
     measured: dict[_Key, list[Execution]] = defaultdict(list)
     for e in _executions(records):
@@ -107,8 +107,9 @@ def _without(located: Located, away: Mapping[_Key, object]) -> Located | None:
 def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promised: Set[str]) -> Unpaired:
     """Find what one side alone has.
 
-    executions: of both sides. promised: benchmarks that both runs were to measure; one of them that is missing did
-    fail.
+    Args:
+        executions: of both sides.
+        promised: benchmarks that both runs were to measure; one of them that is missing did fail.
     """
     names: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     both = names["base"] & names["head"]

@@ -9,14 +9,13 @@ from typing import Any, TextIO
 from gate.cli.command import Command
 from gate.cli.groups import BASE, HEAD, RulesOptions
 from gate.cli.options import group, option, switch
-from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Which sides, by whose rules."""
 
-    schema: bool = switch("print the JSON Schema of perfgate.toml instead")
+    schema: bool = switch("print the JSON Schema of perfgate.toml, not the settings")
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
     rules: RulesOptions = group(RulesOptions, "rules")
@@ -31,6 +30,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.config.resolve import effective
     from gate.run.project import open_project
+    from gate.words.warnings import text
     from harness.errors import SourceError
 
     try:
@@ -61,7 +61,7 @@ def _toml(value: Any) -> str:
 
 
 COMMAND = Command(
-    help="print the effective configuration and where each value comes from",
+    help="print the settings in force, and where each comes from",
     example="perfgate config --rules base --base main",
     options=Options,
     run=run,

@@ -16,7 +16,7 @@ class Options:
     """Over what, by whose rules, and where the report goes."""
 
     files: tuple[str, ...] = argument(
-        "measurements.jsonl, a folder with one, or - for stdin", metavar="FILE", nargs="+"
+        "measurements.jsonl, a folder that holds one, or - for stdin", metavar="FILE", nargs="+"
     )
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
@@ -41,7 +41,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="decide over measurement files from anywhere; prints text, writes only what is asked for",
+    help="decide over measurement files from any source, and print the report",
     example="perfgate decide .perfgate --set gate.confidence=0.99 --json -",
     options=Options,
     run=run,

@@ -14,10 +14,10 @@ from gate.codes import MisuseError
 class Options:
     """How the host is looked at."""
 
-    strict: bool = switch("exit with 5 when this host is unfit")
-    json: str | None = option("write what was found as JSON; - for stdout instead of text", metavar="FILE")
-    metrics: bool = switch("measure COMMAND with every instrument there is instead, to choose a metric by")
-    argv: tuple[str, ...] = argument("for --metrics, after --", metavar="COMMAND", nargs="*")
+    strict: bool = switch("exit with 5 if this host is unfit")
+    json: str | None = option("write the result as JSON (-: to stdout, instead of text)", metavar="FILE")
+    metrics: bool = switch("measure COMMAND with every available instrument, to choose a metric")
+    argv: tuple[str, ...] = argument("with --metrics: the command, after --", metavar="COMMAND", nargs="*")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -26,7 +26,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     if not options.metrics:
         if options.argv:
-            raise MisuseError(f"{options.argv[0]}: a command belongs to --metrics; see perfgate doctor --help")
+            raise MisuseError(f"{options.argv[0]}: a command needs --metrics: perfgate doctor --metrics -- COMMAND")
         require_measuring()
         from gate.commands.doctor.doctor import DoctorOptions, run
 
@@ -34,7 +34,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     if not options.argv:
         raise MisuseError("--metrics: needs a command: perfgate doctor --metrics -- COMMAND")
     if options.strict:
-        raise MisuseError("--strict: does not go with --metrics")
+        raise MisuseError("--strict: cannot be used with --metrics")
     require_measuring()
     from gate.commands.doctor import metrics
 
@@ -42,7 +42,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="say whether this host is fit to measure on, and how to make it so; changes nothing",
+    help="check whether this host is fit to measure on, and show how to improve it; changes nothing",
     example="perfgate doctor --strict\nperfgate doctor --metrics -- ./build/app parse data.json",
     options=Options,
     run=run,

@@ -32,23 +32,18 @@ _AS_GOOD = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One metric by one instrument. values: by execution, its iterations in order, in the base unit."""
+    """One metric by one instrument."""
 
     instrument: str
     metric: str
     unit: str
     values: tuple[tuple[float, ...], ...]
+    """By execution, its iterations in order, in the base unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One metric, reduced.
-
-    between, within: standard deviations over the mean (CV) of what executions add and of iterations inside them; None
-    where nothing was repeated. total: of one value. ratio: of its mean to that of wall time, for clocks. rank:
-    Spearman's correlation with the wall time of the same iterations; None where the instrument has none, or nothing
-    varies.
-    """
+    """One metric, reduced."""
 
     instrument: str
     metric: str
@@ -58,9 +53,17 @@ class Row:
     mean: float
     between: float | None
     within: float | None
+    """between and within: standard deviations over the mean (CV) of what executions add and of iterations inside them;
+    None where nothing was repeated.
+    """
     total: float | None
+    """Of one value."""
     ratio: float | None
+    """Of its mean to that of wall time, for clocks."""
     rank: float | None
+    """Spearman's correlation with the wall time of the same iterations; None where the instrument has none, or nothing
+    varies.
+    """
 
 
 def rows_of(measured: Sequence[Measured]) -> tuple[Row, ...]:

@@ -25,13 +25,15 @@ _LEGEND = "n: executions x iterations; between, within: the variation (CV) that 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found out about a command. absent: by instrument, why it measured nothing. notes: by instrument."""
+    """What was found out about a command."""
 
     command: tuple[str, ...]
     rows: tuple[Row, ...]
     versions: dict[str, str]
     absent: dict[str, str]
+    """By instrument, why it measured nothing."""
     notes: dict[str, str]
+    """By instrument."""
 
 
 def render(found: Found, *, color: bool = False, width: int = 100) -> str:

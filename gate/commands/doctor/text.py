@@ -18,7 +18,9 @@ _NARROWEST = 40
 def render(checks: Sequence[Check], *, color: bool = False, width: int = 100) -> str:
     """Write what was found, the worst first, ending with the verdict and a newline.
 
-    color: SGR codes for states, else none at all. width: columns of the terminal; only commands to copy go beyond it.
+    Args:
+        color: SGR codes for states, else none at all.
+        width: columns of the terminal; only commands to copy go beyond it.
     """
     wide = max(width, _NARROWEST)
     names = max((len(check.name) for check in checks if check.state != "ok"), default=0)

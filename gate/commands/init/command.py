@@ -16,13 +16,16 @@ class Options:
     """What is written."""
 
     kind: str | None = option(
-        "pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic; default: detected", metavar="KIND"
+        "kind of project: pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic (default: detected)",
+        metavar="KIND",
     )
     workflow: str | None = option(
-        "write into .github/workflows instead: pull-request, forks, matrix or calibrate", metavar="KIND"
+        "write a workflow into .github/workflows: pull-request, forks, matrix or calibrate", metavar="KIND"
     )
-    action: str | None = option("what the workflow uses; default perfgate/perfgate@v1", metavar="OWNER/REPO@REF")
-    force: bool = switch("overwrite what exists")
+    action: str | None = option(
+        "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"
+    )
+    force: bool = switch("overwrite existing files")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -33,14 +36,14 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
         return workflow.run(asked, out, err)
     if options.action is not None:
-        raise MisuseError("--action: goes with --workflow only")
+        raise MisuseError("--action: needs --workflow")
     from gate.commands.init.init import InitOptions, run
 
     return run(InitOptions(Path.cwd(), options.kind, options.force), out, err)
 
 
 COMMAND = Command(
-    help="write a commented perfgate.toml for the project here, or a workflow for GitHub",
+    help="write a commented perfgate.toml for this project, or a GitHub workflow",
     example="perfgate init\nperfgate init --workflow pull-request",
     options=Options,
     run=run,

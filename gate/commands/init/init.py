@@ -26,11 +26,13 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """Where the file goes; kind: None detects it; force: write over one that exists."""
+    """Where the file goes."""
 
     directory: Path
     kind: str | None
+    """None detects it."""
     force: bool
+    """Write over one that exists."""
 
 
 def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
@@ -82,16 +84,16 @@ def _command(value: str | list[str]) -> str:
 
 def _refuse(options: InitOptions) -> None:
     if not options.directory.is_dir():
-        raise UserError(f"{options.directory} is no directory")
+        raise UserError(f"{options.directory} is not a directory")
     if os.path.lexists(options.directory / FILE) and not options.force:
-        raise UserError(f"{FILE} exists already: edit it, or write over it with --force")
+        raise UserError(f"{FILE} already exists: edit it, or overwrite it with --force")
     try:
         text = (options.directory / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
     if project_source(None, text) is not None:
         raise UserError(
-            f"pyproject.toml has [tool.perfgate] already, and {FILE} beside it would be an error: edit that table"
+            "pyproject.toml already has [tool.perfgate], and only one of the two is allowed: edit that table"
         )
 
 

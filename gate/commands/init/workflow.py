@@ -123,7 +123,7 @@ def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG
 def _kind(name: str) -> Kind:
     if name not in KINDS:
         known = ", ".join(f"{known} ({kind.purpose})" for known, kind in KINDS.items())
-        raise UserError(f"there is no workflow {name!r} (--workflow); there are {known}")
+        raise UserError(f"--workflow {name!r}: unknown; choose from {known}")
     return KINDS[name]
 
 
@@ -131,25 +131,23 @@ def _action(given: str | None, environment: Mapping[str, str]) -> str:
     own, ref = environment.get("GITHUB_ACTION_REPOSITORY"), environment.get("GITHUB_ACTION_REF")
     action = given or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
     if not _ACTION.fullmatch(action):
-        raise UserError(f"--action wants OWNER/REPO@REF, such as {DEFAULT_ACTION}, not {action!r}")
+        raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
     return action
 
 
 def _place(directory: Path) -> _Place:
     if not directory.is_dir():
-        raise UserError(f"{directory} is no directory")
+        raise UserError(f"{directory} is not a directory")
     git = Git(directory.resolve())
     answer = git.attempt("rev-parse", "--show-toplevel")
     if answer.status != 0:
-        raise UserError(
-            f"workflows belong to a git repository, and {directory} is in none ({answer.reason}): `git init`"
-        )
+        raise UserError(f"{directory} is not in a git repository ({answer.reason}): run `git init` first")
     top = Path(os.fsdecode(answer.stdout).removesuffix("\n")).resolve()
     project = _project(git.directory, top)
     inside = PurePosixPath((project or git.directory).relative_to(top).as_posix())
     # GitHub would take it for an expression
     if "${{" in str(inside) or not str(inside).isprintable():
-        raise UserError(f"{inside}: a folder of this name cannot be written into a workflow: rename it")
+        raise UserError(f"{inside}: this folder name cannot be written into a workflow: rename the folder")
     return _Place(top, inside, _default_branch(git), project is not None)
 
 
@@ -231,7 +229,7 @@ def _scalar(value: str) -> str:
 def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
     exist = [str(file) for file in files if os.path.lexists(top / file)]
     if exist and not force:
-        raise UserError(f"there is already {' and '.join(exist)}: edit it, or write over it with --force")
+        raise UserError(f"{' and '.join(exist)}: already there; edit it, or overwrite it with --force")
     for file, text in files.items():
         try:
             (top / FOLDER).mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ class Options:
 
     measuring: PartOptions = group(PartOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
-    quiet: bool = switch("no progress")
+    quiet: bool = switch("print no progress")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:

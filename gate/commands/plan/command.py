@@ -21,36 +21,39 @@ class PlanOptions:
     """From what, and for what."""
 
     runs: tuple[str, ...] = argument(
-        "a folder or measurement files; default: what is remembered of this host", metavar="RUN", nargs="*"
+        "folders of runs or measurement files (default: what is remembered of this host)", metavar="RUN", nargs="*"
     )
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
     budget: Duration | None = option(
-        "of builds and executions; default: plan.budget", metavar="TIME", parse=values.duration
+        "time for builds and executions (default: plan.budget)", metavar="TIME", parse=values.duration
     )
     target: Share | None = option(
-        "half-width of intervals; default: half the thresholds",
+        "half-width of the intervals to aim for (default: half the thresholds)",
         metavar="SHARE", parse=values.share, exclusive="aim",
     )  # fmt: skip
     detect: Share | None = option(
-        "a change to be found in 80%% of the runs", metavar="SHARE", parse=values.share, exclusive="aim"
+        "change to be found in 80%% of the runs", metavar="SHARE", parse=values.share, exclusive="aim"
     )
-    json: str | None = option("write the plan as JSON; - for stdout instead of text", metavar="FILE")
+    json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixOptions:
-    """How the jobs of several runners are laid out; shards, sessions: None as configured."""
+    """How the jobs of several runners are laid out."""
 
     shards: int | None = option(
-        "parts of the benchmarks; default: plan.shards", metavar="N", parse=values.whole(1, values.MOST_JOBS)
+        "parts to divide the benchmarks into (default: plan.shards)",
+        metavar="N",
+        parse=values.whole(1, values.MOST_JOBS),
     )
     sessions: int | None = option(
-        "how often everything is measured, each on a runner; default: plan.sessions",
+        "times to measure everything, each on another runner (default: plan.sessions)",
         metavar="N", parse=values.sessions,
     )  # fmt: skip
-    base: str | None = option("whose benchmarks count too; default: as `perfgate measure` has it", metavar="REF")
+    """shards and sessions: None as configured."""
+    base: str | None = option("commit whose benchmarks count too (default: that of `perfgate measure`)", metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
-    matrix: bool = switch("print the jobs of a matrix as one line of JSON instead; nothing needs to be measured")
+    matrix: bool = switch("print the jobs of a workflow matrix as one line of JSON; measures nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +70,13 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     asked = [flag for name, flag in given(options.matrix) if name != "matrix"]
     if not options.matrix.matrix:
         if asked:
-            raise MisuseError(f"{asked[0]}: goes with --matrix only")
+            raise MisuseError(f"{asked[0]}: needs --matrix")
         from gate.commands.plan.plan import run
 
         return run(options.plan, options.rules, out, err)
     others = [flag for name, flag in given(options.plan) if name != "history"]
     if others:
-        raise MisuseError(f"--matrix: does not go with {others[0]}")
+        raise MisuseError(f"--matrix: cannot be used with {others[0]}")
     from gate.run import matrix
 
     return matrix.run(
@@ -84,7 +87,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="counts for the next runs, by what was measured or is remembered of this host",
+    help="propose how many builds, executions and iterations to measure",
     example="perfgate plan .perfgate --budget 10m --target 1%\nperfgate plan --matrix --shards 3 --sessions 2",
     options=Options,
     run=run,

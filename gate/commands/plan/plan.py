@@ -63,9 +63,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
         raise UserError("; ".join(map(text, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
-        raise UserError(
-            f"nothing is remembered of this project in {path}: name a RUN, or measure with `perfgate calibrate`"
-        )
+        raise UserError(f"nothing is remembered of this project in {path}: name a RUN, or run `perfgate calibrate`")
     costs = costs_here(options.history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
     return from_memory(memory, costs, settings.rules, both, "what is remembered of this host")

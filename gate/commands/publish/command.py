@@ -13,13 +13,13 @@ from gate.cli.options import argument, option, switch
 
 def _number(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of a pull request")
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not the number of a pull request")
     return int(text)
 
 
 def _directory(text: str) -> str:
     if text.startswith("/") or ".." in text.split("/"):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no folder within the repository")
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a folder inside the repository")
     return text.strip("/") or "."
 
 
@@ -34,18 +34,22 @@ class Options:
     """What is published, and where."""
 
     runs: tuple[str, ...] = argument(
-        "a folder of a run, a folder of such folders, or measurement files; default: in a workflow_run workflow "
-        "the artifact of the run that it tells of, taken as hostile, elsewhere .perfgate",
+        "folder of a run, folder of such folders, or measurement files (default: .perfgate; in a workflow_run "
+        "workflow the artifact of the run that triggered it, treated as untrusted)",
         metavar="RUN",
         nargs="*",
     )
-    pull: int | None = option("the pull request; default: that of the event", metavar="N", parse=_number)
-    id: str = option("of the gate; one comment each", metavar="ID", parse=_id, default="perfgate")
-    directory: str = option("of the project, where that is not the root", metavar="DIR", parse=_directory, default=".")
-    comment: bool = switch("no comment on the pull request", flag="--no-comment", off=True)
-    summary: bool = switch("no job summary", flag="--no-summary", off=True)
-    annotations: bool = switch("no annotations", flag="--no-annotations", off=True)
-    status: bool = switch("set a commit status, too")
+    pull: int | None = option("number of the pull request (default: that of the event)", metavar="N", parse=_number)
+    id: str = option(
+        "name of this gate; each has one comment (default: perfgate)", metavar="ID", parse=_id, default="perfgate"
+    )
+    directory: str = option(
+        "directory of the project in the repository (default: its root)", metavar="DIR", parse=_directory, default="."
+    )
+    comment: bool = switch("write no comment on the pull request", flag="--no-comment", off=True)
+    summary: bool = switch("write no job summary", flag="--no-summary", off=True)
+    annotations: bool = switch("write no annotations", flag="--no-annotations", off=True)
+    status: bool = switch("also set a commit status")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -56,7 +60,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="put a report on a pull request: comment, job summary, annotations, status; in a GitHub workflow only",
+    help="put a report on a pull request: comment, job summary, annotations, status (only in a GitHub workflow)",
     example="perfgate publish .perfgate --id parser --status",
     options=Options,
     run=run,

@@ -18,19 +18,19 @@ class ReportOptions:
     """Which run, in which format."""
 
     runs: tuple[str, ...] = argument(
-        "a folder of a run, a report.json or measurement files; default .perfgate", metavar="RUN", nargs="*"
+        "folder of a run, report.json or measurement files (default: .perfgate)", metavar="RUN", nargs="*"
     )
     form: str = option(
-        "what to print; default text; markdown is the comment, summary that of a job, csv the measurements",
+        "what to print (default: text); markdown: the comment; summary: the job summary; csv: the measurements",
         flag="--format", default="text", choices=format_names(),
     )  # fmt: skip
     out: Path | None = option(
-        "folder to fill; default: RUN if it is one, unless other rules or benchmarks are named",
+        "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",
         metavar="DIR", parse=values.folder,
     )  # fmt: skip
-    every: bool = switch("every finding, also the unchanged ones of a long report", flag="--all")
-    report_url: str | None = option("where the HTML report will be", metavar="URL", parse=values.address)
-    run_url: str | None = option("where the workflow run is shown", metavar="URL", parse=values.address)
+    every: bool = switch("list every finding, also the unchanged ones of a long report", flag="--all")
+    report_url: str | None = option("address of the HTML report, to link to", metavar="URL", parse=values.address)
+    run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=values.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="render a past run again",
+    help="print or write the report of a past run again",
     example="perfgate report .perfgate --format markdown",
     options=Options,
     run=run,

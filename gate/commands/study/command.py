@@ -37,7 +37,7 @@ def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
     if options.plan.matrix:
         for name, flag in (*given(options.plan), *given(options.job)):
             if name not in _WITH_MATRIX:
-                raise MisuseError(f"--matrix: does not go with {flag}")
+                raise MisuseError(f"--matrix: cannot be used with {flag}")
         from gate.commands.study import matrix
 
         return matrix.run(asked, options.rules, out)
@@ -71,7 +71,7 @@ def _require_measuring() -> None:
 
 
 COMMAND = Command(
-    help="measure the treatments of an experiment, and say which factors matter and by how much",
+    help="run a designed experiment, and show which factors matter and by how much",
     example="perfgate study --dry-run\nperfgate study --set study.replicates=3\nperfgate study analyse .perfgate/study",
     options=Options,
     run=run,
@@ -79,22 +79,21 @@ COMMAND = Command(
     place=9,
     parts={
         "plan": Command(
-            help="print factors, treatments, order and expected time of a study, or its jobs for the matrix of a "
-            "workflow",
+            help="print the factors, treatments, order and expected time of a study, or its jobs for a workflow matrix",
             example="perfgate study plan --all\nperfgate study plan --matrix --sessions 2",
             options=PlanOptions,
             run=run_plan,
             codes=_CODES,
         ),
         "measure": Command(
-            help="measure the treatments of a study, without analysing",
+            help="measure a study, without analysing it",
             example="perfgate study measure --session 1 --sessions 2 --out results && perfgate study analyse results",
             options=MeasureOptions,
             run=run_measure,
             codes=_CODES,
         ),
         "analyse": Command(
-            help="say which factors matter for what, and by how much, from measurement files",
+            help="show which factors matter, and by how much, from measurement files",
             example='perfgate study analyse .perfgate/study --quantiles 0.5,0.99 --without "fp=no,prf=fp"',
             options=AnalyseOptions,
             run=run_analyse,

@@ -23,19 +23,19 @@ from gate.units import Duration
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study of a project.
-
-    project: its rules hold the study's own plan. factors: as the linear model has them. planned: all treatments,
-    whatever job measures them. benchmarks: names of what is measured, on every side that is. warnings: what is left
-    out.
-    """
+    """A study of a project."""
 
     project: Project
+    """Its rules hold the study's own plan."""
     study: Study
     factors: tuple[Factor, ...]
+    """As the linear model has them."""
     planned: tuple[Planned, ...]
+    """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
+    """Names of what is measured, on every side that is."""
     warnings: tuple[str, ...]
+    """What is left out."""
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -46,7 +46,8 @@ class Design:
 def open_design(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Design:
     """Find the project around the working directory and its [study]; base is looked for only where side is a factor.
 
-    base, head, outputs: as for open_project.
+    Args:
+        base, head, outputs: as for open_project.
 
     Raises:
         UserError: no repository, no [study], a config that is wrong, or nothing to measure.
@@ -55,7 +56,7 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     if SIDE in _study_of(project).factor:
         project = open_project(base, head, options, outputs)
     elif base is not None:
-        raise UserError(f'--base {base}: this study has no base; with side = ["base", "head"] in [study.factor] it has')
+        raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
     else:
         project = _of_head(project, head)
     study = _study_of(project)
@@ -66,7 +67,7 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     if not benchmarks:
         name = project.settings.texts["head"].name
         raise UserError(
-            f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` proposes some"
+            f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
     warnings = (

@@ -26,7 +26,7 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
     found = jobs(design.study, design.planned, options.sessions or plan.sessions)
     if len(found) > MOST_JOBS:
         raise UserError(
-            f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: fewer with --sessions"
+            f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: ask for fewer with --sessions"
         )
     out.write(json.dumps({"include": [_job(each) for each in found]}, separators=(",", ":")) + "\n")
     return 0

@@ -173,7 +173,7 @@ def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Pla
     runner = options.runner or None
     if runner is not None and runner not in runners:
         known = f"they name {', '.join(runners)}" if runners else "none names a runner"
-        raise UserError(f"--runner {runner}: is named by no factor; {known}")
+        raise UserError(f"--runner {runner}: no factor names this runner; {known}")
     session = part.session if part else options.session
     here = measured_by(design.study, design.planned, session, runner)
     if not here:

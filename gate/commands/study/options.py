@@ -25,7 +25,9 @@ def combination(text: str) -> dict[str, str]:
     for part in text.split(","):
         name, sign, setting = (piece.strip() for piece in part.partition("="))
         if not (sign and name and setting):
-            raise argparse.ArgumentTypeError(f"{text!r:.80} is no combination: write FACTOR=SETTING,FACTOR=SETTING")
+            raise argparse.ArgumentTypeError(
+                f"{text!r:.80} is not a combination of settings: write FACTOR=SETTING,FACTOR=SETTING"
+            )
         if name in found:
             raise argparse.ArgumentTypeError(f"{text!r:.80} names {name} twice")
         found[name] = setting
@@ -45,7 +47,7 @@ def factor_settings(text: str) -> FactorSettings:
     name, sign, rest = (piece.strip() for piece in text.partition("="))
     settings = tuple(part.strip() for part in rest.split(","))
     if not (sign and name and all(settings)):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no list of settings: write FACTOR=SETTING,SETTING")
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a list of settings: write FACTOR=SETTING,SETTING")
     if len(set(settings)) < len(settings):
         raise argparse.ArgumentTypeError(f"{text!r:.80} names a setting twice")
     return FactorSettings(name, settings)
@@ -78,7 +80,9 @@ def confidence(text: str) -> float:
 def _between(text: str, low: float, what: str) -> float:
     number = float(text) if re.fullmatch(r"\s*0?\.[0-9]{1,15}\s*", text) else low
     if not low < number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no {what}: a number between {low:g} and 1, such as 0.99")
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.80} is not a {what}: write a number between {low:g} and 1, such as 0.99"
+        )
     return number
 
 
@@ -86,14 +90,18 @@ def _between(text: str, low: float, what: str) -> float:
 class StudyRulesOptions(RulesOptions):
     """Whose study it is: nothing is judged, so that of the code it is about, in a workflow too."""
 
-    rules: str = option("whose [study] and rules count; default head", metavar="base|head|FILE", default="head")
+    rules: str = option(
+        "where [study] and the rules come from (default: head)", metavar="base|head|FILE", default="head"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CommitsOptions:
     """Which commits are measured."""
 
-    base: str | None = option("where side is a factor; default: as `perfgate check` has it", metavar="REF")
+    base: str | None = option(
+        "commit to compare with, if side is a factor (default: that of `perfgate check`)", metavar="REF"
+    )
     head: str | None = option(HEAD, metavar="REF")
 
 
@@ -101,25 +109,29 @@ class CommitsOptions:
 class MeasuringOptions(CommitsOptions):
     """What is measured for a study, and where; out: None: study in .perfgate of the project."""
 
-    out: Path | None = option(f"default: {FOLDER} of the project", metavar="DIR", parse=values.folder)
-    seed: int | None = option("of the order; default: a new one, recorded", metavar="N", parse=values.seed)
-    keep: bool = switch("leave the worktrees")
-    resume: bool = switch("go on with an interrupted study")
+    out: Path | None = option(
+        f"folder for measurements and analysis (default: {FOLDER} in the project)", metavar="DIR", parse=values.folder
+    )
+    seed: int | None = option(
+        "seed of the order (default: a new one, recorded in the run)", metavar="N", parse=values.seed
+    )
+    keep: bool = switch("keep the checkouts")
+    resume: bool = switch("continue an interrupted study")
     strict: bool = switch(STRICT)
-    dry_run: bool = switch("print what `perfgate study plan` does; measure nothing")
-    every: bool = switch("with --dry-run: the order of all executions", flag="--all")
+    dry_run: bool = switch("print the plan; measure nothing")
+    every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
 
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
     """Which job this is, where several measure; None: the only one."""
 
-    session: int | None = option("which session this job is, from 0 on", metavar="K", parse=values.session)
+    session: int | None = option("number of this session, from 0", metavar="K", parse=values.session)
     sessions: int | None = option(
-        "how many there are; default: plan.sessions, and as many as the factors name",
+        "number of sessions (default: plan.sessions, at least as many as the factors name)",
         metavar="N", parse=values.sessions,
     )  # fmt: skip
-    runner: str | None = option("which runner this job is on, where a factor names runners", metavar="NAME")
+    runner: str | None = option("name of this runner, if a factor names runners", metavar="NAME")
 
 
 _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
@@ -129,10 +141,10 @@ _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
 class AnalysisOutputOptions:
     """Where the analysis goes; "-" is standard output itself."""
 
-    html: str | None = option("write the analysis as html; - for stdout instead of text", metavar="FILE")
-    json: str | None = option("write the analysis as json; - for stdout instead of text", metavar="FILE")
-    csv: Path | None = option("write its tables as CSV", metavar="DIR", parse=values.folder)
-    quiet: bool = switch("only the summary and errors")
+    html: str | None = option("write the analysis as HTML (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the analysis as JSON (-: to stdout, instead of text)", metavar="FILE")
+    csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=values.folder)
+    quiet: bool = switch("print only the summary and errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +164,18 @@ class MeasureOptions:
     measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
     job: JobOptions = group(JobOptions, *_SEVERAL)
     rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
-    quiet: bool = switch("no progress")
+    quiet: bool = switch("print no progress")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningOptions(CommitsOptions):
     """What a plan is of, and how it is shown."""
 
-    out: Path | None = option(f"of the last run; default: {FOLDER}", metavar="DIR", parse=values.folder)
-    seed: int | None = option("of the order; default: a new one", metavar="N", parse=values.seed)
-    every: bool = switch("the order of all executions", flag="--all")
-    json: str | None = option("write the plan as JSON; - for stdout instead of text", metavar="FILE")
-    matrix: bool = switch("print the jobs as one line of JSON instead: session, sessions, runner and name of each")
+    out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
+    seed: int | None = option("seed of the order (default: a new one)", metavar="N", parse=values.seed)
+    every: bool = switch("print the order of all executions", flag="--all")
+    json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
+    matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,42 +192,55 @@ class AnalyseOptions:
     """What is analysed, how, and where it goes."""
 
     files: tuple[str, ...] = argument(
-        f"measurements.jsonl, a folder with one, or - for stdin; default {FOLDER}", metavar="FILE", nargs="*"
+        f"measurements.jsonl, a folder that holds one, or - for stdin (default: {FOLDER})", metavar="FILE", nargs="*"
     )
-    benchmarks: tuple[str, ...] = repeated("only these", metavar="GLOB", flag="--benchmark", section="of what")
+    benchmarks: tuple[str, ...] = repeated(
+        "only the benchmarks that match", metavar="GLOB", flag="--benchmark", section="selection"
+    )
     """Globs; none: as configured."""
-    responses: tuple[str, ...] = repeated("only these", metavar="METRIC", flag="--response", section="of what")
+    responses: tuple[str, ...] = repeated(
+        "only these metrics", metavar="METRIC", flag="--response", section="selection"
+    )
     """Metrics; none: as configured."""
     only: tuple[dict[str, str], ...] = repeated(
         "only treatments with these settings",
-        metavar="F=S,F=S", flag="--only", parse=combination, section="of what",
+        metavar="F=S,F=S", flag="--only", parse=combination, section="selection",
     )  # fmt: skip
     """What is analysed has all settings of one of these."""
     without: tuple[dict[str, str], ...] = repeated(
-        "also the analysis without such treatments",
-        metavar="F=S,F=S", flag="--without", parse=combination, section="of what",
+        "analyse again without these treatments",
+        metavar="F=S,F=S", flag="--without", parse=combination, section="selection",
     )  # fmt: skip
     """Analyses again, each without the treatments that have all these settings."""
     chosen: tuple[FactorSettings, ...] = repeated(
-        "settings of a factor, in order; the others are left out",
-        metavar="F=S,S", flag="--settings", parse=factor_settings, section="of what",
+        "analyse only these settings of a factor, in this order",
+        metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
     unit: Unit | None = option(
-        "what one observation of the linear model is; default: the mean of an execution", choices=UNITS, section="how"
+        "what one observation of the linear model is (default: the mean of an execution)",
+        choices=UNITS,
+        section="method",
     )
     order: int | None = option(
-        "interactions of up to so many factors; default: study.order", metavar="N", parse=values.count, section="how"
+        "most factors in an interaction (default: study.order)", metavar="N", parse=values.count, section="method"
     )
     quantiles: tuple[float, ...] | None = option(
-        "between 0 and 1; default: 0.1 to 0.9 and 0.99", metavar="Q,Q", parse=quantiles, section="how"
+        "quantiles to analyse, between 0 and 1 (default: 0.1 to 0.9 and 0.99)",
+        metavar="Q,Q",
+        parse=quantiles,
+        section="method",
     )
     iid: bool = switch(
-        "also the intervals that take all values for independent, and why they are too narrow", section="how"
+        "also show the intervals that treat all values as independent, and why they are too narrow", section="method"
     )
-    log: bool = switch("analyse the logarithms of the values: effects are ratios", section="how")
-    confidence: float | None = option("default: gate.confidence", metavar="C", parse=confidence, section="how")
-    seed: int | None = option("of subsamples; default: that of the run", metavar="N", parse=values.seed, section="how")
-    out: Path | None = option("folder to fill with report and tables", metavar="DIR", parse=values.folder)
+    log: bool = switch("analyse the logarithms of the values: effects are ratios", section="method")
+    confidence: float | None = option(
+        "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
+    )
+    seed: int | None = option(
+        "seed of subsamples (default: that of the run)", metavar="N", parse=values.seed, section="method"
+    )
+    out: Path | None = option("folder to write report and tables to", metavar="DIR", parse=values.folder)
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
     @property

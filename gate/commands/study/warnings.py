@@ -18,7 +18,8 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 def design_warnings(design: Design, sessions: int | None) -> list[str]:
     """Say what the design cannot tell, however much its programs write.
 
-    sessions: of all jobs together; None: this is the only job.
+    Args:
+        sessions: of all jobs together; None: this is the only job.
     """
     repeats = _repeats(design, sessions)
     each = sessions_of_each(design, sessions or 1)
@@ -28,7 +29,9 @@ def design_warnings(design: Design, sessions: int | None) -> list[str]:
 def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
     """Say what the plan lacks, for before measuring: a report says it of what was measured.
 
-    here: what this job measures. sessions: as for design_warnings.
+    Args:
+        here: what this job measures.
+        sessions: as for design_warnings.
     """
     others = _unmeasured(design, here) if sessions is None else []
     return [*_quantiles(design, _repeats(design, sessions)), *others]
@@ -66,7 +69,11 @@ def _builds(design: Design, repeats: int) -> list[str]:
 
 
 def _sessions(design: Design, sessions: int) -> list[str]:
-    """Name the factors of which a setting is measured by one job only; sessions: of each runner."""
+    """Name the factors of which a setting is measured by one job only.
+
+    Args:
+        sessions: of each runner.
+    """
     names = [
         factor.name
         for factor in design.factors

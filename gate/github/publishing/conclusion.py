@@ -49,7 +49,8 @@ def conclude_on(
 ) -> Concluded:
     """Decide over measurements by the rules they were measured under.
 
-    comment: a comment is made of it: where the token may not even read labels, that says so, and once is enough.
+    Args:
+        comment: a comment is made of it: where the token may not even read labels, that says so, and once is enough.
 
     Raises:
         UserError: files that contradict each other.

@@ -44,10 +44,11 @@ class MovedOnError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What a fork's run measured, decided by the rules of the target branch; pull: where it is to be published."""
+    """What a fork's run measured, decided by the rules of the target branch."""
 
     decided: Decided
     pull: PullFacts
+    """Where it is to be published."""
     source: SourceRun
 
 
@@ -56,8 +57,11 @@ def decide_foreign(
 ) -> Foreign:
     """Decide again, from nothing but its measurements, over the run that a workflow_run event tells of.
 
-    folder: gets the measurements as they were judged. gate: its id. directory: the project's in the repository, with
-    slashes. sets: KEY=VALUE over the rules of the target branch.
+    Args:
+        folder: gets the measurements as they were judged.
+        gate: its id.
+        directory: the project's in the repository, with slashes.
+        sets: KEY=VALUE over the rules of the target branch.
 
     Raises:
         MovedOnError: no open pull request has the head that was measured.
@@ -81,7 +85,7 @@ def decide_foreign(
 def _source(event: Event) -> SourceRun:
     source = event.source
     if source is None:
-        raise UserError(f"command publish without runs: belongs in a workflow_run workflow, this is {event.name}")
+        raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
     if source.event != "pull_request":
         raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
     if source.conclusion is None:
@@ -101,7 +105,9 @@ def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
         raise MovedOnError("the pull request has moved on or was closed; nothing is published")
     if len(found) > 1:
         numbers = ", ".join(f"#{pull.number}" for pull in found)
-        raise UserError(f"pull requests {numbers} have the same head, and one is to be told: close the others")
+        raise UserError(
+            f"pull requests {numbers} have the same head, so it is unclear which one to comment on: close the others"
+        )
     return found[0]
 
 
@@ -113,18 +119,18 @@ def _is_head(pull: PullFacts, source: SourceRun) -> bool:
 def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
-        raise UserError(f"input working-directory: {directory!r:.200} is no folder inside the repository")
+        raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
     whose = f"the target branch {pull.base_ref}"
     own, shared = (forge.file_at(str(place / name), pull.base_ref) for name in ("perfgate.toml", "pyproject.toml"))
     source = project_source(own, shared, whose)
     if source is None:
         raise UserError(
             f"{whose} has no {place / 'perfgate.toml'}, nor [tool.perfgate] in {place / 'pyproject.toml'}: its rules "
-            "decide over forks, so put them there first (perfgate init writes some)"
+            "decide over forks, so add it there first (`perfgate init` writes it)"
         )
     config = parse(over(source, from_tables(tables_of(sets), "--set")))
     if not config.benchmark:
-        raise UserError(f"{source.name} has no [[benchmark]]: nothing would be expected of the pull request")
+        raise UserError(f"{source.name} has no [[benchmark]]: there is nothing to decide for the pull request")
     name = f"{whose} with {', '.join(sets)}" if sets else whose
     return Policy(config, name, datetime.datetime.now(tz=datetime.UTC).date(), _label(pull, config))
 

@@ -18,7 +18,7 @@ OWN_ARTIFACT = "a workflow_run workflow takes its artifact itself, since anybody
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the caller of the action asks for; None: not said. forks: whether forks may be measured here."""
+    """What the caller of the action asks for; None: not said."""
 
     command: Command | None
     config: str | None
@@ -32,6 +32,7 @@ class Inputs:
     history: str | None
     id: str
     forks: bool
+    """Whether forks may be measured here."""
     shard: str | None
     session: int | None
     sessions: int | None
@@ -161,7 +162,7 @@ def _shard(text: str) -> str:
 def _whole(least: int) -> Callable[[str], int | None]:
     def read(text: str) -> int | None:
         if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
-            raise ValueError(f"{text!r:.80} is no whole number from {least} to 9999")
+            raise ValueError(f"{text!r:.80} is not a whole number from {least} to 9999")
         return int(text)
 
     return read

@@ -17,14 +17,13 @@ from gate.github.publishing.request import token_of
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What accepts regressions, in words; None: nothing does. warnings: why the pull request could not be asked.
-
-    denied: because the token has no permission that a comment needs as well.
-    """
+    """What accepts regressions, in words; None: nothing does."""
 
     words: str | None
     warnings: tuple[str, ...]
+    """Why the pull request could not be asked."""
     denied: bool = False
+    """Because the token has no permission that a comment needs as well."""
 
 
 def queued(event: Event) -> int | None:

@@ -75,32 +75,30 @@ _LARGEST = 10_000_000
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What the results are of: a pull request (None: none), its head commit, and the run that measured it.
-
-    fork: of another repository, whose own runs have a token that may write nothing.
-    """
+    """What the results are of: a pull request (None: none), its head commit, and the run that measured it."""
 
     pull: int | None
     sha: str
     run: int
     attempt: int
     fork: bool = False
+    """Of another repository, whose own runs have a token that may write nothing."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a gate: its exit code, and the report or why there is none.
-
-    verdict: of the report, error where there should be one; None where nothing was to be decided. report: whether the
-    run's folder holds one. text: a file whose text is shown as it is. note: why there was nothing to do.
-    """
+    """The end of a gate: its exit code, and the report or why there is none."""
 
     code: int
     verdict: ReportVerdict | None
+    """Of the report, error where there should be one; None where nothing was to be decided."""
     notices: list[Notice]
     report: bool
+    """Whether the run's folder holds one."""
     target: Target
     text: str | None = None
+    """A file whose text is shown as it is."""
     note: str | None = None
+    """Why there was nothing to do."""
 
 
 def could_not_run(notices: list[Notice], target: Target) -> Outcome:

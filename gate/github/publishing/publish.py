@@ -34,19 +34,18 @@ _NO_ROOM = "the job summary has no room left for perfgate's: the report has all"
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is told of an outcome, and where.
-
-    id: of the gate. report: None: there is none, and the outcome says why. notes: for the summary alone, in Markdown
-    that is safe already.
-    """
+    """What is told of an outcome, and where."""
 
     id: str
+    """Of the gate."""
     event: Event
     outcome: Outcome
     report: Report | None
+    """None: there is none, and the outcome says why."""
     links: Links
     wanted: Wanted
     notes: tuple[str, ...] = ()
+    """For the summary alone, in Markdown that is safe already."""
 
 
 def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> str | None:

@@ -73,40 +73,45 @@ class Before(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the steps after prepare go by; no secret.
-
-    folder: of everything this action writes. directory: of the project, absolute. place: where that is in the
-    repository, with slashes. base, head: as for check. explanation: why this base; "" where it was asked for. history:
-    a file; None: as configured. remember: whether the history may be written. again: the run whose measurements lie in
-    the folder already, to be decided again. foreign: publishes what a fork's run measured. runs: folders or globs,
-    absolute, for publish. notices: why nothing is measured. warnings: for the reader of the report.
-    """
+    """All that the steps after prepare go by; no secret."""
 
     command: Command
     id: str
     event: Event
     folder: str
+    """Of everything this action writes."""
     directory: str
+    """Of the project, absolute."""
     place: str
+    """Where that is in the repository, with slashes."""
     base: str | None
     explanation: str
+    """Why this base; "" where it was asked for."""
     head: str | None
+    """base and head: as for check."""
     config: str | None
     rules: str | None
     sets: list[str]
     budget: str | None
     benchmarks: list[str]
     history: str | None
+    """A file; None: as configured."""
     remember: bool
+    """Whether the history may be written."""
     shard: str | None
     session: int | None
     sessions: int | None
     runs: list[str]
+    """Folders or globs, absolute, for publish."""
     wanted: Wanted
     again: Before | None
+    """The run whose measurements lie in the folder already, to be decided again."""
     foreign: bool
+    """Publishes what a fork's run measured."""
     notices: list[Notice]
+    """Why nothing is measured."""
     warnings: list[str]
+    """For the reader of the report."""
 
     @property
     def run_folder(self) -> Path:

@@ -19,15 +19,14 @@ _SHOWN = 200
 class Limits:
     """What an artifact may hold at most.
 
-    All files together, but for line: bytes of one line. pieces: values, keys, lists and tables as JSON writes them,
-    which bounds the memory that reading takes. sessions, builds, executions: beyond their indexes. looks: different
-    rounds. runs: run lines.
+    All files together, but for line: bytes of one line.
     """
 
     bytes: int = 100_000_000
     line: int = 5_000_000
     lines: int = 300_000
     pieces: int = 12_000_000
+    """Values, keys, lists and tables as JSON writes them, which bounds the memory that reading takes."""
     values: int = 5_000_000
     benchmarks: int = 5_000
     cases: int = 5_000
@@ -37,10 +36,13 @@ class Limits:
     sessions: int = 64
     builds: int = 10_000
     executions: int = 100_000
+    """sessions, builds and executions: beyond their indexes."""
     count: int = 10**9
     seconds: float = 1e9
     looks: int = 16
+    """Different rounds."""
     runs: int = 1_000
+    """Run lines."""
 
 
 LIMITS = Limits()
@@ -50,7 +52,11 @@ class ArtifactError(UserError):
     """Measurements of an artifact that are not taken; one line."""
 
     def __init__(self, line: int | None, why: str, name: str = ARTIFACT) -> None:
-        """Say which line (from 1; None: none in particular) and why. name: what the file is called."""
+        """Say which line (from 1; None: none in particular) and why.
+
+        Args:
+            name: what the file is called.
+        """
         where = "" if line is None else f"line {line}: "
         super().__init__(f"{name}: {where}{clip(visible(why), _SHOWN)}")
 
@@ -75,8 +81,11 @@ def read_untrusted(
     """Read measurements of unknown origin.
 
     What is returned is finite and bounded in every number and text that a decision uses; what it leaves alone is what
-    sanitise replaces: run lines, states of hosts, and texts of failures. seen: of the other files of the gate. name:
-    what the file is called; each of a gate has its own.
+    sanitise replaces: run lines, states of hosts, and texts of failures.
+
+    Args:
+        seen: of the other files of the gate.
+        name: what the file is called; each of a gate has its own.
 
     Raises:
         UserError: the file cannot be read, is too large, or a line is not as it must be; "the artifact: line N: why".

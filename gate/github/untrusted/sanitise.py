@@ -89,7 +89,7 @@ def claims_of(records: Iterable[Located]) -> Claims:
                 )
             found = claims
     if found is None:
-        raise UserError("the artifact: has no run line, so nobody knows what was measured")
+        raise UserError("the artifact: has no run line, so it does not say what was measured")
     return found
 
 
@@ -116,7 +116,7 @@ def refuse_unfinished(records: Iterable[Located]) -> None:
     for file in files_of(records):
         states = [record for record in file.records if isinstance(record, HostState)]
         if states and states[-1].when == "begin":
-            raise UserError(f"{file.path}: measuring in it did not come to its end; measure again")
+            raise UserError(f"{file.path}: its run did not finish; measure again")
 
 
 def sanitise(records: Sequence[Located], known: Known) -> list[Located]:

@@ -52,7 +52,7 @@ def unpack(zip_file: Path, folder: Path) -> Path:
     """
     data = _read(zip_file)
     if not data.startswith(_LOCAL):
-        raise UnpackError("is no zip file")
+        raise UnpackError("is not a zip file")
     # before zipfile makes an object of each
     if data.count(_CENTRAL) > MOST_MEMBERS:
         raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
@@ -93,7 +93,7 @@ def _refuse_strange(member: zipfile.ZipInfo) -> None:
     name = member.orig_filename
     parts = name.split("/")
     if name != member.filename or name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]:
-        raise UnpackError("has a member whose name leads out of it")
+        raise UnpackError("has a member whose name points outside it")
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UnpackError("has a member that is a link or a device")
@@ -111,7 +111,7 @@ def _refuse_overlaps(members: Sequence[zipfile.ZipInfo], size: int) -> None:
 
 def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise UnpackError("is compressed otherwise than by deflate")
+        raise UnpackError("is compressed by another method than deflate")
     too_large = UnpackError(f"{MEASUREMENTS} in it is larger than {LARGEST / 1e6:.0f} MB")
     if member.file_size > LARGEST:
         raise too_large

@@ -45,22 +45,22 @@ LACKING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A test of one assumption.
-
-    p: None: it cannot be tested, `figures` says why. large: whether what it is about is large enough to matter, however
-    sure it is. good, bad: what it says where nothing speaks against the assumption, and where something does; figures:
-    the numbers behind it. warning: what to do about it.
-    """
+    """A test of one assumption."""
 
     name: str
     statistic: float | None
     df: tuple[float, ...]
     p: float | None
+    """None: it cannot be tested, `figures` says why."""
     large: bool
+    """Whether what it is about is large enough to matter, however sure it is."""
     good: str
     bad: str
+    """good and bad: what it says where nothing speaks against the assumption, and where something does."""
     figures: str
+    """The numbers behind it."""
     warning: str
+    """What to do about it."""
 
 
 def untested(name: str, why: str) -> Finding:
@@ -188,7 +188,11 @@ def equal_variance(fit: Fit) -> Finding:
 
 
 def _deviations(group: Array) -> Array:
-    """Return the distances from the median, without structural zeros; group: sorted, 3 values or more."""
+    """Return the distances from the median, without structural zeros.
+
+    Args:
+        group: sorted, 3 values or more.
+    """
     apart = np.sort(np.abs(group - np.median(group)))
     if len(apart) % 2 == 0:
         apart[1] *= sqrt(2)
@@ -198,7 +202,8 @@ def _deviations(group: Array) -> Array:
 def growth(fit: Fit, log_fit: Fit | None) -> Finding:
     """Test whether the size of residuals follows the fitted value (Born de Oliveira et al. 2013, Fig. 5): Spearman.
 
-    log_fit: the same model of the logarithm, where there is one: to see whether it helps.
+    Args:
+        log_fit: the same model of the logarithm, where there is one: to see whether it helps.
     """
     name = "variance along the mean"
     if fit.residual_df < LEAST_DF or not fit.residual_ss or not np.ptp(fit.fitted) > 0:

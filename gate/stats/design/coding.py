@@ -32,16 +32,15 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Units sorted into the treatments that were measured.
-
-    codes: shape (treatments, factors), numbers of settings among those measured. place: the treatment of each unit.
-    settings: of each factor those measured, as Factor has them.
-    """
+    """Units sorted into the treatments that were measured."""
 
     names: tuple[str, ...]
     settings: tuple[tuple[Setting, ...], ...]
+    """Of each factor those measured, as Factor has them."""
     codes: Codes
+    """Shape (treatments, factors), numbers of settings among those measured."""
     place: Codes
+    """The treatment of each unit."""
     counts: Codes
 
     @property
@@ -88,42 +87,42 @@ def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where a term stands in a design matrix. factors: their numbers; (): the intercept."""
+    """Where a term stands in a design matrix."""
 
     factors: tuple[int, ...]
+    """Their numbers; (): the intercept."""
     start: int
     stop: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """A design matrix, shape (n, p), and its terms: the intercept, factors, interactions of two, and so on.
-
-    left_out: terms that the rows do not tell from those before them; they have no columns.
-    """
+    """A design matrix, shape (n, p), and its terms: the intercept, factors, interactions of two, and so on."""
 
     matrix: Array
     terms: tuple[Columns, ...]
     left_out: tuple[tuple[int, ...], ...]
+    """Terms that the rows do not tell from those before them; they have no columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What a term adds at some settings: the sum of weights times the term's own coefficients.
-
-    settings: factor number -> number of its setting.
-    """
+    """What a term adds at some settings: the sum of weights times the term's own coefficients."""
 
     settings: dict[int, int]
+    """Factor number -> number of its setting."""
     weights: tuple[float, ...]
 
 
 def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
     """Return the design matrix of all terms of up to `order` factors.
 
-    codes: shape (n, factors), the number of each row's setting, from 0. sizes: how many settings each factor has.
     A term of which a column depends on the columns before it (settings that were not measured together) is left out
     whole, as is every interaction that holds it.
+
+    Args:
+        codes: shape (n, factors), the number of each row's setting, from 0.
+        sizes: how many settings each factor has.
     """
     n, count = codes.shape
     rows, place = np.unique(codes, axis=0, return_inverse=True)
@@ -153,7 +152,11 @@ def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
 def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
     """Return what a term adds at its settings: of two settings at the second only, of more at each.
 
-    factors: the term's; sizes: of all factors. A factor of two settings adds the negative at its first.
+    A factor of two settings adds the negative at its first.
+
+    Args:
+        factors: the term's.
+        sizes: of all factors.
     """
     own = [range(1, 2) if sizes[f] == 2 else range(sizes[f]) for f in factors]
     bases = [_basis(sizes[f]) for f in factors]
@@ -196,12 +199,10 @@ def _apart(q: Array, columns: Array) -> Array | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Addend:
-    """What a term adds at some settings: a weighted sum of all coefficients.
-
-    number: of the term; 0 is the intercept.
-    """
+    """What a term adds at some settings: a weighted sum of all coefficients."""
 
     number: int
+    """Of the term; 0 is the intercept."""
     term: str
     settings: dict[str, Setting]
     weights: Array
@@ -223,8 +224,10 @@ def addends(design: Design, model: Coded) -> list[Addend]:
 def inestimable(design: Design, model: Coded) -> list[str]:
     """Say which terms are left out and why: "load:clients: load=busy was not measured with clients=8".
 
-    model: its rows are the treatments of the design. A factor measured at one setting is named once, and so is an
-    interaction, with those that hold it.
+    A factor measured at one setting is named once, and so is an interaction, with those that hold it.
+
+    Args:
+        model: its rows are the treatments of the design.
     """
     single = [f for f, size in enumerate(design.sizes) if size < 2]
     found = [f"{design.names[f]}: measured at {design.settings[f][0]} only" for f in single]

@@ -28,15 +28,14 @@ UNKNOWN = "the file does not say in which order it was measured"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Course:
-    """When units were measured: their position in the run, and the session.
-
-    unit: what one of them is, in words. shares: whether a share of the mean says something; of logarithms it does not.
-    """
+    """When units were measured: their position in the run, and the session."""
 
     order: Integers
     session: Integers
     unit: str
+    """What one of them is, in words."""
     shares: bool
+    """Whether a share of the mean says something; of logarithms it does not."""
 
     @property
     def known(self) -> bool:
@@ -83,11 +82,12 @@ def independence(fit: Fit, course: Course) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """Of d under independence; a, b: of the beta distribution of d/4 that has them."""
+    """Of d under independence."""
 
     mean: float
     a: float
     b: float
+    """a and b: of the beta distribution of d/4 that has them."""
 
 
 def _moments(fit: Fit, rank: Integers, follows: npt.NDArray[np.bool_]) -> _Moments | None:

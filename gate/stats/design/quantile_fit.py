@@ -41,22 +41,25 @@ LAST = 0.9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
-    """The values of one treatment, ascending.
-
-    own: for each value, which of the treatment's clusters it is of, from 0. clusters: their numbers over the whole
-    data. others: of each cluster, how many values of the others stand before each of its own.
-    """
+    """The values of one treatment, ascending."""
 
     ordered: Array
     own: Codes
+    """For each value, which of the treatment's clusters it is of, from 0."""
     clusters: Codes
+    """Their numbers over the whole data."""
     others: tuple[Codes, ...]
+    """Of each cluster, how many values of the others stand before each of its own."""
     step: float
     """The smallest distance of two values that differ; 0 where none do."""
 
 
 def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
-    """Sort values, shape (n,), into treatments. place, clusters: the treatment and the cluster of each value."""
+    """Sort values, shape (n,), into treatments.
+
+    Args:
+        place, clusters: the treatment and the cluster of each value.
+    """
     order = np.lexsort((y, place))
     ends = np.cumsum(np.bincount(place))[:-1]
     return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
@@ -88,18 +91,20 @@ def minimiser(ordered: Array, tau: float) -> float:
 class Around:
     """How the quantile of one treatment follows its clusters.
 
-    low, high: slope of its quantile function below and above, in units of the values per share. scores: what each
-    cluster adds to the error of the share of values below; errors: what it adds to that of the quantile, by leaving it
-    out. Squares of either sum to a variance; none where there are fewer than 2 clusters. least: the variance that the
-    smallest step leaves. seen: whether the values beyond the quantile are of more than one or two clusters.
+    Squares of either sum to a variance; none where there are fewer than 2 clusters.
     """
 
     low: float
     high: float
+    """low and high: slope of its quantile function below and above, in units of the values per share."""
     scores: Array
+    """What each cluster adds to the error of the share of values below."""
     errors: Array
+    """What it adds to that of the quantile, by leaving it out."""
     least: float
+    """The variance that the smallest step leaves."""
     seen: bool
+    """Whether the values beyond the quantile are of more than one or two clusters."""
 
 
 def around(cell: Ordered, fitted: float, tau: float) -> Around:
@@ -177,11 +182,12 @@ class Fit:
 def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
     """Return coefficients with the least sum of the check function over all values.
 
-    rows: shape (cells, p), the columns of each cell, of full rank p. With as many columns as cells the sum separates:
-    each cell is fitted by a quantile of its own, the one that `minimiser` says. Otherwise the minimum is that of
-    `quantile_regression`.
-
     Source: Koenker and Bassett 1978; to leave out the values far from the fit, Portnoy and Koenker 1997.
+
+    Args:
+        rows: shape (cells, p), the columns of each cell, of full rank p. With as many columns as cells the sum
+            separates: each cell is fitted by a quantile of its own, the one that `minimiser` says. Otherwise the
+            minimum is that of `quantile_regression`.
     """
     if rows.shape[0] == rows.shape[1]:
         quantiles = np.array([minimiser(cell.ordered, tau) for cell in cells])

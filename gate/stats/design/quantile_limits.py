@@ -22,18 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """Which clusters each treatment has, one entry for each pair of them.
-
-    cell, cluster: numbers of both. group: of each cluster, treatments that share clusters being one group. df: of each
-    group, one less than the fewest clusters that a treatment in it has. shared: of each treatment, whether it shares
-    clusters.
-    """
+    """Which clusters each treatment has, one entry for each pair of them."""
 
     cell: Codes
     cluster: Codes
+    """cell and cluster: numbers of both."""
     group: Codes
+    """Of each cluster, treatments that share clusters being one group."""
     df: Array
+    """Of each group, one less than the fewest clusters that a treatment in it has."""
     shared: npt.NDArray[np.bool_]
+    """Of each treatment, whether it shares clusters."""
 
 
 def clusters_of(cells: Sequence[Ordered]) -> Clusters:
@@ -68,11 +67,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """What the clusters do to the quantiles of all treatments, one entry of scores and errors as in `clusters`.
-
-    low, high, least: of each treatment, as in Around; of treatments that share clusters one slope for both sides, since
-    what clusters do to them alike cancels only so.
-    """
+    """What the clusters do to the quantiles of all treatments, one entry of scores and errors as in `clusters`."""
 
     clusters: Clusters
     scores: Array
@@ -80,6 +75,9 @@ class Joined:
     low: Array
     high: Array
     least: Array
+    """low, high and least: of each treatment, as in Around; of treatments that share clusters one slope for both sides,
+    since what clusters do to them alike cancels only so.
+    """
 
 
 def joined(parts: Sequence[Around], clusters: Clusters) -> Joined:
@@ -94,14 +92,17 @@ def joined(parts: Sequence[Around], clusters: Clusters) -> Joined:
 def limits(estimate: float, weights: Array, of: Joined, confidence: float) -> Limits:
     """Return the interval of a weighted sum of the treatments' quantiles.
 
-    weights: shape (cells,). The limits are at t times the error on their side: what a cluster adds to the shares of
-    values below, times the slopes of the quantile functions on that side, summed over the cluster before squares are
-    taken, so that what a build does to all of its treatments cancels in an effect; at least the error by the jackknife
-    over clusters, and by the smallest step of the values. t has Satterthwaite's degrees of freedom, groups of
-    treatments without a common cluster being independent.
+    The limits are at t times the error on their side: what a cluster adds to the shares of values below, times the
+    slopes of the quantile functions on that side, summed over the cluster before squares are taken, so that what a
+    build does to all of its treatments cancels in an effect; at least the error by the jackknife over clusters, and by
+    the smallest step of the values. t has Satterthwaite's degrees of freedom, groups of treatments without a common
+    cluster being independent.
 
     Source: Woodruff 1952 for the share and its slopes, Zou and Donner 2008 for the sum of intervals with unequal sides;
     what is put together here is ours, with its coverage in tests/promise/test_study_quantiles.py.
+
+    Args:
+        weights: shape (cells,).
     """
     clusters = of.clusters
     down, up = np.where(weights > 0, of.low, of.high), np.where(weights > 0, of.high, of.low)
@@ -135,12 +136,15 @@ def _df(variances: Array, df: Array) -> float:
 def independent_covariance(cells: Sequence[Ordered], rows: Array, fitted: Array, tau: float) -> Array | None:
     """Return tau (1 - tau)/f^2 (X'X)^-1, shape (p, p), None where the values do not show the density f.
 
-    rows: shape (cells, p), the columns of each treatment. fitted: shape (cells,). Values count as independent and their
-    residuals as of one distribution. f is the residuals' density at 0 by the kernel of Epanechnikov, the bandwidth that
-    of Hall and Sheather 1988 times the smaller of the standard deviation of the values and the interquartile range of
-    the residuals over 1.34, as statsmodels' QuantReg with vcov="iid".
+    Values count as independent and their residuals as of one distribution. f is the residuals' density at 0 by the
+    kernel of Epanechnikov, the bandwidth that of Hall and Sheather 1988 times the smaller of the standard deviation of
+    the values and the interquartile range of the residuals over 1.34, as statsmodels' QuantReg with vcov="iid".
 
     Source: Koenker and Bassett 1978.
+
+    Args:
+        rows: shape (cells, p), the columns of each treatment.
+        fitted: shape (cells,).
     """
     counts = np.array([len(cell.ordered) for cell in cells])
     n = int(counts.sum())

@@ -22,12 +22,14 @@ __all__ = ["LEVEL", "SMALLEST", "SMALLEST_CORRELATION", "lag_one", "warnings"]
 def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     """Return what to say about one case; empty where nothing stands out.
 
-    unit: the base unit of the values: only a program that is timed warms up. Tested are a trend
-    inside executions, a linear trend over the rounds that both sides share, whether the difference of the sides depends
-    on which of them is executed first (where the samples have orders), whether sessions differ, in what both sides have
-    in common and in their difference, and lag-1 correlation inside executions. Changes are shares of the mean, so
-    values whose mean is not above 0 get the last one only. Two-sided at 1% each, the correlation one-sided: only a
-    positive one makes iterations worth less.
+    Tested are a trend inside executions, a linear trend over the rounds that both sides share, whether the difference
+    of the sides depends on which of them is executed first (where the samples have orders), whether sessions differ, in
+    what both sides have in common and in their difference, and lag-1 correlation inside executions. Changes are shares
+    of the mean, so values whose mean is not above 0 get the last one only. Two-sided at 1% each, the correlation
+    one-sided: only a positive one makes iterations worth less.
+
+    Args:
+        unit: the base unit of the values: only a program that is timed warms up.
     """
     sides = Means.of(base), Means.of(head)
     found: list[AnyWarning | None] = []

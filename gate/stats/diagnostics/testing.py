@@ -97,7 +97,10 @@ class Test:
 def t_test(groups: Sequence[Sequence[float]], *, every: bool = False) -> Test | None:
     """Test the mean of the groups' means with the variance within groups; None below 2 degrees of freedom.
 
-    So a warm-up of one side alone is no noise. every: None too where a group is empty.
+    So a warm-up of one side alone is no noise.
+
+    Args:
+        every: None too where a group is empty.
     """
     if every and not all(groups):
         return None

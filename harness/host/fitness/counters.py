@@ -19,14 +19,13 @@ FIRMWARE = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """The time of all processors since boot in clock ticks, proc_stat(5).
-
-    idle: with waiting for disks. steal: what the hypervisor gave to others; None where the kernel does not count it.
-    """
+    """The time of all processors since boot in clock ticks, proc_stat(5)."""
 
     total: int
     idle: int
+    """With waiting for disks."""
     steal: int | None
+    """What the hypervisor gave to others; None where the kernel does not count it."""
     processors: int
 
 
@@ -83,10 +82,11 @@ def load(tree: Tree) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and the ticks that it has taken; started: tells it from another that gets its id."""
+    """A process and the ticks that it has taken."""
 
     name: str
     started: str
+    """Tells it from another that gets its id."""
     ticks: int
 
 

@@ -23,7 +23,9 @@ _Look = Callable[[], Check]
 def examine(history: Path | None, tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
     """Run every check; it reads, computes for some seconds on one processor, and changes nothing.
 
-    history: the file that keeps what is learned; None: no place is known. tree: the machine's files.
+    Args:
+        history: the file that keeps what is learned; None: no place is known.
+        tree: the machine's files.
     """
     files = Tree() if tree is None else tree
     window = watch(files, seconds)

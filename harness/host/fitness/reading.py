@@ -13,9 +13,10 @@ CPUS = "sys/devices/system/cpu"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of a machine; root: the folder that holds proc and sys."""
+    """The files of a machine."""
 
     root: Path = Path("/")
+    """The folder that holds proc and sys."""
 
     def text(self, name: str) -> str | None:
         """Return what a file holds, without blanks around it; None when it cannot be read."""
@@ -101,17 +102,16 @@ State = Literal["ok", "warn", "bad", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One fact about the machine.
-
-    value: what was found. why: one sentence, why it matters to a measurement. command: what changes it, for a shell;
-    None where no command does, or nothing needs changing.
-    """
+    """One fact about the machine."""
 
     name: str
     state: State
     value: str
+    """What was found."""
     why: str
+    """One sentence, why it matters to a measurement."""
     command: str | None = None
+    """What changes it, for a shell; None where no command does, or nothing needs changing."""
 
 
 def unreadable(name: str, why: str, value: str = "this system does not tell") -> Check:

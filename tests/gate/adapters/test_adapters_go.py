@@ -113,7 +113,7 @@ def test_a_negative_time() -> None:
         ("binary-exit.txt", "the output ends without PASS: it is cut short"),
         ("binary-panic.txt", "the output ends without PASS: it is cut short"),
         ("two-binaries.txt", "example.com/tiny ends without PASS: it is cut short"),
-        ("json.txt", "this is the JSON of test2json, and the text is read: leave -json out"),
+        ("json.txt", "this is the JSON of test2json, but perfgate reads the text: remove -json"),
     ],
 )
 def test_output_that_is_not_all_of_it(name: str, expected: str) -> None:

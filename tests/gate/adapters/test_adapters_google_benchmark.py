@@ -87,8 +87,8 @@ def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
     assert suite.errors == {
         "nan": "nan in 'time' is not a finite number",
         "negative": "-1 in 'cpu_time' is below 0",
-        "text": "its real_time is '1' in s, which is no time",
-        "unit": "its real_time is 1.0 in min, which is no time",
+        "text": "its real_time is '1' in s, which is not a time",
+        "unit": "its real_time is 1.0 in min, which is not a time",
         "once": "it reports an error",
     }
 

@@ -113,7 +113,7 @@ def test_tags_are_metrics_and_each_needs_its_unit() -> None:
     with pytest.raises(OutputError) as caught:
         parse(data, {"time": "ms"})
     assert str(caught.value) == (
-        "line 3 of the HdrHistogram log: its integers have no unit: declare it, mostly nanoseconds: "
+        "line 3 of the HdrHistogram log: its integers have no unit: declare one, usually nanoseconds: "
         '[benchmark.metric.read] unit = "ns"'
     )
     with pytest.raises(OutputError, match=r"\[benchmark\.metric\.time\] unit"):
@@ -125,17 +125,17 @@ def test_tags_are_metrics_and_each_needs_its_unit() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"0.1,1.0,2.7\n", "'0.1,1.0,2.7' is no interval"),
-        (b"\xff\n", "is no interval"),
+        (b"0.1,1.0,2.7\n", "'0.1,1.0,2.7' is not an interval"),
+        (b"\xff\n", "is not an interval"),
         (b"0.1,1.0,2.7,HISTFAA\n", "a damaged histogram"),
         (b"0.1,1.0,2.7," + encoded(1)[:-12] + b"\n", "a damaged histogram"),
         (b"0.1,1.0,2.7," + base64.b64encode(struct.pack(">ii", 0x1C849314, 3) + b"abc") + b"\n", "a damaged histogram"),
-        (line(1, cookie=0x1C849301), "another encoding than V2"),
-        (line(1, shift=5), "or shifted"),
+        (line(1, cookie=0x1C849301), "not in encoding V2"),
+        (line(1, shift=5), "or is shifted"),
         (line(1, digits=9), "its header makes no sense"),
         (line(1, lowest=0), "its header makes no sense"),
-        (line(-(2**62), 1), "its counts have no end"),
-        (line(-(2**62)), "its counts have no end"),
+        (line(-(2**62), 1), "its counts do not end"),
+        (line(-(2**62)), "its counts do not end"),
         (line(10_000_001), "more than 10000000 values"),
         (line(2**62), "more than 10000000 values"),
     ],

@@ -72,7 +72,7 @@ def test_words_stand_behind_one_command(command: str | list[str]) -> None:
     ['x "{a}"', "x '{a}' y", "x {b} \"it's {a}\"", 'x "$(y "{a}")"', "x # it's\ny '{a}'", 'x "\\"{a}\\""', "x '{a}", "x '\\' '{a}'"],
 )  # fmt: skip
 def test_a_factor_inside_quotes_is_refused(command: str) -> None:
-    why = "{a} stands inside quotes: leave them out, it is quoted by itself"
+    why = "{a} is inside quotes: remove them, perfgate quotes the value"
     assert error(benchmark(command) + PLAIN) == f"perfgate.toml:3: benchmark[0].command: {why}"
 
 
@@ -90,7 +90,7 @@ def places() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("text", "path"), list(places()))
 def test_every_command_is_looked_at(text: str, path: str) -> None:
-    assert error(text) == f"{path}: {{a}} stands inside quotes: leave them out, it is quoted by itself"
+    assert error(text) == f"{path}: {{a}} is inside quotes: remove them, perfgate quotes the value"
 
 
 @pytest.mark.parametrize(

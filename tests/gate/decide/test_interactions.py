@@ -567,8 +567,8 @@ def test_an_experiment_on_one_side_names_the_command_that_reads_it(tmp_path: Pat
     path, out, err = tmp_path / "m.jsonl", io.StringIO(), io.StringIO()
     path.write_text(text([e for e in treated({"idle": 1.0, "busy": 1.0}) if e["side"] == "head"]))
     assert main(["decide", str(path)], out, err) == 2
-    said = f"perfgate: {path}: an experiment on head alone: there is nothing to compare; "
-    assert (out.getvalue(), err.getvalue()) == ("", f"{said}`perfgate study analyse {path}` reads it\n")
+    said = f"perfgate: {path}: a study of head alone has nothing to compare: "
+    assert (out.getvalue(), err.getvalue()) == ("", f"{said}run `perfgate study analyse {path}`\n")
 
 
 def test_a_build_of_base_that_failed_is_no_experiment_on_head(tmp_path: Path) -> None:

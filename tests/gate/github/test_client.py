@@ -125,8 +125,8 @@ def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
         ({"type": "fifo"}, "it is no file"),
         ({"size": 1_000_001}, "it has 1,000,001 bytes, and perfgate reads 1,000,000"),
         ({"size": 5, "encoding": "none", "content": ""}, "it has 5 bytes, and perfgate reads"),
-        ({"content": "abc"}, "it is no text in UTF-8"),
-        ({"content": base64.b64encode(b"\xff\xfe").decode()}, "it is no text in UTF-8"),
+        ({"content": "abc"}, "it is not UTF-8 text"),
+        ({"content": base64.b64encode(b"\xff\xfe").decode()}, "it is not UTF-8 text"),
         ({"type": 1}, "is not GitHub's"),
         ({"content": "eA==", "size": -1, "encoding": "base64"}, None),
     ],
@@ -241,7 +241,7 @@ def test_a_status_is_set_once(github: FakeGitHub, what: int | str, count: int) -
 
 
 def test_a_status_that_is_not_taken(github: FakeGitHub) -> None:
-    with pytest.raises(Problem, match="that is no full commit id"):
+    with pytest.raises(Problem, match="that is not a full commit id"):
         forge(github).set_status("../../x", "success", "", "perfgate", None)
     github.fail("POST", "/statuses/", 502, times=None)
     with pytest.raises(Problem, match="cannot set the status of aaaaaaaaaaaa: GitHub answers with 502"):

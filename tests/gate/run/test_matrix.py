@@ -81,12 +81,12 @@ def test_more_jobs_than_a_matrix_has_are_refused(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--shards", "2"), "--shards: goes with --matrix only"),
-        (("--head", "HEAD"), "--head: goes with --matrix only"),
-        (("--matrix", ".perfgate"), "--matrix: does not go with RUN"),
-        (("--matrix", "--budget", "5m"), "--matrix: does not go with --budget"),
-        (("--matrix", "--shards", "0"), "'0' is no whole number from 1 to 256"),
-        (("--matrix", "--sessions", "65"), "'65' is no whole number from 1 to 64"),
+        (("--shards", "2"), "--shards: needs --matrix"),
+        (("--head", "HEAD"), "--head: needs --matrix"),
+        (("--matrix", ".perfgate"), "--matrix: cannot be used with RUN"),
+        (("--matrix", "--budget", "5m"), "--matrix: cannot be used with --budget"),
+        (("--matrix", "--shards", "0"), "'0' is not a whole number from 1 to 256"),
+        (("--matrix", "--sessions", "65"), "'65' is not a whole number from 1 to 64"),
         (("--matrix", "--benchmark", "x*"), "--benchmark x*: matches none of"),
     ],
 )

@@ -245,7 +245,7 @@ def test_odd_lock_files(tmp_path: Path) -> None:
     folder.mkdir()
     os.mkfifo(pipe)
     for path in (link, folder, pipe):
-        with pytest.raises(LockError, match="remove it, perfgate makes it anew"), host_lock(print, tmp_path, path):
+        with pytest.raises(LockError, match="remove it; perfgate makes a new one"), host_lock(print, tmp_path, path):
             pass
     assert not (tmp_path / "target").exists()
     with pytest.raises(LockError, match="cannot be made"), host_lock(print, tmp_path, tmp_path / "absent/lock"):

@@ -35,14 +35,14 @@ def test_processors_and_priority_are_the_process_s_alone(tmp_path: Path) -> None
 @pytest.mark.parametrize("cpus", ["60000", "99999999999", "0-99999999999", "65535-65536"])
 def test_a_processor_that_is_not_there(tmp_path: Path, cpus: str) -> None:
     status = run(tmp_path, cpus=cpus)
-    assert status.startswith(f'cannot start: cpus = "{cpus}": no processor ')
-    assert " can be had here; there are " in status
+    assert status.startswith(f'cannot start: cpus = "{cpus}": processor ')
+    assert " is not available here; available: " in status
     assert not (tmp_path / "out").read_text()
 
 
 def test_a_range_that_runs_backwards(tmp_path: Path) -> None:
     assert run(tmp_path, cpus="3-1") == (
-        'cannot start: cpus = "3-1": "3-1" is no range: the smaller number comes first'
+        'cannot start: cpus = "3-1": "3-1" is not a range: write the smaller number first'
     )
 
 
@@ -51,7 +51,7 @@ def test_a_priority_without_the_right_to_it(tmp_path: Path, monkeypatch: pytest.
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "setpriority", refuse)
-    assert run(tmp_path, priority=-5).startswith("cannot start: priority = -5 needs the right to it")
+    assert run(tmp_path, priority=-5).startswith("cannot start: priority = -5 is not permitted")
 
 
 def test_a_program_that_is_not_there_is_named_all_the_same(tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def test_unknown_refs(checkout: Checkout) -> None:
     for odd in ("^HEAD", "HEAD..feature/parser", "feature/parser...HEAD", "HEAD:a", ":/message", "-x", "HEAD HEAD"):
         for option in ("base", "head"):
             assert refused(checkout, **{option: odd}) == (
-                f"--{option} {odd}: is no name of one commit: write a branch, a tag or a commit, such as main or main~1"
+                f"--{option} {odd}: does not name one commit: write a branch, a tag or a commit, such as main or main~1"
             )
     for fine in ("HEAD^0", "HEAD~0", "HEAD^{commit}", "HEAD@{0}", "@"):
         assert resolved(checkout, base=fine).base.commit.sha == checkout.git("rev-parse", "HEAD").strip()

@@ -204,11 +204,11 @@ def test_untracked_data_reaches_both_sides(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("absent", r"\[build\] share: absent does not exist in .*: make it, or take it out of share"),
+        ("absent", r"\[build\] share: absent does not exist in .*: make it, or remove it from share"),
         ("a", r"\[build\] share: git tracks a, so each side has its own"),
-        ("/etc", r"\[build\] share: /etc is no path inside the project"),
-        ("x/../../y", r"\[build\] share: x/../../y is no path inside the project"),
-        (".", r"\[build\] share: \. is no path inside the project"),
+        ("/etc", r"\[build\] share: /etc is not a path inside the project"),
+        ("x/../../y", r"\[build\] share: x/../../y is not a path inside the project"),
+        (".", r"\[build\] share: \. is not a path inside the project"),
     ],
 )
 def test_what_cannot_be_shared(checkout: Checkout, path: str, message: str) -> None:

@@ -31,10 +31,7 @@ _BELOW = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One benchmark at one cost of a build: the fixed design, the plan, and the studies of both.
-
-    without, fixed, planned: the plan without a change, and both designs at each of EFFECTS.
-    """
+    """One benchmark at one cost of a build: the fixed design, the plan, and the studies of both."""
 
     name: str
     costs: Costs
@@ -42,6 +39,7 @@ class Compared:
     without: Reports
     fixed: tuple[Reports, ...]
     planned: tuple[Reports, ...]
+    """without, fixed and planned: the plan without a change, and both designs at each of EFFECTS."""
 
     @property
     def studies(self) -> tuple[Reports, ...]:

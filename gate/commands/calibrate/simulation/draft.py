@@ -13,13 +13,11 @@ from gate.commands.calibrate.simulation.pool import AnyStudy, Results
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is simulated: the cases, and the sizes that tables go over.
-
-    paper: whether the cases are those of K&J Table VII, and their results are to be set beside the paper's.
-    """
+    """What is simulated: the cases, and the sizes that tables go over."""
 
     components: tuple[Components, ...]
     paper: bool
+    """Whether the cases are those of K&J Table VII, and their results are to be set beside the paper's."""
     builds: tuple[int, ...]
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]

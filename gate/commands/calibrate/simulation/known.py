@@ -26,7 +26,8 @@ MEAN = "mean"
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     """Take the components of every case that is decided in measurement files, by the rules they were measured under.
 
-    err: where cases that are left out are named.
+    Args:
+        err: where cases that are left out are named.
 
     Raises:
         UserError: a file that cannot be read, or nothing to take.
@@ -45,7 +46,7 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
         else:
             found.append(components)
     if not found:
-        raise UserError(f"{' '.join(runs)}: no case to simulate: variances need two builds of each side")
+        raise UserError(f"{' '.join(runs)}: no case to simulate: a variance needs two builds of each side")
     return tuple(found)
 
 
@@ -58,9 +59,7 @@ def of_history(history: Path | None, rules: RulesOptions) -> tuple[Components, .
     memory = _recalled(history, rules)
     found = [c for c in map(of_memory, memory.findings if memory else ()) if c is not None and c.of_build_mean]
     if not found:
-        raise UserError(
-            "nothing is remembered of this project on this host: name a RUN, or measure with `perfgate calibrate`"
-        )
+        raise UserError("nothing is remembered of this project on this host: name a RUN, or run `perfgate calibrate`")
     return tuple(found)
 
 

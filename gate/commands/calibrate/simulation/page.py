@@ -80,7 +80,9 @@ def _grid(table: Table, width: int) -> list[str]:
 def as_markdown(title: str, before: Sequence[str | Code], sections: Sequence[Section], folder: str) -> str:
     """Write sections as a Markdown document.
 
-    before: what stands before the first section. folder: where the figures are, as the document sees it.
+    Args:
+        before: what stands before the first section.
+        folder: where the figures are, as the document sees it.
     """
     parts = [f"# {title}", *(_markdown(block, folder) for block in before)]
     for section in sections:

@@ -52,7 +52,9 @@ class _Chunk:
 def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int | None, progress: TextIO) -> Results:
     """Run every study once, however often it is asked for, with so many reports each.
 
-    cores: at most so many; None for all that this process may use. progress: where a line says how far it is.
+    Args:
+        cores: at most so many; None for all that this process may use.
+        progress: where a line says how far it is.
     """
     unique = list(dict.fromkeys(studies))
     chunks = [chunk for study in unique for chunk in _chunks(study, reports)]

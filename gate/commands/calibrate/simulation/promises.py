@@ -17,19 +17,18 @@ from gate.commands.calibrate.simulation.pool import AnyStudy, Results
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One line: what is promised, the bound, and the measured values that must all keep it.
-
-    at_least: whether the bound is one from below. number: written as a number instead of a share. variance: of one
-    draw, for the standard error; None: that of a share as large as the bound.
-    """
+    """One line: what is promised, the bound, and the measured values that must all keep it."""
 
     words: str
     bound: float
     at_least: bool
+    """Whether the bound is one from below."""
     studies: tuple[AnyStudy, ...]
     values: Callable[[Results], Sequence[float]]
     number: bool = False
+    """Written as a number instead of a share."""
     variance: float | None = None
+    """Of one draw, for the standard error; None: that of a share as large as the bound."""
 
     def row(self, reports: int) -> Row:
         """Make the row: promise, bound, measured, and whether it is kept."""

@@ -34,23 +34,23 @@ _MOST = {"builds": 200, "reports": 10_000_000, "cases": 1000}
 
 @dataclass(frozen=True, slots=True)
 class SimulateOptions:
-    """What is simulated, and how much of it.
-
-    runs: measurement files or folders whose variance components are taken; none: those of K&J Table VII. builds,
-    thresholds, effects: what tables go over; effects are true changes, 0.05 for 5%. reports: drawn for each number;
-    cases: findings in each. cores: None for all. markdown: where a document is written, its figures in a folder of the
-    same name beside it.
-    """
+    """What is simulated, and how much of it."""
 
     runs: tuple[str, ...]
+    """Measurement files or folders whose variance components are taken; none: those of K&J Table VII."""
     builds: tuple[int, ...]
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]
+    """builds, thresholds and effects: what tables go over; effects are true changes, 0.05 for 5%."""
     reports: int
+    """Drawn for each number."""
     cases: int
+    """Findings in each."""
     seed: int
     cores: int | None
+    """None for all."""
     markdown: Path | None
+    """Where a document is written, its figures in a folder of the same name beside it."""
 
 
 def run(options: SimulateOptions, out: TextIO, err: TextIO) -> int:

@@ -17,21 +17,23 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The benchmarks that were counted in a suite's sources.
-
-    overhead: time of a tool to find how often to repeat and to warm up, in values' lengths for each value. start: of
-    one execution of everything, in seconds. more: in words, what was not counted; may be empty. warmup: values that are
-    dropped. iterations: values that are measured. executions: in each build. shortest: seconds of a value at least.
-    """
+    """The benchmarks that were counted in a suite's sources."""
 
     cases: int
     overhead: float
+    """Time of a tool to find how often to repeat and to warm up, in values' lengths for each value."""
     start: float
+    """Of one execution of everything, in seconds."""
     more: str = ""
+    """In words, what was not counted; may be empty."""
     warmup: int = 1
+    """Values that are dropped."""
     iterations: int = 5
+    """Values that are measured."""
     executions: int = 2
+    """In each build."""
     shortest: float = 0.01
+    """Seconds of a value at least."""
 
     @property
     def values(self) -> int:

@@ -34,7 +34,8 @@ _NEEDED = {
 def choose(tree: Tree, kind: str | None) -> list[Found]:
     """Return what was found: first what is to be written, then other kinds that would do.
 
-    kind: the one that is wanted; None: the first that fits.
+    Args:
+        kind: the one that is wanted; None: the first that fits.
 
     Raises:
         UserError: there is no such kind, or it has nothing to go by here.
@@ -46,7 +47,7 @@ def choose(tree: Tree, kind: str | None) -> list[Found]:
     if kind is not None:
         wanted = _LOOKS[kind](tree)
         if wanted is None:
-            raise UserError(f"--kind {kind}: there is no {_NEEDED[kind]} here; --kind generic needs nothing")
+            raise UserError(f"--kind {kind}: there is no {_NEEDED[kind]} here; --kind generic needs none")
         return [wanted]
     found = [each for name in KINDS if (each := _LOOKS[name](tree)) is not None]
     return sorted(found, key=_rank)

@@ -34,32 +34,37 @@ class _Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that is built. path: where. sources: those that are known. needs: options to be switched on for it."""
+    """A program that is built."""
 
     name: str
     path: str
+    """Where."""
     sources: tuple[str, ...]
+    """Those that are known."""
     needs: tuple[str, ...]
+    """Options to be switched on for it."""
 
 
 @dataclass(slots=True)
 class Project:
-    """What the walk gathers.
-
-    binary: the build directory. testing: enable_testing() or its like. tests: there are some. renamed: targets whose
-    programs have other names or places. fetches: something is downloaded. options: what `option` declares, and whether
-    it is on. linked: targets that are linked with Google Benchmark.
-    """
+    """What the walk gathers."""
 
     tree: Tree
     binary: str
+    """The build directory."""
     programs: list[Program] = field(default_factory=list)
     testing: bool = False
+    """enable_testing() or its like."""
     tests: bool = False
+    """There are some."""
     renamed: set[str] = field(default_factory=set)
+    """Targets whose programs have other names or places."""
     fetches: bool = False
+    """Something is downloaded."""
     options: dict[str, bool] = field(default_factory=dict)
+    """What `option` declares, and whether it is on."""
     linked: set[str] = field(default_factory=set)
+    """Targets that are linked with Google Benchmark."""
 
 
 def read_project(tree: Tree) -> Project:
@@ -157,7 +162,11 @@ def _expand(text: str, variables: dict[str, str]) -> str | None:
 
 
 def _calls(text: str, options: dict[str, bool]) -> Iterator[_Call]:
-    """Yield the calls of a CMake file. options: what `option` declares, and whether it is on; is added to."""
+    """Yield the calls of a CMake file.
+
+    Args:
+        options: what `option` declares, and whether it is on; is added to.
+    """
     text = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
     blocks: list[tuple[str, ...] | None] = []
     position = 0

@@ -19,9 +19,10 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Crate:
-    """A package. directory: "" for the project's own."""
+    """A package."""
 
     directory: str
+    """Empty for the project's own."""
     name: str
     manifest: dict[str, Any]
 

@@ -81,7 +81,8 @@ def comment(tool: str) -> list[str]:
 def vitest(command: str, script: str) -> str:
     """Return a script that has vitest write its results as JSON, and gives the mean of each benchmark.
 
-    script: the one of package.json, for the paths that it names.
+    Args:
+        script: the one of package.json, for the paths that it names.
     """
     named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script)
     paths = [word for word in named[1].split() if not word.startswith("-")] if named else []

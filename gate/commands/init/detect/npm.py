@@ -31,9 +31,10 @@ class _Manager:
 
 @dataclass(frozen=True, slots=True)
 class _Script:
-    """A benchmark script. directory: of its package.json, "" for the project's own."""
+    """A benchmark script."""
 
     directory: str
+    """Of its package.json, "" for the project's own."""
     name: str
     text: str
     package: dict[str, Any]

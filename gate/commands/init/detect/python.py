@@ -23,20 +23,18 @@ _DECLARES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Python:
-    """How a project's Python code is run.
-
-    executable: of the environment in the checkout, or the one on the PATH. build, build_comment, share, environment,
-    environment_comment: as in Found. guard: lines of shell that fail where another copy of the package than this
-    side's is imported.
-    """
+    """How a project's Python code is run."""
 
     executable: str
+    """Of the environment in the checkout, or the one on the PATH."""
     build: str | None
     build_comment: list[str]
     share: list[str]
     environment: dict[str, str]
     environment_comment: list[str]
+    """build, build_comment, share, environment and environment_comment: as in Found."""
     guard: list[str]
+    """Lines of shell that fail where another copy of the package than this side's is imported."""
 
     def has(self, tree: Tree, module: str) -> bool:
         """Tell whether the interpreter can import a module."""

@@ -31,16 +31,15 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a project.
-
-    files: relative paths that git tracks or would add, in order. ignored: what exists and git ignores, whole
-    directories as one entry that ends in "/". git: whether the directory is in a repository at all.
-    """
+    """The files of a project."""
 
     directory: Path
     files: tuple[str, ...]
+    """Relative paths that git tracks or would add, in order."""
     ignored: tuple[str, ...]
+    """What exists and git ignores, whole directories as one entry that ends in "/"."""
     git: bool
+    """Whether the directory is in a repository at all."""
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -38,9 +38,10 @@ _IN_TIME = 5000
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How a response is analysed. order: interactions of up to so many factors in the linear model."""
+    """How a response is analysed."""
 
     order: int
+    """Interactions of up to so many factors in the linear model."""
     taus: tuple[float, ...]
     confidence: float
     iid: bool

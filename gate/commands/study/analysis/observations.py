@@ -153,9 +153,7 @@ def _values(e: Execution, metric: str, scale: Scale) -> Array:
     if scale == "value":
         return values
     if values.min() <= 0:
-        raise UserError(
-            f"{e.benchmark}: {metric} has the value {values.min():g}, which has no logarithm: leave out --log"
-        )
+        raise UserError(f"{e.benchmark}: {metric} has the value {values.min():g}, which has no logarithm: remove --log")
     return np.log(values)
 
 
@@ -194,7 +192,7 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
         e = executions[own.index(None)]
         raise UserError(
             f"{e.benchmark}: {e.side}, build {e.build}, execution {e.execution} has no setting of the factor {name}, "
-            "others have: give each line one, or leave lines out with --benchmark"
+            "others do: give each line one, or leave lines out with --benchmark"
         )
     # 1 beside "big": all are text, so that 1 and "1" are one setting
     text = any(isinstance(setting, str) for setting in met)

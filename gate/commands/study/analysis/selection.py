@@ -13,16 +13,15 @@ from gate.model.study import Setting
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is analysed.
-
-    benchmarks: globs, () for all; responses: globs of metrics, () for those of default, or for all where that names
-    none. settings: factor -> the settings that are kept, in their order.
-    """
+    """What is analysed."""
 
     benchmarks: Sequence[str]
+    """Globs, () for all."""
     responses: Sequence[str]
+    """Globs of metrics, () for those of default, or for all where that names none."""
     default: Callable[[str, str], bool]
     settings: Mapping[str, Sequence[str]]
+    """Factor -> the settings that are kept, in their order."""
 
 
 def responses(executions: Sequence[Execution], selection: Selection, wanted: Wanted) -> list[Observed]:

@@ -45,11 +45,12 @@ _LAST = 30
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """What a box is drawn with. odd: its order is not the commonest."""
+    """What a box is drawn with."""
 
     box: Box
     x: float
     odd: bool
+    """Its order is not the commonest."""
 
 
 def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:

@@ -33,13 +33,14 @@ _LOOK, _IID = Look(0), Look(1)
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """An effect at one quantile, in numbers of the panel; ends None: no interval. iid: ends of the paper's interval."""
+    """An effect at one quantile, in numbers of the panel; ends None: no interval."""
 
     tau: float
     value: float
     low: float | None
     high: float | None
     iid: tuple[float, float] | None
+    """Ends of the paper's interval."""
     enough: bool
 
 

@@ -18,19 +18,21 @@ _NAMES = 124.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring places with the same setting of a factor, and of all slower ones; last: included."""
+    """Neighbouring places with the same setting of a factor, and of all slower ones."""
 
     setting: Setting | None
     first: int
     last: int
+    """Included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where treatments stand. slot: the width of one."""
+    """Where treatments stand."""
 
     xs: Sequence[float]
     slot: float
+    """The width of one."""
 
 
 def ordered(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]]) -> list[int]:
@@ -75,8 +77,10 @@ def labels(
 ) -> None:  # fmt: skip
     """Write the settings of treatments below an axis, and the factors' names before them.
 
-    found: in their order. left: the room for names of factors. marked: the factor whose settings have marks, drawn
-    before its names where there is room.
+    Args:
+        found: in their order.
+        left: the room for names of factors.
+        marked: the factor whose settings have marks, drawn before its names where there is room.
     """
     for depth, (factor, own) in enumerate(reversed(list(zip(factors, runs(factors, found), strict=True)))):
         middle = top + ROW * (depth + 0.5)

@@ -24,9 +24,10 @@ _ROW = {"wide": 20, "narrow": 29}
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one setting or treatment is drawn. number: from 0; beyond 8 the colours come again with other marks."""
+    """How one setting or treatment is drawn."""
 
     number: int
+    """From 0; beyond 8 the colours come again with other marks."""
 
     @property
     def colour(self) -> str:
@@ -44,7 +45,11 @@ class Look:
         return f"{kind}-{self.colour}{f' dash-{dash}' if dash else ''}"
 
     def marks(self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", also: str = "") -> None:
-        """Draw its marks at some points; also: further classes."""
+        """Draw its marks at some points.
+
+        Args:
+            also: further classes.
+        """
         kinds = {"circle": _CIRCLES, "cross": _CROSSES}.get(self.shape, _AREAS)
         sheet.marks(f"{kinds[size]}-{self.colour}{also}", self.shape, points, _SIZES[size])
 

@@ -44,10 +44,12 @@ _PLAIN = Look(0)
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """An interaction to draw. x: the factor along the axis. by: that of the lines."""
+    """An interaction to draw."""
 
     x: Factor
+    """The factor along the axis."""
     by: Factor
+    """That of the lines."""
     means: dict[tuple[int, int], float]
     size: float
 

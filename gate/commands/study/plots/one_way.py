@@ -36,8 +36,9 @@ def one_way(
 ) -> Picture | None:
     """Draw the units of each setting, with letters of what does not differ, and the differences of pairs below.
 
-    units: those of each setting, on the scale of the response; without them only their quantiles are drawn. None: there
-    are fewer than two settings or nothing that a picture could show.
+    Args:
+        units: those of each setting, on the scale of the response; without them only their quantiles are drawn. None:
+            there are fewer than two settings or nothing that a picture could show.
     """
     factor = factors_by_name(response).get(one.factor) or Factor(
         name=one.factor, settings=[r.setting for r in one.rows]

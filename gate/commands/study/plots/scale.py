@@ -22,10 +22,11 @@ _FEWEST_TICKS = 3
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How values of a response become numbers of an axis. natural: the values are natural logarithms."""
+    """How values of a response become numbers of an axis."""
 
     measure: Measure
     natural: bool
+    """The values are natural logarithms."""
 
     def of(self, values: Array) -> Array:
         """Return the numbers of values."""
@@ -60,8 +61,10 @@ class Vertical:
 def scale(response: Response, values: Array, *, linear: bool = False, plain: bool = False) -> Scale | None:
     """Choose unit and kind of axis for values of a response; None where floats cannot hold what a picture needs.
 
-    linear: no log axis but where the response itself is a logarithm. plain: the values are no logarithms, whatever the
-    response is; then they get a log axis, if they are all above 0.
+    Args:
+        linear: no log axis but where the response itself is a logarithm.
+        plain: the values are no logarithms, whatever the response is; then they get a log axis, if they are all above
+            0.
     """
     logs = response.scale == "log"
     if values.size == 0 or not np.isfinite(values).all():

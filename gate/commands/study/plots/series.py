@@ -31,17 +31,19 @@ _SESSIONS = 40
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """What the marks mean. of: the number of the kind of each treatment. by: in words."""
+    """What the marks mean."""
 
     of: list[int]
+    """The number of the kind of each treatment."""
     entries: list[Entry]
     title: str
     by: str
+    """In words."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What both pictures draw on. shown: the points drawn, of `points`."""
+    """What both pictures draw on."""
 
     sheet: Sheet
     y: Vertical
@@ -49,6 +51,7 @@ class _Stage:
     kinds: _Kinds
     points: list[SeriesPoint]
     shown: list[SeriesPoint]
+    """The points drawn, of `points`."""
 
 
 def series(prefix: str, response: Response) -> Picture | None:

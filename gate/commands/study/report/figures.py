@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """Draws what there is to draw of a response; None where there is nothing. prefix: begins every id."""
+    """Draws what there is to draw of a response; None where there is nothing."""
 
     response: Response
     observed: Observed
     prefix: str
+    """Begins every id."""
     confidence: float
 
     def mains(self) -> Figure | None:

@@ -81,7 +81,11 @@ class Page:
 
 
 def page_of(report: StudyReport, observed: Sequence[Observed], attachments: Sequence[Attachment]) -> Page:
-    """Bring an analysis into the form of the page; observed: of each response, for the pictures of values."""
+    """Bring an analysis into the form of the page.
+
+    Args:
+        observed: of each response, for the pictures of values.
+    """
     several = len(report.responses) > 1
     shown = [
         _shown(response, own, report, f"r{number}" if several else "r")
@@ -342,7 +346,9 @@ def _design(response: Response, draw: Drawer, _: float) -> Part | None:
 def render(report: StudyReport, observed: Sequence[Observed], attachments: Sequence[Attachment]) -> str:
     """Write the page: it loads nothing and has no script.
 
-    observed: of each response, in their order; its values are in the pictures. attachments: the measurement files.
+    Args:
+        observed: of each response, in their order; its values are in the pictures.
+        attachments: the measurement files.
     """
     page = page_of(report, observed, attachments)
     return render_template("study.html.j2", {"page": page}, html=True, finalize=_text).lstrip()

@@ -22,7 +22,8 @@ _ROWS = 16
 def render(report: StudyReport, *, color: bool = False, width: int = 100, brief: bool = False) -> str:
     """Write the analysis: of each response what it shows in words, the effects, what the checks say.
 
-    brief: the words alone.
+    Args:
+        brief: the words alone.
     """
     writer = _Writer(color, width)
     if report.unfinished:

@@ -369,7 +369,7 @@ def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
     refused(place, origin.event(), "+main")
     for odd in ("--upload-pack=touch /tmp/x", "a b", "main:refs/heads/x", "^main", "main~3..main"):
         for base, head in ((odd, None), (None, odd)):
-            with pytest.raises(SourceError, match="is no name of one commit: write a branch") as caught:
+            with pytest.raises(SourceError, match="does not name one commit: write a branch") as caught:
                 fetch_missing(origin.event(), None, place.top, base, head)
             # the input is wrong, not the clone
             assert not isinstance(caught.value, FetchError)

@@ -523,7 +523,7 @@ def test_confidence_and_statistics_come_from_the_rules(two: tuple[str, str], tmp
 def test_a_rule_of_gates_is_refused(two: tuple[str, str], key: str) -> None:
     code, out, err = run(*two, "--set", f"{key}=5")
     assert (code, out) == (2, "")
-    assert err == f"perfgate: --set {key}: compare shows every change and has no gate; `perfgate decide` has\n"
+    assert err == f"perfgate: --set {key}: compare has no gate and shows every change; use `perfgate decide`\n"
 
 
 def test_recorded_metrics_have_blocks_of_their_own_after_the_decided(tmp_path: Path) -> None:

@@ -127,10 +127,10 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
     [
         (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
         (("doctor", "--nonsense"), "unrecognized arguments: --nonsense"),
-        (("doctor", "ls"), "ls: a command belongs to --metrics"),
+        (("doctor", "ls"), "ls: a command needs --metrics"),
         (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
-        (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: does not go with --metrics"),
-        (("calibrate", "--simulate", "--strict"), "--strict: does not go with --simulate"),
+        (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),
+        (("calibrate", "--simulate", "--strict"), "--strict: cannot be used with --simulate"),
     ],
 )
 @pytest.mark.usefixtures("examined")

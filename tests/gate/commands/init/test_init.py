@@ -502,9 +502,9 @@ def test_what_it_says(project: Project) -> None:
         (
             {"perfgate.toml": ""},
             None,
-            "perfgate: perfgate.toml exists already: edit it, or write over it with --force\n",
+            "perfgate: perfgate.toml already exists: edit it, or overwrite it with --force\n",
         ),
-        ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml has [tool.perfgate] already"),
+        ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml already has [tool.perfgate]"),
         ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml: not valid TOML"),
         (
             {},

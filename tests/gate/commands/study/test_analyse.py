@@ -151,7 +151,7 @@ def test_nothing_measured_is_exit_4(tmp_path: Path) -> None:
         (["--benchmark", "other*"], "--benchmark other*: matches none of bench"),
         (["--response", "memory"], "response memory: no execution has values of it; measured were time"),
         (["--json", "-", "--html", "-"], "both want standard output"),
-        (["--quantiles", "1.5"], "is no quantile"),
+        (["--quantiles", "1.5"], "is not a quantile"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_2(additive: str, options: list[str], said: str) -> None:

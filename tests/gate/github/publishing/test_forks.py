@@ -175,7 +175,7 @@ def test_an_earlier_merge_is_known_by_its_parents(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"source": None, "name": "push"}, "belongs in a workflow_run workflow, this is push"),
+        ({"source": None, "name": "push"}, "needs a workflow_run workflow, and this is push"),
         ({"source": dataclasses.replace(SOURCE, event="push")}, "run 70 was started by push"),
         ({"source": dataclasses.replace(SOURCE, event="pull_request_target")}, "started by pull_request_target"),
         ({"source": dataclasses.replace(SOURCE, conclusion=None)}, "run 70 is not over"),
@@ -255,7 +255,7 @@ def of_another_gate(github: FakeGitHub) -> None:
     [
         (
             no_rules,
-            r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*put them there",
+            r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*add it there",
         ),
         (two_rules, "the target branch main: perfgate.toml: pyproject.toml has"),
         (wrong_rules, r"the target branch main: perfgate.toml:2: gate.threshhold: unknown key; did you mean threshold"),
@@ -287,7 +287,7 @@ def test_rules_in_a_folder_and_options_over_them(github: FakeGitHub, tmp_path: P
     assert report.verdict == "pass" and report.policy.gate["threshold"] == "60%"
     assert report.policy.source == "the target branch main with gate.threshold=60%"
     for directory in ("/etc", "../x", "a/../../b"):
-        with pytest.raises(UserError, match="is no folder inside the repository"):
+        with pytest.raises(UserError, match="is not a folder inside the repository"):
             decide_foreign(forge(github), EVENT, tmp_path / "y", "lib", directory=directory)
 
 
@@ -326,12 +326,12 @@ def test_parts_that_are_the_same_are_refused(github: FakeGitHub, tmp_path: Path)
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"\x00" * 1000, "is no zip file"),
+        (b"\x00" * 1000, "is not a zip file"),
         (packed([]), "has no run line"),
         (packed([*lines(), {"type": "execution"}]), "line .*: Object missing required field"),
         (packed([*lines(), {**lines()[-1], "benchmark": "x" * 501}]), "benchmark is longer than 500"),
         (packed([*lines(), lines()[-1]]), "the same execution twice"),
-        (packed([*lines(), {"type": "host", "when": "begin"}]), "did not come to its end"),
+        (packed([*lines(), {"type": "host", "when": "begin"}]), "its run did not finish"),
     ],
     ids=["zip", "empty", "line", "name", "twice", "broken off"],
 )

@@ -21,18 +21,18 @@ Kind = Literal["normal", "skewed", "bimodal"]
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """One case: the standard deviation of each level alone (T) as a share of the mean, and how often it is measured.
-
-    executions: in each build; iterations: in each execution. drift: of a round, common to both sides.
-    """
+    """One case: the standard deviation of each level alone (T) as a share of the mean, and how often it is measured."""
 
     name: str
     build: float
     execution: float
     iteration: float
     executions: int = 10
+    """In each build."""
     iterations: int = 10
+    """In each execution."""
     drift: float = 0.0
+    """Of a round, common to both sides."""
 
     @property
     def below(self) -> float:
@@ -83,15 +83,13 @@ def timing(name: str) -> Timing:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the effects of builds are distributed, with mean 0 and standard deviation 1.
-
-    share: of the builds that have the slow one of two layouts. residual: standard deviation within a layout, of that
-    between the layouts.
-    """
+    """How the effects of builds are distributed, with mean 0 and standard deviation 1."""
 
     kind: Kind
     share: float = 0.5
+    """Of the builds that have the slow one of two layouts."""
     residual: float = 0.3
+    """Standard deviation within a layout, of that between the layouts."""
 
     @property
     def name(self) -> str:

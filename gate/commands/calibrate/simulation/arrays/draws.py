@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the cases of a report come from.
-
-    components: one per case. noise: variance now over the variance given by the components, which is what a memory
-    holds: of all cases, or of the first one only.
-    """
+    """Where the cases of a report come from."""
 
     components: tuple[Components, ...]
+    """One per case."""
     shape: Shape
     noise: float = 1.0
+    """Variance now over the variance given by the components, which is what a memory holds: of all cases, or of the
+    first one only.
+    """
     one_noisy: bool = False
 
     def noise_of_cases(self) -> Array:
@@ -49,8 +49,11 @@ class Sides:
 def build_means(rng: np.random.Generator, source: Source, reports: int, builds: int, ratio: Array | float) -> Sides:
     """Draw the means of the builds of both sides; base has the mean 1.
 
-    ratio: true head/base, one for all or one per case. Exact: with balanced normal lower levels a build's mean is its
-    effect and one normal variate with the variance that the levels below leave.
+    Exact: with balanced normal lower levels a build's mean is its effect and one normal variate with the variance that
+    the levels below leave.
+
+    Args:
+        ratio: true head/base, one for all or one per case.
     """
     noise = np.sqrt(source.noise_of_cases())[:, None]
     drift = _column([c.drift for c in source.components])
@@ -125,7 +128,10 @@ def values(
 ) -> Array:
     """Draw every value of one side, shape (comparisons, builds, executions, iterations), around the mean `ratio`.
 
-    size: comparisons, builds. Iterations are lognormal: positive, with a tail of slow ones, as times are.
+    Iterations are lognormal: positive, with a tail of slow ones, as times are.
+
+    Args:
+        size: comparisons, builds.
     """
     comparisons, builds = size
     executions, iterations = components.executions, components.iterations

@@ -145,15 +145,14 @@ def unmoderated(m: Moments, interval: Interval) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """What calibration has found, every array of the shape of what it is compared with.
-
-    variance: of the round contrast, or of a build's mean where the interval is not by round; df: its degrees. sides:
-    of a build's mean in the same calibration, sides_df its degrees; where the interval is by round.
-    """
+    """What calibration has found, every array of the shape of what it is compared with."""
 
     variance: Array
+    """Of the round contrast, or of a build's mean where the interval is not by round."""
     df: float
+    """Its degrees."""
     sides: Array | None
+    """Of a build's mean in the same calibration, sides_df its degrees; where the interval is by round."""
     sides_df: float
 
     def at(self, where: Mask) -> Memory:
@@ -185,8 +184,11 @@ class Factors:
 def moderated(m: Moments, memory: Memory, factors: Factors, fallback: Interval) -> Moderated:
     """Moderate variances by remembered ones (limma's scaled inverse chi-square prior), unless an F test refuses.
 
-    fallback: the interval without memory. By round both the contrast and the variance within the sides must look like
-    what is remembered, as in gate.stats.prior.moderate.
+    By round both the contrast and the variance within the sides must look like what is remembered, as in
+    gate.stats.prior.moderate.
+
+    Args:
+        fallback: the interval without memory.
     """
     by_round = memory.sides is not None
     variance, df = _deciding(m, by_round=by_round)
@@ -215,7 +217,11 @@ def _sides_df(m: Moments) -> Array:
 def host_factors(m: Moments, memory: Memory, active: Mask) -> Factors:
     """Tell the noise of the host of each report from its active cases.
 
-    active: shape (reports, cases); m, memory: of those that are, in their order. Returned shape: (reports,).
+    Returned shape: (reports,).
+
+    Args:
+        active: shape (reports, cases).
+        m, memory: of those that are, in their order.
     """
     variance, df = _deciding(m, by_round=memory.sides is not None)
     deciding = _factor(_relative(variance, df, memory.variance, memory.df), active)
@@ -242,7 +248,10 @@ def _factor(noise: Array, active: Mask) -> Array:
 def host_factor(noise: Array) -> Array:
     """Return how much noisier the host is than remembered: max(1, median over cases); 1 below five cases.
 
-    noise: shape (reports, cases), NaN for cases that do not count. Source: docs/method.md, remembered variance.
+    Source: docs/method.md, remembered variance.
+
+    Args:
+        noise: shape (reports, cases), NaN for cases that do not count.
     """
     ordered = np.sort(noise, axis=1)  # NaN last
     n = np.isfinite(noise).sum(axis=1)

@@ -23,14 +23,19 @@ class Called:
 
 
 def significant(p: Array, ratio: Array, threshold: float, alpha: float) -> Called:
-    """Call what is significant and whose estimate lies beyond the threshold; p: two-sided, of no change."""
+    """Call what is significant and whose estimate lies beyond the threshold.
+
+    Args:
+        p: two-sided, of no change.
+    """
     return Called((p < alpha) & (ratio > 1 + threshold), (p < alpha) & (ratio < 1 / (1 + threshold)))
 
 
 def pooled_welch(base: Array, head: Array) -> Array:
     """Return the two-sided p of Welch's t test over all values of each side, as if they were independent.
 
-    base, head: shape (comparisons, values).
+    Args:
+        base, head: shape (comparisons, values).
     """
     n, m = base.shape[1], head.shape[1]
     v, w = base.var(axis=1, ddof=1) / n, head.var(axis=1, ddof=1) / m
@@ -43,7 +48,8 @@ def pooled_welch(base: Array, head: Array) -> Array:
 def mann_whitney(base: Array, head: Array) -> Array:
     """Return the two-sided p of the Mann-Whitney U test over all values (normal approximation, no ties).
 
-    base, head: shape (comparisons, values).
+    Args:
+        base, head: shape (comparisons, values).
     """
     n, m = base.shape[1], head.shape[1]
     order = np.argsort(np.concatenate([base, head], axis=1), axis=1)
@@ -67,7 +73,10 @@ def of_builds(base: Array, head: Array, threshold: float, alpha: float, interval
 def open_loop(base: Array, head: Array, threshold: float, alpha: float, first: int = 2) -> Called:
     """Test at the whole alpha after every round from the first, until it is significant or the rounds end.
 
-    base, head: means of builds, shape (comparisons, rounds). Each test is the one over builds, which is sound alone.
+    Each test is the one over builds, which is sound alone.
+
+    Args:
+        base, head: means of builds, shape (comparisons, rounds).
     """
     slower, faster = (np.zeros(len(base), dtype=np.bool_) for _ in range(2))
     for rounds in range(first, base.shape[1] + 1):

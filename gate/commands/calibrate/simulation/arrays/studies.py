@@ -68,15 +68,17 @@ class Comparisons:
     """Comparisons each judged alone, by several intervals on the same draws at the nominal level.
 
     The cases of the source matter to the factor of the host only; all are counted, or only the one that is noisy.
-    ratio: the truth. thresholds: ascending. df: degrees of the memory.
     """
 
     source: Source
     builds: int
     ratio: float
+    """The truth."""
     intervals: tuple[Interval, ...]
     thresholds: tuple[float, ...] = (0.0,)
+    """Ascending."""
     df: int = 20
+    """Degrees of the memory."""
     alpha: float = 0.05
 
     @property
@@ -114,10 +116,7 @@ class Comparisons:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonCounts(Counts):
-    """Of comparisons, per interval: those covered and bounded, and the sum of half-widths.
-
-    worse, better: shape (intervals, thresholds): whose interval lies wholly beyond the threshold.
-    """
+    """Of comparisons, per interval: those covered and bounded, and the sum of half-widths."""
 
     comparisons: int
     covered: Array
@@ -125,6 +124,7 @@ class ComparisonCounts(Counts):
     half_width: Array
     worse: Array
     better: Array
+    """worse and better: shape (intervals, thresholds): whose interval lies wholly beyond the threshold."""
 
     @property
     def coverage(self) -> Array:
@@ -174,12 +174,14 @@ def _beyond(values: Array, limits: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Whole reports under one set of rules. ratios: the truth of each case. df: degrees of the memory, if any."""
+    """Whole reports under one set of rules."""
 
     source: Source
     ratios: tuple[float, ...]
+    """The truth of each case."""
     rules: Rules
     df: int = 20
+    """Degrees of the memory, if any."""
 
     @property
     def effort(self) -> float:
@@ -213,10 +215,7 @@ class Reports:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportCounts(Counts):
-    """Of reports: those that fail; per case (shape (cases,)) the findings of each kind and the rounds they took.
-
-    report_rounds: rounds until every finding of a report was settled, which is what builds cost.
-    """
+    """Of reports: those that fail; per case (shape (cases,)) the findings of each kind and the rounds they took."""
 
     reports: int
     failed: int
@@ -226,6 +225,7 @@ class ReportCounts(Counts):
     unchanged: Array
     rounds: Array
     report_rounds: int
+    """Rounds until every finding of a report was settled, which is what builds cost."""
 
     @property
     def failing(self) -> float:

@@ -29,16 +29,15 @@ RULES = ("fieller", "pooled Welch", "Mann-Whitney", "open-loop t", "two means", 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """Every rule on the same values of single comparisons, each at its own 95%, without a family.
-
-    rounds: builds of each side; open-loop testing may use `most` rounds. ratio: the truth.
-    """
+    """Every rule on the same values of single comparisons, each at its own 95%, without a family."""
 
     components: Components
     shape: Shape
     ratio: float
+    """The truth."""
     thresholds: tuple[float, ...]
     rounds: int = 5
+    """Builds of each side; open-loop testing may use `most` rounds."""
     most: int = 12
     alpha: float = 0.05
 

@@ -35,16 +35,14 @@ _FEWEST_BUILDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides.
-
-    looks: rounds after which a verdict may be reached; a single one is a fixed design. fallback: the interval of a
-    finding that is not moderated, although the others are.
-    """
+    """What decides."""
 
     threshold: float
     interval: Interval
     looks: tuple[int, ...]
+    """Rounds after which a verdict may be reached; a single one is a fixed design."""
     fallback: Interval = "fieller"
+    """The interval of a finding that is not moderated, although the others are."""
     alpha: float = 0.05
     min_builds: int = 5
     family: Literal["holm", "none"] = "holm"
@@ -52,16 +50,15 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What became of the findings, every array of shape (reports, cases).
-
-    unchanged: shown to be neither worse nor better, and not called. rounds: after which a finding took no more.
-    """
+    """What became of the findings, every array of shape (reports, cases)."""
 
     regression: Mask
     improvement: Mask
     not_worse: Mask
     unchanged: Mask
+    """Shown to be neither worse nor better, and not called."""
     rounds: Integers
+    """After which a finding took no more."""
 
     @property
     def failed(self) -> Mask:
@@ -99,7 +96,9 @@ class _State:
 def decide(sides: Sides, rules: Rules, memory: Memory | None) -> Outcome:
     """Judge reports of several cases each, look by look.
 
-    sides: at least as many builds as the last look. memory: for a moderated interval, else None.
+    Args:
+        sides: at least as many builds as the last look.
+        memory: for a moderated interval, else None.
     """
     state = _State(sides.base.shape[:2])
     levels = _levels(rules, sides.base.shape[1])
@@ -123,11 +122,12 @@ def decide(sides: Sides, rules: Rules, memory: Memory | None) -> Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Estimates:
-    """Estimates of the active findings, one after the other; paired: whose interval is paired by round."""
+    """Estimates of the active findings, one after the other."""
 
     pairs: Pairs
     may_call: Mask
     paired: Mask
+    """Whose interval is paired by round."""
 
 
 def _estimates(

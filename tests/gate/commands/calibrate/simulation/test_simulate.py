@@ -103,7 +103,7 @@ def test_cases_without_variance_are_left_out_and_named(tmp_path: Path) -> None:
 def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(text([*builds("base", TABLE_III[:1]), *builds("head", TABLE_III[:1])]))
-    with pytest.raises(UserError, match=r"one\.jsonl: no case to simulate: variances need two builds of each side"):
+    with pytest.raises(UserError, match=r"one\.jsonl: no case to simulate: a variance needs two builds of each side"):
         simulated(dataclasses.replace(OPTIONS, runs=(str(file),)))
 
 
