@@ -69,7 +69,6 @@ class Summary:
     variances: tuple[LevelVariance, ...]
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
     """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1); as summarize, without variances."""
     means = sample.values
@@ -105,7 +104,7 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
 
     sample: N >= 1 values. sessions: whether session is a level, because one of the sides has several. A level above the
     iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III becomes Table IV.
-    Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1 for S2, 7.6 for T2.
+    Source: K&J 6.1 for S2, 7.6 for T2.
     """
     found = _by_level(sample.values[None], sample.counts, sessions=sessions)
     return Summary(tops_of(sample, sessions=sessions), found.top, found.of_each[0])
@@ -137,7 +136,6 @@ class _Levels:
     of_each: list[tuple[LevelVariance, ...]]
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int64], ...], *, sessions: bool) -> _Levels:
     """Return the variances of samples of the same counts; values: of shape (samples, N)."""
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
