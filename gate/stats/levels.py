@@ -69,7 +69,6 @@ class Summary:
     """Lowest level first, only levels that were repeated somewhere."""
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
     """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1); as summarize, without variances."""
     means = sample.values
@@ -104,7 +103,7 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
     """Reduce a sample to its top level's means and the variance per level.
 
     A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
-    becomes Table IV. Values whose squares exceed a float give infinite variances, without a warning. Source: K&J 6.1
+    becomes Table IV. Source: K&J 6.1
     for S2, 7.6 for T2.
 
     Args:
@@ -141,7 +140,6 @@ class _Levels:
     of_each: list[tuple[LevelVariance, ...]]
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int64], ...], *, sessions: bool) -> _Levels:
     """Return the variances of samples of the same counts.
 

@@ -23,13 +23,12 @@ DEPENDENT = 1e-12
 """A column of which less than this share stands apart from the columns before it adds nothing but rounding errors."""
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     """Return the coefficients b that minimise the sum of rho(y - design b), rho(u) = u (tau - 1[u < 0]).
 
     Returned in the order of the columns. A column that depends on the columns before it gets the coefficient 0. Where
     several vectors minimise the sum, one that fits as many values exactly as there are independent columns is returned.
-    The sum is that of the linear programme to within 1e-9 of it. A coefficient beyond a float is infinite.
+    The sum is that of the linear programme to within 1e-9 of it.
 
     Source: Koenker and Bassett 1978.
 
@@ -66,7 +65,6 @@ def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     return beta
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64]) -> Array:
     """Return the covariance of quantile_regression's coefficients when errors within a cluster depend on each other.
 
