@@ -120,6 +120,14 @@ def _forgiving() -> TextIO:
     return io.TextIOWrapper(raw, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 
 
+class _Overview(argparse.RawDescriptionHelpFormatter):
+    """Aligns the list of commands: argparse forgets that their names are indented, and would break the line of one."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=6 + max(map(len, command_names())))
+        self._action_max_length = self._max_help_position - 2
+
+
 class _Named:
     """The command that a command line names, and the words behind its name."""
 
@@ -146,8 +154,7 @@ def _overview(words: list[str]) -> NoReturn:
     parser = _Parser(
         prog="perfgate",
         description="A performance regression gate: fails only when the interval of head/base lies beyond a threshold.",
-        # as wide as the longest name needs
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=16),
+        formatter_class=_Overview,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"perfgate {__version__}")

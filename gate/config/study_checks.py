@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from gate.config.checks import check_benchmark
+from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
 from gate.config.source import ConfigError, Path, Source
 from gate.config.study import FactorTable, Setting, SettingTable, Study

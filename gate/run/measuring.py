@@ -215,7 +215,7 @@ class Measuring:
 
 def _recipe(config: Config) -> Recipe:
     """Return how a side is built; where callgrind counts, paths do not vary: programs spend instructions on them."""
-    counts = any(b.instrument == "callgrind" for b in config.benchmark)
+    counts = any(b.measured.exact for b in config.benchmark)
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
     table = msgspec.structs.replace(config.build, perturb=perturb)
     return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))

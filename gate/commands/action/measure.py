@@ -187,11 +187,8 @@ def _options(request: Request) -> MeasureOptions:
 
 
 def _calibrated(request: Request, out: TextIO) -> int:
-    from gate.run.refusal import FORKS
     from gate.units import Duration
 
-    # the first step let the request pass, by its own `forks`
-    os.environ[FORKS] = "measure"
     command = command_of("calibrate")
     options = command.options(rules=rules_of(request))
     measuring = replace(

@@ -6,11 +6,10 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, read_event
 from gate.github.notice import Notice, headline
@@ -26,6 +25,9 @@ from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
+
+if TYPE_CHECKING:
+    from gate.commands.publish.command import Options
 
 _SHOWN = OutputOptions()
 

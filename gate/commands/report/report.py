@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import OutputOptions, RulesOptions
-from gate.commands.report.command import ReportOptions
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
@@ -24,6 +23,9 @@ from gate.report.outputs import (
     targets,
     write_asked,
 )
+
+if TYPE_CHECKING:
+    from gate.commands.report.command import ReportOptions
 
 
 def links_with(report: str | None, run: str | None) -> Links:

@@ -2,12 +2,14 @@
 
 import io
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from gate import __version__
+from gate.cli.command import command_names
 from gate.cli.main import main
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
@@ -30,8 +32,10 @@ def test_version_and_help() -> None:
     assert run("--version") == (0, f"perfgate {__version__}\n", "")
     code, out, _ = run("--help")
     assert code == 0
+    # a line each, the longest name too
+    listed = re.findall(r"^    ([a-z]+)  +[a-z]", out, re.MULTILINE)
+    assert sorted(listed) == command_names()
     for name in ("init", "check", "measure", "decide", "report", "compare", "config"):
-        assert f"\n    {name} " in out
         assert "example:\n  perfgate " in run(name, "--help")[1]
 
 
