@@ -111,8 +111,8 @@ def _same(of: Interaction, found: outcomes.Same) -> str:
 
 def _open(of: Interaction, found: outcomes.Open) -> str:
     average = f"{over(found.over)}," if found.over else ""
-    than = f"under {_at(of, 'setting')} than under {_at(of, 'others')}"
-    return f"whether the change is another one {than}{average} is open{_why(found)}"
+    differs = f"under {_at(of, 'setting')} differs from the one under {_at(of, 'others')}"
+    return f"whether the change {differs}{average} is open{_why(found)}"
 
 
 def _why(found: outcomes.Open) -> str:

@@ -48,23 +48,23 @@ def _few_values(why: reasons.FewValues) -> str:
 
 def _one_unit(why: reasons.OneUnit) -> str:
     of = "a side" if len(why.sides) > 1 else f"of {why.sides[0]}"
-    return f"one {why.unit} {of} gives no interval: what differs from {why.unit} to {why.unit} is not known"
+    return f"one {why.unit} {of} gives no interval: the variation between {why.unit}s is unknown"
 
 
 def _zero_base(why: reasons.ZeroBase) -> str:
     if why.floor is None:
-        return "base is 0, and only an absolute floor could decide"
+        return "base is 0, so only an absolute floor can decide"
     floor = as_configured(why.floor, why.unit)
     return f"base is 0, and head is not shown to be above the floor of {floor}"
 
 
 def _bootstrap(why: reasons.FewForBootstrap) -> str:
-    return f"a bootstrap interval decides from {why.needs} {why.unit}s a side on, this has {why.has}"
+    return f"a bootstrap interval needs {why.needs} {why.unit}s a side to decide, this has {why.has}"
 
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
     wanted = f"{format_confidence(why.confidence)} confidence"
-    after = f"not after correction for {plural(why.comparisons, 'comparison')}, which asks for {wanted}"
+    after = f"not after correction for {plural(why.comparisons, 'comparison')}, which needs {wanted}"
     return f"beyond the threshold of {Share(why.threshold)}, but {after}"
 
 
@@ -131,7 +131,7 @@ _HAS = {
 SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.NegativeValues: lambda _: "negative values have no ratio",
     reasons.DifferentSessions: lambda _: (
-        "base and head were measured in different sessions: what differs from session to session is not known"
+        "base and head were measured in different sessions: the variation between sessions is unknown"
     ),
     reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
@@ -155,7 +155,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"an exact count that changed by no more than the threshold of {Share(why.threshold)}"
     ),
     reasons.Unbounded: lambda _: (
-        "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds"
+        "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
     ),
     reasons.FewBuilds: lambda why: (
         f"the change looks real, but a verdict needs {why.needs} builds a side, this has {why.has}"
@@ -175,7 +175,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     reasons.ZeroValue: lambda _: "there is a value of 0, which has no logarithm",
     reasons.IncompleteBuilds: lambda why: (
-        f"{_HAS[why.has]} of a side measured all settings, and what differs between them is not known"
+        f"{_HAS[why.has]} of a side measured all settings, so the variation between them is unknown"
     ),
     reasons.NoSpreadOrRounds: lambda _: "there is no spread, or there are fewer than two rounds of both sides",
     MemoryUse: _memory,

@@ -19,7 +19,7 @@ _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconc
 MEANINGS = {
     "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
     "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
-    "inconclusive": "For at least one benchmark the measurements cannot tell a regression from none.",
+    "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
 """What each verdict of a report means, for a newcomer."""
@@ -180,10 +180,8 @@ def next_step(report: Report) -> str:
     if report.verdict == "error" and report.failures and all(f.kind == "missing" for f in report.failures):
         gone = [f for f in report.failures if f.benchmark is not None]
         if len(gone) == len(report.failures):
-            return 'Restore what is missing, or allow it with `missing = "pass"` in [gate]'
-        return (
-            "Measure what is missing: the job that should have measured it failed, or its artifact was not downloaded"
-        )
+            return 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]'
+        return "Run the job that should have measured it again, or download its artifact"
     if report.verdict == "error" and report.failures:
         return "Fix the failure and run the check again; `perfgate doctor` examines the host"
     if report.verdict == "regression":
@@ -197,7 +195,7 @@ def next_step(report: Report) -> str:
     # the costliest fifth is no measure for all
     told = needed[: math.ceil(0.8 * len(needed))]
     if not told:
-        return "Raise the budget or the number of builds, or use a quieter host (`perfgate doctor`)"
+        return "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     return (
         f"`--set plan.builds={told[-1]}` would probably settle {_told(len(told), report)}, if the noise stays as it is"
     )

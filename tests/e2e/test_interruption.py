@@ -121,7 +121,7 @@ def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
     whole = text[: text.rfind("\n") + 1]
     file.write_text(whole + '{"type":"execution","bench')
     decided = project.perfgate("decide", ".perfgate")
-    assert "its last line was cut off in the middle of a write" in " ".join(decided.stdout.split())
+    assert "the last line is incomplete and is left out" in " ".join(decided.stdout.split())
     assert project.perfgate("check", "--resume").returncode == 1
     assert file.read_text().startswith(whole)
     assert len(project.executions()) == 30

@@ -13,11 +13,11 @@ from gate.words.plain import clip, visible
 
 _NAME = 200
 _WHOSE = {
-    "base": "The target's own file judged: perfgate.toml as it stands in base, which the change cannot loosen.",
-    "head": "The pull request's own file judged: perfgate.toml as it stands in head, which the change may have changed "
-    "itself. With --rules base the target's judges.",
-    "defaults": "No file of rules was found: perfgate's own defaults judged.",
-    "the run": "The rules that the measurements were taken under judged.",
+    "base": "The rules are those of base's perfgate.toml, which the pull request cannot change.",
+    "head": "The rules are those of head's perfgate.toml, which the pull request may have changed; "
+    "`--rules base` takes those of base.",
+    "defaults": "No rules file was found: the rules are perfgate's defaults.",
+    "the run": "The rules are those that the run was measured by.",
 }
 
 

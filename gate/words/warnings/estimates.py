@@ -18,21 +18,21 @@ def _not_exact(warning: kinds.NotExact) -> str:
 
 def _few_executions(warning: kinds.FewExecutions) -> str:
     count = plural(warning.executions, "execution")
-    return f"the quantile of a build rests on {count}: it hardly shows what differs between executions"
+    return f"the quantile of a build rests on {count}: too few to show how executions differ"
 
 
 def _one_sided_sessions(warning: kinds.OneSidedSessions) -> str:
     names = ", ".join(map(str, warning.sessions))
     if len(warning.sessions) == 1:
-        return f"session {names} measured one side alone and does not count"
-    return f"sessions {names} measured one side alone and do not count"
+        return f"session {names} measured only one side and is left out"
+    return f"sessions {names} measured only one side and are left out"
 
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
 
 
 def _one_unit(warning: kinds.OneUnit) -> str:
-    return f"one {warning.unit} a side: what differs between {warning.unit}s is not known"
+    return f"one {warning.unit} a side: the variation between {warning.unit}s is unknown"
 
 
 def _flat_resampling(warning: kinds.FlatResampling) -> str:
@@ -75,24 +75,23 @@ def _drift(warning: kinds.Drift) -> str:
 
 def _order_effect(warning: kinds.OrderEffect) -> str:
     second = _change(warning.change, warning.unit)
-    return f"side-by-order interaction: whichever side is executed second is {second}"
+    return f"side-by-order interaction: whichever side runs second is {second}"
 
 
-_BEYOND = "between them, beyond what their builds explain"
+_BEYOND = "(standard deviation), more than their builds explain"
 
 
 def _sessions_differ(warning: kinds.SessionsDiffer) -> str:
-    return f"sessions differ: both sides by {warning.deviation * 100:.1f}% (standard deviation) {_BEYOND}"
+    return f"sessions differ: both sides vary by {warning.deviation * 100:.1f}% {_BEYOND}"
 
 
 def _ratio_by_session(warning: kinds.RatioBySession) -> str:
-    return f"the ratio depends on the session: {warning.deviation * 100:.1f}% (standard deviation) {_BEYOND}"
+    return f"the ratio depends on the session: it varies by {warning.deviation * 100:.1f}% {_BEYOND}"
 
 
 def _autocorrelation(warning: kinds.Autocorrelation) -> str:
-    count = plural(warning.iterations, "iteration")
-    carry = f"{count} of an execution carry the information of {warning.worth}"
-    return f"autocorrelation {warning.correlation:.2f}: {carry}"
+    carry = f"{warning.iterations} carry the information of {warning.worth}"
+    return f"iterations are correlated ({warning.correlation:.2f}): {carry}"
 
 
 # --- the verdict ------------------------------------------------------------------------------------------------------
@@ -100,19 +99,19 @@ def _autocorrelation(warning: kinds.Autocorrelation) -> str:
 
 def _normal_tail(warning: kinds.NormalTail) -> str:
     builds = f"{warning.base} + {warning.head} builds"
-    return f"the p rests on normally distributed build effects: {builds} alone cannot show one so small"
+    return f"the p value assumes normally distributed builds: {builds} alone cannot show one so small"
 
 
 def _early_stop(warning: kinds.EarlyStop) -> str:
-    return f"stopped at round {warning.round} of {warning.of}: an estimate at an early stop tends to exaggerate"
+    return f"stopped at round {warning.round} of {warning.of}: early stopping tends to exaggerate the change"
 
 
 def _noisy_host(warning: kinds.NoisyHost) -> str:
-    return f"host noisier than calibrated, x {format_number(warning.factor, 2)}: every interval allows for it"
+    return f"the host is {format_number(warning.factor, 2)} times as noisy as calibrated: every interval allows for it"
 
 
 def _combinations_left_out(warning: kinds.CombinationsLeftOut) -> str:
-    what = "compared without what was not measured on both sides" if warning.compared else "not compared"
+    what = "compared without combinations that one side lacks" if warning.compared else "not compared"
     left_out = [
         f"{', '.join(each.at)} lacks {warning.factor}={', '.join(each.lacking)}" for each in warning.combinations
     ]
@@ -121,7 +120,7 @@ def _combinations_left_out(warning: kinds.CombinationsLeftOut) -> str:
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NotExact: _not_exact,
-    kinds.BuildsCut: lambda _: "builds differ in their number of values: cut to the smallest by whole executions",
+    kinds.BuildsCut: lambda _: "builds differ in their number of values: surplus executions are left out",
     kinds.BuildsUnlike: lambda _: (
         "builds differ by more than 1.5 times in their number of values, which biases a quantile"
     ),

@@ -22,7 +22,7 @@ def _event(event: kinds.HostEvent, what: str) -> str:
 
 
 def _rebooted(event: kinds.Rebooted) -> str:
-    return _event(event, "the machine was rebooted meanwhile")
+    return _event(event, "the machine was rebooted during the run")
 
 
 def _kernel_changed(event: kinds.KernelChanged) -> str:
@@ -74,7 +74,7 @@ def _frequency_setting(event: kinds.FrequencySetting) -> str:
 
 def _several_machines(warning: kinds.SeveralMachines) -> str:
     count, every = len(warning.machines), warning.machines
-    return f"host: measured on {count} machines or boots, {_named(every, every)}; the facts are the first one's"
+    return f"host: measured on {count} machines or boots, {_named(every, every)}; the host facts are of the first"
 
 
 def _sides_apart(warning: kinds.SidesApart) -> str:

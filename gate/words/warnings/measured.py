@@ -10,12 +10,12 @@ from gate.words.phrases import listed
 
 
 def _torn_line(warning: kinds.TornLine) -> str:
-    return f"{warning.file}: its last line was cut off in the middle of a write and is left out"
+    return f"{warning.file}: the last line is incomplete and is left out"
 
 
 def _selected_only(warning: kinds.SelectedOnly) -> str:
     part = f"{warning.selected} of {warning.measured} measured benchmarks are decided (--benchmark)"
-    return f"{part}: the error level is shared over these alone, and the verdict is theirs, not the run's"
+    return f"{part}: the verdict and the error level are of these alone"
 
 
 # --- how far measuring came -------------------------------------------------------------------------------------------
@@ -30,24 +30,23 @@ def _budget_rounds(warning: kinds.BudgetRounds) -> str:
 
 
 def _after_last_look(warning: kinds.AfterLastLook) -> str:
-    return f"the last look was after round {warning.round}: what was measured after it does not count"
+    return f"the last look was after round {warning.round}: later rounds do not count"
 
 
 def _executions_short(warning: kinds.ExecutionsShort) -> str:
     where = f"{warning.benchmark} at {warning.settings}" if warning.settings else warning.benchmark
-    return f"{where}: base has {warning.base} executions and head {warning.head}, of {warning.wanted}"
+    return f"{where}: base has {warning.base} and head {warning.head} of {warning.wanted} executions"
 
 
 def _parts_short(warning: kinds.PartsShort) -> str:
-    return (
-        f"measured of {listed([f'{p.part}: {p.done} of its {p.planned} rounds' for p in warning.parts], between='; ')}"
-    )
+    parts = [f"{each.part} measured {each.done} of its {each.planned} rounds" for each in warning.parts]
+    return listed(parts, between="; ")
 
 
 def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
     return (
-        f"nothing of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name it in [plan] "
-        f"metrics; there is {', '.join(warning.metrics)}"
+        f"no metric of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name one in [plan] "
+        f"metrics ({', '.join(warning.metrics)})"
     )
 
 
@@ -72,12 +71,13 @@ def _identical_builds(warning: kinds.IdenticalBuilds) -> str:
         f"all {each.count} builds of {each.side}{f' at {each.settings}' if each.settings else ''}"
         for each in warning.builds
     ]
-    advice = "[build] perturb and {seed} lay a program out anew where it is linked"
+    advice = "use [build] perturb or {seed} where a program is linked"
     return f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})"
 
 
 def _no_build_command(warning: kinds.NoBuildCommand) -> str:
-    return f"no build command: the builds differ in {' and '.join(warning.differing) or 'nothing'} only"
+    differing = f"differ in {' and '.join(warning.differing)} only" if warning.differing else "do not differ"
+    return f"no build command: the builds {differing}"
 
 
 # --- two runs that are compared ---------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.TornLine: _torn_line,
     kinds.SelectedOnly: _selected_only,
     kinds.ForeignValues: lambda _: (
-        "the values are those of the pull request's own workflow run: whoever can change it can change them, and the "
-        "verdict is advice"
+        "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
+        "advice"
     ),
     kinds.RoundsShort: _rounds_short,
     kinds.BudgetRounds: _budget_rounds,
@@ -112,15 +112,15 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.ExecutionsShort: _executions_short,
     kinds.PartsShort: _parts_short,
     kinds.TwoSessions: lambda _: (
-        "2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so only large "
+        "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large "
         "changes are called; a third session narrows the intervals most"
     ),
-    kinds.LooksIgnored: lambda _: "a bootstrap interval takes no account of the looks of this run",
+    kinds.LooksIgnored: lambda _: "a bootstrap interval does not correct for the looks of this run",
     kinds.UndecidedBenchmarks: _undecided_benchmarks,
     kinds.MetricMissing: _metric_missing,
     kinds.NotSteady: _not_steady,
     kinds.IdenticalBuilds: _identical_builds,
-    kinds.IdenticalSides: lambda _: "base and head are byte-identical: what differs between them is noise",
+    kinds.IdenticalSides: lambda _: "base and head are byte-identical: any difference is noise",
     kinds.OneTree: lambda _: (
         "no build command: every build reuses the tree of the set-up, only the environment differs"
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.model.warnings import setup as kinds
 from gate.words.numbers import plural
-from gate.words.phrases import listed
+from gate.words.phrases import joined, listed
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
 
@@ -22,11 +22,11 @@ def _dirty_submodule(warning: kinds.DirtySubmodule) -> str:
 
 
 def _embedded_repository(warning: kinds.EmbeddedRepository) -> str:
-    return f"{warning.path} is a repository of its own and no submodule: it is measured on neither side"
+    return f"{warning.path} is a nested repository, not a submodule: neither side includes it"
 
 
 def _rules_changed(warning: kinds.RulesChanged) -> str:
-    return f"head changes the rules ({', '.join(warning.keys)}); in force are those of {warning.in_force}"
+    return f"head changes the rules ({', '.join(warning.keys)}); the rules of {warning.in_force} apply"
 
 
 def _measuring_changed(warning: kinds.MeasuringChanged) -> str:
@@ -34,8 +34,7 @@ def _measuring_changed(warning: kinds.MeasuringChanged) -> str:
 
 
 def _expired_accept(warning: kinds.ExpiredAccept) -> str:
-    ended = f"the accept of {warning.benchmark} ended on {warning.until}"
-    return f"{ended} and no longer counts: remove it ({warning.reason})"
+    return f"the [[accept]] entry of {warning.benchmark} expired on {warning.until}: remove it ({warning.reason})"
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -47,10 +46,12 @@ def _placeholder(warning: kinds.Placeholder) -> str:
 
 
 def _few_builds(warning: kinds.FewBuilds) -> str:
-    of = " of what is not remembered of this host" if warning.remembers else ""
-    but = " but of exact counts" if warning.counts else ""
+    called = [
+        *(["exact counts"] if warning.counts else []),
+        *(["what is remembered of this host"] if warning.remembers else []),
+    ]
     below = f"plan.builds = {warning.builds} is below gate.min_builds = {warning.min_builds}"
-    return f"{below}: no change{of}{but} is called"
+    return f"{below}: " + (f"only changes of {joined(called)} are called" if called else "no change is called")
 
 
 def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
@@ -76,12 +77,12 @@ def _planned_from_memory(warning: kinds.PlannedFromMemory) -> str:
     aim = "half-widths of half the thresholds"
     reached = f"for {aim}" if warning.reached else f"the nearest to {aim} within the budget"
     notes = "".join(f"; {note}" for note in warning.notes)
-    return f"plan.auto: {counts} a side, {reached}, by what is remembered of this host{notes}"
+    return f"plan.auto: {counts} a side, {reached}, judging by earlier sessions on this host{notes}"
 
 
 def _planned_as_configured(warning: kinds.PlannedAsConfigured) -> str:
     why = warning.why or "nothing is remembered of this host"
-    return f"plan.auto: the plan is as configured, since {why}"
+    return f"plan.auto keeps the configured plan: {why}"
 
 
 # --- the instruments --------------------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ def _instrument_limits(warning: kinds.InstrumentLimits) -> str:
 
 
 def _nothing_remembered(warning: kinds.NothingRemembered) -> str:
-    return f"nothing is remembered of this host: intervals are {warning.method} (`perfgate calibrate`)"
+    return f"nothing is remembered of this host, so intervals use {warning.method}: run `perfgate calibrate`"
 
 
 def _history_unusable(warning: kinds.HistoryUnusable) -> str:
@@ -109,7 +110,7 @@ def _history_unusable(warning: kinds.HistoryUnusable) -> str:
 def _memory_of_other_machine(warning: kinds.MemoryOfOtherMachine) -> str:
     differing = "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in warning.differing)
     unused = f"what is remembered of {listed(warning.benchmarks)} is not used"
-    return f"{unused}: measured on another machine ({differing or 'of another make'})"
+    return f"{unused}: measured on another machine ({differing or 'a different model'})"
 
 
 _SETUP = {
@@ -142,7 +143,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.DirtySubmodule: _dirty_submodule,
     kinds.EmbeddedRepository: _embedded_repository,
     kinds.LfsPointers: lambda _: (
-        "files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`"
+        "the checkout has Git LFS pointers instead of files, and so have both sides: run `git lfs pull`"
     ),
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
@@ -155,7 +156,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NoLooksByBootstrap: _no_looks_by_bootstrap,
     kinds.FewIterationsForSteady: _few_iterations_for_steady,
     kinds.NoEarlyStop: _no_early_stop,
-    kinds.NoAutoPlan: lambda _: "plan.auto: the plan is as configured, since all jobs of a gate measure by one plan",
+    kinds.NoAutoPlan: lambda _: "plan.auto keeps the configured plan: all jobs of a gate need the same one",
     kinds.PlannedFromMemory: _planned_from_memory,
     kinds.PlannedAsConfigured: _planned_as_configured,
     kinds.SpawnInstead: _spawn_instead,
@@ -163,9 +164,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NothingRemembered: _nothing_remembered,
     kinds.HistoryUnusable: _history_unusable,
     kinds.MemoryOfOneSession: lambda _: (
-        "what is remembered of the host is not used: it is of one session, and there are several"
+        "what is remembered of the host is not used: it holds one session, and this run has several"
     ),
-    kinds.MemoryOfOneFile: lambda _: "what is remembered of the host is not used: the files were measured apart",
+    kinds.MemoryOfOneFile: lambda _: "what is remembered of the host is not used: the files were measured separately",
     kinds.MemoryOfOtherMachine: _memory_of_other_machine,
     kinds.MemoryOfOtherSetup: _memory_of_other_setup,
 }

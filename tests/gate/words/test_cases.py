@@ -157,15 +157,15 @@ EXPECTED = [
     (
         examples.unbounded(),
         (
-            "20.0% slower (unbounded), threshold 3%: inconclusive, base's mean cannot be told from 0 with this spread, "
+            "20.0% slower (unbounded), threshold 3%: inconclusive, base's mean is too close to 0 for its spread, "
             "so the interval of the ratio has no bounds"
         ),
     ),
     (
         withheld(examples.ONE_UNIT),
         (
-            "4.1% slower as measured: inconclusive, one build a side gives no interval: what differs from build to build is "
-            "not known"
+            "4.1% slower as measured: inconclusive, one build a side gives no interval: the variation between builds is "
+            "unknown"
         ),
     ),
     (

@@ -16,22 +16,22 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),
     (
         reasons.DifferentSessions(),
-        "base and head were measured in different sessions: what differs from session to session is not known",
+        "base and head were measured in different sessions: the variation between sessions is unknown",
     ),
     (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
     (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
     (reasons.NoSpread(), "no spread: is the timer too coarse? (declare a count or size `exact = true`)"),
-    (examples.ONE_UNIT, "one build a side gives no interval: what differs from build to build is not known"),
+    (examples.ONE_UNIT, "one build a side gives no interval: the variation between builds is unknown"),
     (
         reasons.OneUnit(unit="session", sides=["head"]),
-        "one session of head gives no interval: what differs from session to session is not known",
+        "one session of head gives no interval: the variation between sessions is unknown",
     ),
     (
         reasons.FewValues(statistic="p99", needs=1000, has=120),
         "p99 needs 1,000 values per build and has 120: 880 are missing",
     ),
     (reasons.BothZero(), "both sides are 0"),
-    (reasons.ZeroBase(floor=None, unit=""), "base is 0, and only an absolute floor could decide"),
+    (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only an absolute floor can decide"),
     (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
     (reasons.ZeroBaseExceeds(floor=1e-6, unit="s"), "base is 0 and head is beyond the floor of 1 us"),
     (examples.EXCEEDS, "beyond the threshold of 3% with 99.58% confidence after correction for 12 comparisons"),
@@ -55,7 +55,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
     (
         reasons.Unbounded(),
-        "base's mean cannot be told from 0 with this spread, so the interval of the ratio has no bounds",
+        "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds",
     ),
     (
         reasons.FewBuilds(needs=5, has=4),
@@ -63,7 +63,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.FewForBootstrap(needs=10, has=6, unit="session"),
-        "a bootstrap interval decides from 10 sessions a side on, this has 6",
+        "a bootstrap interval needs 10 sessions a side to decide, this has 6",
     ),
     (
         reasons.MemoryAlone(),
@@ -71,7 +71,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12),
-        "beyond the threshold of 3%, but not after correction for 12 comparisons, which asks for 99.6% confidence",
+        "beyond the threshold of 3%, but not after correction for 12 comparisons, which needs 99.6% confidence",
     ),
     (
         reasons.BetterUncorrected(threshold=0.03),
@@ -103,7 +103,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.ZeroValue(), "there is a value of 0, which has no logarithm"),
     (
         reasons.IncompleteBuilds(has="one"),
-        "one build or session of a side measured all settings, and what differs between them is not known",
+        "one build or session of a side measured all settings, so the variation between them is unknown",
     ),
     (reasons.NoSpreadOrRounds(), "there is no spread, or there are fewer than two rounds of both sides"),
 ]
@@ -216,19 +216,19 @@ OUTCOMES: list[tuple[Interaction, str]] = [
     ),
     (
         examples.interaction(outcome=outcomes.Open(over=["n"], looks_real=False, few_builds=None)),
-        "whether the change is another one under load=busy than under load=idle, on average over n, is open",
+        "whether the change under load=busy differs from the one under load=idle, on average over n, is open",
     ),
     (
         examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=4)),
         (
-            "whether the change is another one under load=busy than under load=idle is open: it looks real, but this has "
+            "whether the change under load=busy differs from the one under load=idle is open: it looks real, but this has "
             "4 builds a side, too few for a verdict"
         ),
     ),
     (
         examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=None)),
         (
-            "whether the change is another one under load=busy than under load=idle is open: it differs on its own, but "
+            "whether the change under load=busy differs from the one under load=idle is open: it differs on its own, but "
             "not after correction for multiple comparisons"
         ),
     ),

@@ -148,7 +148,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         (examples.only_failures(), "Fix the failure and run the check again"),
         (examples.regression(), "Fix the regression, or accept it with an `[[accept]]`"),
         (examples.only_inconclusive(), "`--set plan.builds=7` would probably settle 4 of 6 inconclusive findings"),
-        (examples.one_build(), "Raise the budget or the number of builds"),
+        (examples.one_build(), "Raise `plan.budget` or `plan.builds`"),
         (
             examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
             "Nothing to do: the inconclusive results are not worse",

@@ -175,7 +175,7 @@ def test_every_number_of_a_finding_is_there() -> None:
     text = page_of("regression").text
     for said in (
         "99.58% confidence after correction for 12 comparisons, over 5 builds a side",
-        "the p rests on normally distributed build effects: 5 + 5 builds alone cannot show one so small",
+        "the p value assumes normally distributed builds: 5 + 5 builds alone cannot show one so small",
         "1.0830, 1.0490 to 1.1170",
         "+8.3%, interval: +4.9% to +11.7%",
         "+8.425 ms, +4.973 ms to +11.88 ms",

@@ -68,9 +68,9 @@ def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
 @pytest.mark.parametrize(
     ("source", "begins"),
     [
-        ("base", "The target's own file judged"),
-        ("head", "The pull request's own file judged"),
-        ("defaults", "No file of rules was found"),
+        ("base", "The rules are those of base's"),
+        ("head", "The rules are those of head's"),
+        ("defaults", "No rules file was found"),
         ("rules/strict.toml", "They come from: rules/strict.toml."),
     ],
 )

@@ -34,7 +34,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "of-run": [
         (
             OfRun("base", m.TornLine("m.jsonl")),
-            "base's run: m.jsonl: its last line was cut off in the middle of a write and is left out",
+            "base's run: m.jsonl: the last line is incomplete and is left out",
         )
     ],
     # --- estimates
@@ -43,7 +43,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (e.NotExact("ratio"), "declared exact, but its ratio differs from session to session: treated as measured"),
     ],
     "builds-cut": [
-        (e.BuildsCut(), "builds differ in their number of values: cut to the smallest by whole executions")
+        (e.BuildsCut(), "builds differ in their number of values: surplus executions are left out")
     ],
     "builds-unlike": [
         (e.BuildsUnlike(), "builds differ by more than 1.5 times in their number of values, which biases a quantile")
@@ -51,20 +51,20 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "few-executions": [
         (
             e.FewExecutions(1),
-            "the quantile of a build rests on 1 execution: it hardly shows what differs between executions",
+            "the quantile of a build rests on 1 execution: too few to show how executions differ",
         ),
         (
             e.FewExecutions(2),
-            "the quantile of a build rests on 2 executions: it hardly shows what differs between executions",
+            "the quantile of a build rests on 2 executions: too few to show how executions differ",
         ),
     ],
     "one-sided-sessions": [
-        (e.OneSidedSessions((2,)), "session 2 measured one side alone and does not count"),
-        (e.OneSidedSessions((2, 4)), "sessions 2, 4 measured one side alone and do not count"),
+        (e.OneSidedSessions((2,)), "session 2 measured only one side and is left out"),
+        (e.OneSidedSessions((2, 4)), "sessions 2, 4 measured only one side and are left out"),
     ],
     "one-unit": [
-        (e.OneUnit("build"), "one build a side: what differs between builds is not known"),
-        (e.OneUnit("session"), "one session a side: what differs between sessions is not known"),
+        (e.OneUnit("build"), "one build a side: the variation between builds is unknown"),
+        (e.OneUnit("session"), "one session a side: the variation between sessions is unknown"),
     ],
     "no-spread": [(e.NoSpread(), "no spread: all resamples are equal")],
     "flat-resampling": [
@@ -106,44 +106,44 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "order-effect": [
         (
             e.OrderEffect(0.012, "s"),
-            "side-by-order interaction: whichever side is executed second is 1.2% slower",
+            "side-by-order interaction: whichever side runs second is 1.2% slower",
         )
     ],
     "sessions-differ": [
         (
             e.SessionsDiffer(0.052),
-            "sessions differ: both sides by 5.2% (standard deviation) between them, beyond what their builds explain",
+            "sessions differ: both sides vary by 5.2% (standard deviation), more than their builds explain",
         )
     ],
     "ratio-by-session": [
         (
             e.RatioBySession(0.021),
-            "the ratio depends on the session: 2.1% (standard deviation) between them, beyond what their builds explain",
+            "the ratio depends on the session: it varies by 2.1% (standard deviation), more than their builds explain",
         )
     ],
     "autocorrelation": [
         (
             e.Autocorrelation(0.5, 30, 10),
-            "autocorrelation 0.50: 30 iterations of an execution carry the information of 10",
+            "iterations are correlated (0.50): 30 carry the information of 10",
         )
     ],
     "normal-tail": [
         (
             e.NormalTail(5, 6),
-            "the p rests on normally distributed build effects: 5 + 6 builds alone cannot show one so small",
+            "the p value assumes normally distributed builds: 5 + 6 builds alone cannot show one so small",
         )
     ],
     "early-stop": [
-        (e.EarlyStop(6, 12), "stopped at round 6 of 12: an estimate at an early stop tends to exaggerate")
+        (e.EarlyStop(6, 12), "stopped at round 6 of 12: early stopping tends to exaggerate the change")
     ],
     "noisier-than-remembered": [
         (e.NoisierThanRemembered(), "noisier than calibrated: the remembered variance is not used")
     ],
-    "noisy-host": [(e.NoisyHost(2.34), "host noisier than calibrated, x 2.3: every interval allows for it")],
+    "noisy-host": [(e.NoisyHost(2.34), "the host is 2.3 times as noisy as calibrated: every interval allows for it")],
     "combinations-left-out": [
         (
             e.CombinationsLeftOut("b", "time", "load", True, (e.Combination(("sched=b",), ("idle", "busy")),)),
-            "b time, by load: compared without what was not measured on both sides: sched=b lacks load=idle, busy",
+            "b time, by load: compared without combinations that one side lacks: sched=b lacks load=idle, busy",
         ),
         (
             e.CombinationsLeftOut(
@@ -155,9 +155,9 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     # --- hosts
     "unfit-host": [(h.UnfitHost("steal time"), "the host was unfit when measuring began: steal time")],
     "rebooted": [
-        (h.Rebooted(), "host: the machine was rebooted meanwhile"),
-        (h.Rebooted(session=1), "host: session 1: the machine was rebooted meanwhile"),
-        (h.Rebooted(run="base", session=0), "host: base's run: session 0: the machine was rebooted meanwhile"),
+        (h.Rebooted(), "host: the machine was rebooted during the run"),
+        (h.Rebooted(session=1), "host: session 1: the machine was rebooted during the run"),
+        (h.Rebooted(run="base", session=0), "host: base's run: session 0: the machine was rebooted during the run"),
     ],
     "kernel-changed": [(h.KernelChanged("6.1", "6.8"), "host: the kernel changed from 6.1 to 6.8")],
     "steal": [
@@ -195,7 +195,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "several-machines": [
         (
             h.SeveralMachines((A, B)),
-            "host: measured on 2 machines or boots, host a and host b; the facts are the first one's",
+            "host: measured on 2 machines or boots, host a and host b; the host facts are of the first",
         )
     ],
     "sides-apart": [
@@ -230,50 +230,49 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     ],
     # --- measured
     "torn-line": [
-        (m.TornLine("m.jsonl"), "m.jsonl: its last line was cut off in the middle of a write and is left out")
+        (m.TornLine("m.jsonl"), "m.jsonl: the last line is incomplete and is left out")
     ],
     "selected-only": [
         (
             m.SelectedOnly(2, 5),
-            ("2 of 5 measured benchmarks are decided (--benchmark): the error level is shared over these alone, and the "
-            "verdict is theirs, not the run's"),
+            "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level are of these alone",
         )
     ],
     "foreign-values": [
         (
             m.ForeignValues(),
-            ("the values are those of the pull request's own workflow run: whoever can change it can change them, and "
-            "the verdict is advice"),
+            ("the values come from the pull request's own workflow run, which its author can change: treat the verdict "
+            "as advice"),
         )
     ],
     "rounds-short": [(m.RoundsShort(2, 5), "2 of 5 planned rounds were measured")],
     "budget-rounds": [(m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first")],
     "after-last-look": [
-        (m.AfterLastLook(6), "the last look was after round 6: what was measured after it does not count")
+        (m.AfterLastLook(6), "the last look was after round 6: later rounds do not count")
     ],
     "executions-short": [
-        (m.ExecutionsShort("b", "", 4, 3, 6), "b: base has 4 executions and head 3, of 6"),
-        (m.ExecutionsShort("b", "load=busy", 2, 2, 6), "b at load=busy: base has 2 executions and head 2, of 6"),
+        (m.ExecutionsShort("b", "", 4, 3, 6), "b: base has 4 and head 3 of 6 executions"),
+        (m.ExecutionsShort("b", "load=busy", 2, 2, 6), "b at load=busy: base has 2 and head 2 of 6 executions"),
     ],
     "parts-short": [
         (
             m.PartsShort((m.PartShort("shard 1 of 2", 3, 5), m.PartShort("shard 2 of 2", 4, 5))),
-            "measured of shard 1 of 2: 3 of its 5 rounds; shard 2 of 2: 4 of its 5 rounds",
+            "shard 1 of 2 measured 3 of its 5 rounds; shard 2 of 2 measured 4 of its 5 rounds",
         )
     ],
     "two-sessions": [
         (
             m.TwoSessions(),
-            ("2 sessions: their difference is all that is known of what a session does (1 degree of freedom), so only "
-            "large changes are called; a third session narrows the intervals most"),
+            ("2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes are "
+            "called; a third session narrows the intervals most"),
         )
     ],
-    "looks-ignored": [(m.LooksIgnored(), "a bootstrap interval takes no account of the looks of this run")],
+    "looks-ignored": [(m.LooksIgnored(), "a bootstrap interval does not correct for the looks of this run")],
     "undecided-benchmarks": [
         (
             m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")),
-            ("nothing of a, b, c and 1 more is decided: declare [benchmark.metric.NAME], or name it in [plan] metrics; "
-            "there is hits, B/op"),
+            ("no metric of a, b, c and 1 more is decided: declare [benchmark.metric.NAME], or name one in [plan] metrics "
+            "(hits, B/op)"),
         )
     ],
     "metric-missing": [
@@ -295,11 +294,11 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))),
             ("build variance not sampled: all 2 builds of base and all 2 builds of head at opt=O3 are byte-identical "
-            "([build] perturb and {seed} lay a program out anew where it is linked)"),
+            "(use [build] perturb or {seed} where a program is linked)"),
         )
     ],
     "identical-sides": [
-        (m.IdenticalSides(), "base and head are byte-identical: what differs between them is noise")
+        (m.IdenticalSides(), "base and head are byte-identical: any difference is noise")
     ],
     "one-tree": [
         (m.OneTree(), "no build command: every build reuses the tree of the set-up, only the environment differs")
@@ -309,7 +308,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             m.NoBuildCommand(("path", "environment")),
             "no build command: the builds differ in path and environment only",
         ),
-        (m.NoBuildCommand(()), "no build command: the builds differ in nothing only"),
+        (m.NoBuildCommand(()), "no build command: the builds do not differ"),
     ],
     "set-up-differently": [
         (
@@ -348,13 +347,13 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "embedded-repository": [
         (
             s.EmbeddedRepository("a/"),
-            "a/ is a repository of its own and no submodule: it is measured on neither side",
+            "a/ is a nested repository, not a submodule: neither side includes it",
         )
     ],
     "lfs-pointers": [
         (
             s.LfsPointers(),
-            "files of git lfs are pointers in the checkout, and so on both sides: run `git lfs pull`",
+            "the checkout has Git LFS pointers instead of files, and so have both sides: run `git lfs pull`",
         )
     ],
     "base-without-config": [(s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides")],
@@ -362,7 +361,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "rules-changed": [
         (
             s.RulesChanged(("gate.threshold", "accept"), "base"),
-            "head changes the rules (gate.threshold, accept); in force are those of base",
+            "head changes the rules (gate.threshold, accept); the rules of base apply",
         )
     ],
     "measuring-changed": [
@@ -371,7 +370,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "expired-accept": [
         (
             s.ExpiredAccept("encode", "2026-12-31", "see #123"),
-            "the accept of encode ended on 2026-12-31 and no longer counts: remove it (see #123)",
+            "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)",
         )
     ],
     "placeholder": [
@@ -385,8 +384,8 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: no change is called"),
         (
             s.FewBuilds(3, 5, True, True),
-            ("plan.builds = 3 is below gate.min_builds = 5: no change of what is not remembered of this host but of exact "
-            "counts is called"),
+            ("plan.builds = 3 is below gate.min_builds = 5: only changes of exact counts and what is remembered of this "
+            "host are called"),
         ),
     ],
     "few-builds-for-bootstrap": [
@@ -408,28 +407,28 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "no-auto-plan": [
-        (s.NoAutoPlan(), "plan.auto: the plan is as configured, since all jobs of a gate measure by one plan")
+        (s.NoAutoPlan(), "plan.auto keeps the configured plan: all jobs of a gate need the same one")
     ],
     "planned-from-memory": [
         (
             s.PlannedFromMemory(4, 12, 5, 10, True, ()),
-            ("plan.auto: 4 to 12 builds x 5 x 10 a side, for half-widths of half the thresholds, by what is remembered of "
-            "this host"),
+            ("plan.auto: 4 to 12 builds x 5 x 10 a side, for half-widths of half the thresholds, judging by earlier "
+            "sessions on this host"),
         ),
         (
             s.PlannedFromMemory(6, 6, 5, 10, False, ("b: nothing is remembered",)),
             ("plan.auto: 6 builds x 5 x 10 a side, the nearest to half-widths of half the thresholds within the budget, "
-            "by what is remembered of this host; b: nothing is remembered"),
+            "judging by earlier sessions on this host; b: nothing is remembered"),
         ),
     ],
     "planned-as-configured": [
         (
             s.PlannedAsConfigured(""),
-            "plan.auto: the plan is as configured, since nothing is remembered of this host",
+            "plan.auto keeps the configured plan: nothing is remembered of this host",
         ),
         (
             s.PlannedAsConfigured("the budget is too small"),
-            "plan.auto: the plan is as configured, since the budget is too small",
+            "plan.auto keeps the configured plan: the budget is too small",
         ),
     ],
     "spawn-instead": [
@@ -447,7 +446,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "nothing-remembered": [
         (
             s.NothingRemembered("fieller"),
-            "nothing is remembered of this host: intervals are fieller (`perfgate calibrate`)",
+            "nothing is remembered of this host, so intervals use fieller: run `perfgate calibrate`",
         )
     ],
     "history-unusable": [
@@ -456,11 +455,11 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "memory-of-one-session": [
         (
             s.MemoryOfOneSession(),
-            "what is remembered of the host is not used: it is of one session, and there are several",
+            "what is remembered of the host is not used: it holds one session, and this run has several",
         )
     ],
     "memory-of-one-file": [
-        (s.MemoryOfOneFile(), "what is remembered of the host is not used: the files were measured apart")
+        (s.MemoryOfOneFile(), "what is remembered of the host is not used: the files were measured separately")
     ],
     "memory-of-other-machine": [
         (
@@ -469,7 +468,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
         (
             s.MemoryOfOtherMachine(("a", "b", "c", "d"), ()),
-            "what is remembered of a, b, c and 1 more is not used: measured on another machine (of another make)",
+            "what is remembered of a, b, c and 1 more is not used: measured on another machine (a different model)",
         ),
     ],
     "memory-of-other-setup": [
