@@ -306,6 +306,13 @@ max_output = "256MB"
 service = { command = "./build/server --port {port}" }
 load = { command = "./build/busy", cpus = "0" }
 metric.latency = {}
+
+[[benchmark]]
+name = "replay"
+command = "./build/replay --hlog {output}"
+instrument = "values"
+format = "hdr"
+metric.latency = { unit = "ns" }
 """,
     ),
     Section(

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
+import msgspec
+
 from gate.config.listing import declaring
-from gate.config.tables import Table, default
+from gate.config.tables import default
 from gate.units import Quantity
 
 FLOOR, FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
 """Where nothing is said: below a microsecond a process tells nothing, while a suite times functions."""
 
 
-class Traits(Table, frozen=True, kw_only=True):
+class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """How the values of an instrument are judged, and its executions made."""
 
     chief: tuple[str, ...] | None = ("time", "throughput")
