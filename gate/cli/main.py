@@ -1,4 +1,4 @@
-"""From argv to a command, and from what it returns or raises to an exit code; nothing heavy is loaded here."""
+"""The entry point: argv -> command -> exit code; loads nothing heavy."""
 
 from __future__ import annotations
 

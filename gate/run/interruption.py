@@ -1,4 +1,4 @@
-"""What a measuring command does when it is interrupted or a disk is full: one line, and what was kept."""
+"""Interruptions and full disks while measuring: one line that says what was kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What will be done and how long it takes, before it is done."""
+"""The preview of a run: what it will do and how long it takes."""
 
 from __future__ import annotations
 

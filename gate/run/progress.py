@@ -1,4 +1,4 @@
-"""What a person sees while perfgate measures: one line on a terminal, calm lines in a log."""
+"""Progress while measuring: one changing line on a terminal, a few lines in a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The treatments that a job measures: those of a study, or of a gate that is laid on one."""
+"""The treatments that a job measures, of a study or of a gate with factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One execution of a benchmark: what runs beside it, its process, and the records of what came out."""
+"""One execution of a benchmark: its services, its process, and its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an earlier run measured of a pull request's head, for a label that decides without measuring again.
+"""Measurements that an earlier run made of a pull request's head, so that a label can decide again without measuring.
 
 Taken is only what a check of this very event could have measured: by the same workflow, for the same pull request, of
 the same head, against a base between where the head left its target and where the target is now, by the same inputs.

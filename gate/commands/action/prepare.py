@@ -1,4 +1,4 @@
-"""The first step of the action: what is to be done, and whether it may be; the only one before code of the project."""
+"""The first step of the action: decides what to do and whether it is allowed, before any code of the project runs."""
 
 from __future__ import annotations
 

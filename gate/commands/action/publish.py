@@ -1,4 +1,4 @@
-"""The publishing step of the action: the outputs first, then whatever people look at."""
+"""The publishing step of the action: writes the outputs first, then the comment, summary and annotations."""
 
 from __future__ import annotations
 

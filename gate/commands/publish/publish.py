@@ -1,4 +1,4 @@
-"""perfgate publish: what was measured elsewhere, told on GitHub: comment, summary, annotations, commit status."""
+"""perfgate publish: puts a report on GitHub as comment, summary, annotations and commit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""perfgate study measure: the treatments of a study, measured; perfgate study analyses them too."""
+"""perfgate study measure: measures the treatments of a study."""
 
 from __future__ import annotations
 

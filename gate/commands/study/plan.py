@@ -1,4 +1,4 @@
-"""What a study will do, before it is done: factors, treatments, order, builds, time; as text and as JSON."""
+"""The plan of a study: factors, treatments, order, builds, time; as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forge of a workflow's event, and what is said when it does not do what is asked."""
+"""The forge of a workflow's event, and the messages when it refuses."""
 
 from __future__ import annotations
 

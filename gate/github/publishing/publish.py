@@ -1,4 +1,4 @@
-"""What a gate came to, told where people look: summary, annotations, comment, commit status.
+"""Publishing a report: summary, annotations, comment, commit status.
 
 Nothing here changes the verdict: what a forge refuses becomes one warning.
 """

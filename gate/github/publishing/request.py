@@ -1,4 +1,4 @@
-"""What the first step of the action settles for those after it; it travels in an output, which no file can change."""
+"""The request: what the first step of the action settles for later ones, passed on as a step output."""
 
 from __future__ import annotations
 
