@@ -24,13 +24,14 @@ from pathlib import Path
 from statistics import median
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, Instrument
+from gate.config.types import Benchmark, BuildTable
 from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
+from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.instruments.choose import choose
-from harness.loop.execution import Conditions, Place
-from harness.loop.measure import Tools, Work, measure
+from harness.loop.execution import Executions
+from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
 from harness.process.execute import ProcessExecutor
 
@@ -85,24 +86,19 @@ def _hyperfine(script: str, directory: Path, count: int) -> float:
     return (time.perf_counter() - begin) / count
 
 
-def _perfgate(instrument: Instrument, script: str, directory: Path, count: int) -> float:
+def _perfgate(instrument: str, script: str, directory: Path, count: int) -> float:
     table = {"b": Benchmark(name="b", command=["sh", "-c", script], instrument=instrument)}
-    place = Place(directory / "outputs", directory / "shims")
     rounds = schedule({"base": ["b"], "head": ["b"]}, 1, count // 2, seed=1)
-    tools = Tools(ProcessExecutor(), _Here(directory), choose({instrument}, os.environ).by_name)
+    recipe = Recipe(BuildTable(perturb=["environment", "hash-seed"]), os.environ)
+    conditions = Conditions(
+        ProcessExecutor(), dict.fromkeys(SIDES, recipe), os.environ, directory / "outputs", directory / "shims"
+    )
+    executions = Executions(conditions, choose({instrument}, os.environ).by_name, 1)
     file = directory / "measurements.jsonl"
     with Appender(file) as append:
-        work = Work(
-            rounds=rounds,
-            benchmarks={"base": table, "head": table},
-            iterations=1,
-            budget=1e9,
-            conditions={side: Conditions(os.environ, ["environment", "hash-seed"]) for side in SIDES},
-            caller=os.environ,
-            place=place,
-        )
+        loop = Loop(rounds, dict.fromkeys(SIDES, table), _Here(directory), executions, append, budget=1e9)
         begin = time.perf_counter()
-        done = measure(work, tools, append)
+        done = loop.run()
         seconds = time.perf_counter() - begin
     if done.stop != "finished" or file.read_bytes().count(b'"execution"') < count:
         sys.exit(f"the executions by {instrument} failed: see {file}")
@@ -118,14 +114,13 @@ def main() -> int:
     # beside this checkout: a file system in memory would flatter the flushing
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
         directory = Path(made)
-        place = Place(directory / "outputs", directory / "shims")
-        place.scratch.mkdir()
-        make_shims(place.shims, os.environ)
+        (directory / "outputs").mkdir()
+        make_shims(directory / "shims", os.environ)
         return _compare(directory, blocks)
 
 
 def _compare(directory: Path, blocks: int) -> int:
-    instruments: tuple[Instrument, ...] = ("values", "spawn", "hyperfine")
+    instruments: tuple[str, ...] = ("values", "spawn", "hyperfine")
     passed = True
     sys.stdout.write(f"{'program':8}  {'by':20}  {'execution':>10}  {'added':>9}  of program  of hyperfine\n")
     for name, script in PROGRAMS.items():

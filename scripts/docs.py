@@ -19,6 +19,7 @@ import msgspec
 from gate.config import types as config
 from gate.config.schema import json_schema
 from gate.config.study import FactorTable, Setting, SettingTable
+from gate.config.tables import OF_RUNS
 from gate.units import Duration, Quantity, Share
 
 ROOT = Path(__file__).parent.parent
@@ -490,6 +491,8 @@ def _rows(table: type[config.Table]) -> list[str]:
     hints = typing.get_type_hints(table, include_extras=True)
     rows = []
     for field in msgspec.structs.fields(table):
+        if field.name in OF_RUNS:
+            continue
         meta = hints[field.name].__metadata__[0]
         cells = [f"`{field.encode_name}`", _type(hints[field.name]), _default(field), meta.description]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -1,132 +1,210 @@
-"""The house's order: imports point one way, third parties are declared, and modules stay small.
+"""The house's order: imports point one way and in no circle, third parties are declared, functions fit a screen or two.
 
-A part is a module or package right below gate/ (harness is one part). A part may import the tiers below its own and the
-parts that stand before it in its own tier, with the exceptions of ONLY. Imports inside functions and those under
-TYPE_CHECKING count: laziness is no direction.
+A room is a module or folder right below gate/ or harness/, with all that is below it. A room of gate/ imports itself and
+the rooms before it; only run and the commands use the harness, whose rooms have an order of their own. A command is a
+folder of gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is
+no direction.
 """
 
 import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LONGEST_MODULE = 400
+LONGEST_FUNCTION = 70
 
-TIERS = (
-    ("__init__",),
-    ("codes", "model", "resources"),
-    ("units", "records", "config", "adapters", "history"),
-    ("stats", "runs", "factors", "completeness", "looks", "hosts", "steadiness", "evidence", "importance", "frame"),
-    ("decide", "study"),
-    ("words",),
-    ("plots", "report"),
-    ("github",),
-    ("harness",),
-    ("commands",),
-    ("arguments", "calibrating", "studying", "running", "cli"),
-    ("__main__",),
-)
-RANK = {part: (tier, place) for tier, parts in enumerate(TIERS) for place, part in enumerate(parts)}
-
-# Parts that may import these and no others.
-ONLY = {
-    "stats": {"model"},
-    "evidence": {
-        "model",
-        "units",
-        "records",
-        "config",
-        "runs",
-        "factors",
-        "completeness",
-        "looks",
-        "hosts",
-        "steadiness",
-    },
-    "harness": {"codes", "model", "units", "records", "config", "adapters"},
-}
-# Parts that nobody but these may import.
-ONLY_FOR = {"harness": {"commands"}}
+ROOMS = [
+    "codes",
+    "model",
+    "units",
+    "cli",
+    "config",
+    "adapters",
+    "stats",
+    "evidence",
+    "memory",
+    "decide",
+    "words",
+    "planning",
+    "plots",
+    "report",
+    "github",
+    "run",
+    "explain",
+    "commands",
+]
+HARNESS_ROOMS = ["errors", "process", "host", "source", "instruments", "build", "service", "loop"]
+# From argv to the command that it names: above everything.
+ENTRIES = ("gate.__main__", "gate.cli.main")
+# Rooms of gate/ that use the harness, and what of gate/ the harness uses.
+MEASURING = ("run", "commands")
+FOR_HARNESS = ("codes", "model", "units", "config", "adapters")
+FOR_HARNESS_ALONE = "gate.evidence.records"
+# What the list of commands costs at every start: its modules' own top levels.
+LIGHT = ("gate.cli", "gate.codes", "gate.model")
 
 
 class Import(NamedTuple):
     module: str
     line: int
-    typing_only: bool
+    typing_only: bool = False
+    lazy: bool = False
 
 
-def imports(tree: ast.AST, typing_only: bool = False) -> Iterator[Import]:
+class House(NamedTuple):
+    """Our modules by their dotted names, with what each imports."""
+
+    modules: Mapping[str, list[Import]]
+
+    def ours(self, name: str) -> str | None:
+        """The module that an import names, which may name a thing in it; None for what is not ours."""
+        if name.partition(".")[0] not in ("gate", "harness"):
+            return None
+        return name if name in self.modules or "." not in name else self._holding(name)
+
+    def _holding(self, name: str) -> str:
+        holder = name.rpartition(".")[0]
+        return holder if holder in self.modules else name
+
+
+def imports(node: ast.AST, *, typing_only: bool = False, lazy: bool = False) -> Iterator[Import]:
     """Every import below a node; `from a import b` counts as a.b, because b may be a module."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import):
-            yield from (Import(alias.name, node.lineno, typing_only) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "ruff bans relative imports"
-            yield from (Import(f"{node.module}.{alias.name}", node.lineno, typing_only) for alias in node.names)
-        elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            yield from imports(ast.Module(node.body, []), typing_only=True)
-            yield from imports(ast.Module(node.orelse, []), typing_only)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (Import(alias.name, child.lineno, typing_only, lazy) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "ruff bans relative imports"
+            yield from (
+                Import(f"{child.module}.{alias.name}", child.lineno, typing_only, lazy) for alias in child.names
+            )
+        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            yield from imports(ast.Module(child.body, []), typing_only=True, lazy=lazy)
+            yield from imports(ast.Module(child.orelse, []), typing_only=typing_only, lazy=lazy)
         else:
-            yield from imports(node, typing_only)
+            inner = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from imports(child, typing_only=typing_only, lazy=lazy or inner)
 
 
-def part_of(module: str) -> str | None:
-    """The part of our house that a dotted name belongs to; None for what is not ours."""
-    package, *rest = module.split(".")
-    if package == "harness":
-        return "harness"
-    if package != "gate":
-        return None
-    if rest[:2] == ["report", "plain"]:
-        # safe text, which sentences are made of; it stands in report for the time being
-        return "plain"
-    # A name that gate/__init__.py defines, as in `from gate import __version__`.
-    return "__init__" if not rest or rest[0] == "__version__" else rest[0]
-
-
-def modules(root: Path) -> Iterator[tuple[Path, str]]:
-    """Each source file of gate and harness with the part it belongs to."""
+def sources(root: Path) -> Iterator[tuple[str, ast.Module]]:
     for package in ("gate", "harness"):
         for path in sorted((root / package).rglob("*.py")):
-            inside = path.relative_to(root).with_suffix("").parts
-            yield path, "harness" if package == "harness" else inside[1]
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            yield name.removesuffix(".__init__"), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def allowed(importer: str, imported: str) -> bool:
-    if importer == imported:
-        return True
-    if imported in ONLY_FOR and importer not in ONLY_FOR[imported]:
-        return False
-    if importer in ONLY and imported not in ONLY[importer]:
-        return False
-    return RANK[imported] < RANK[importer]
+def house(root: Path) -> House:
+    return House({name: list(imports(tree)) for name, tree in sources(root)})
+
+
+def room(module: str) -> str:
+    """The room of a module of ours; "" for a package itself, which holds no more than a version."""
+    return ([*module.split("."), ""])[1]
+
+
+def command(module: str) -> str:
+    return ([*module.split("."), "", ""])[2]
+
+
+def why_not(importer: str, imported: str) -> str | None:
+    """Why a module of ours must not import another; None: it may."""
+    if importer in ENTRIES or importer == imported:
+        return None
+    if importer.startswith("harness"):
+        return _why_harness_not(importer, imported)
+    if imported.startswith("harness"):
+        return None if room(importer) in MEASURING else f"{room(importer)} must not import harness"
+    mine, other = room(importer), room(imported)
+    if imported in ENTRIES:
+        return f"{mine} must not import {imported}"
+    if mine == other == "commands":
+        same = command(importer) == command(imported)
+        return None if same else f"command {command(importer)} must not import command {command(imported)}"
+    return None if not other or ROOMS.index(other) <= ROOMS.index(mine) else f"{mine} must not import {other}"
+
+
+def _why_harness_not(importer: str, imported: str) -> str | None:
+    mine, other = room(importer), room(imported)
+    if imported.startswith("gate"):
+        allowed = other in FOR_HARNESS or imported == FOR_HARNESS_ALONE
+        return None if allowed else f"harness must not import {imported}"
+    order = HARNESS_ROOMS
+    return None if order.index(other) <= order.index(mine) else f"harness.{mine} must not import harness.{other}"
 
 
 def violations(root: Path, declared: set[str]) -> list[str]:
     """What breaks the order, one line each: `place: reason`."""
-    found = []
-    for path, part in modules(root):
-        place = path.relative_to(root).as_posix()
-        if part not in RANK:
-            found.append(f"{place}: {part} has no place in TIERS")
+    found, built = [], house(root)
+    for name, imported in built.modules.items():
+        known = HARNESS_ROOMS if name.startswith("harness") else ROOMS
+        if "." in name and name not in ENTRIES and room(name) not in known:
+            found.append(f"{name}: {room(name)} is no room")
             continue
-        for module, line, typing_only in imports(ast.parse(path.read_text(encoding="utf-8"))):
-            imported, package = part_of(module), module.partition(".")[0]
-            if imported is None:
-                known = package in sys.stdlib_module_names or package in declared or typing_only
-                if not known:
-                    found.append(f"{place}:{line}: {package} is no runtime dependency")
-            elif imported not in RANK:
-                found.append(f"{place}:{line}: {imported} has no place in TIERS")
-            elif not allowed(part, imported):
-                found.append(f"{place}:{line}: {part} must not import {imported}")
+        for module, line, typing_only, _ in imported:
+            place = f"{name}:{line}"
+            ours, package = built.ours(module), module.partition(".")[0]
+            if ours is None:
+                if package not in sys.stdlib_module_names and package not in declared and not typing_only:
+                    found.append(f"{place}: {package} is no runtime dependency")
+            elif room(ours) and room(ours) not in (*ROOMS, *HARNESS_ROOMS, "__version__"):
+                found.append(f"{place}: {room(ours)} is no room")
+            elif room(ours) != "__version__" and (why := why_not(name, ours)) is not None:
+                found.append(f"{place}: {why}")
     return found
+
+
+def heavy_tops(root: Path) -> list[str]:
+    """What a command.py imports at its top beside cli, codes, model, and modules of its own folder as light as it."""
+    built = house(root)
+    found = []
+    for name in built.modules:
+        if not re.fullmatch(r"gate\.commands\.\w+\.command", name):
+            continue
+        folder, pending, seen = name.removesuffix("command"), [name], set[str]()
+        while pending:
+            module = pending.pop()
+            seen.add(module)
+            for each in built.modules[module]:
+                ours = built.ours(each.module)
+                if each.typing_only or each.lazy or (ours is None and each.module.partition(".")[0] != "msgspec"):
+                    continue
+                if ours is not None and ours.startswith(folder):
+                    pending += [ours] if ours not in seen else []
+                elif ours is None or not ours.startswith(LIGHT):
+                    found.append(f"{module}:{each.line}: {each.module} at the top of a command")
+    return found
+
+
+def circles(root: Path) -> list[list[str]]:
+    """Modules that import each other round in a circle, also lazily; a package's list of names is none of its modules."""
+    built = house(root)
+    edges = {
+        name: {ours for each in imported if (ours := built.ours(each.module)) in built.modules and ours != name}
+        for name, imported in built.modules.items()
+    }
+    left = {name: {str(each) for each in of} for name, of in edges.items()}
+    while gone := [name for name, of in left.items() if not of & left.keys()]:
+        for name in gone:
+            del left[name]
+    while gone := [name for name in left if not any(name in of for of in left.values())]:
+        for name in gone:
+            del left[name]
+    return [sorted(left)] if left else []
+
+
+def long_functions(root: Path, most: int = LONGEST_FUNCTION) -> list[str]:
+    return [
+        f"{name}:{node.lineno}: {node.name} has {lines} lines"
+        for name, tree in sources(root)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > most
+    ]
 
 
 def runtime_dependencies() -> set[str]:
@@ -138,55 +216,101 @@ def test_imports_point_one_way() -> None:
     assert violations(ROOT, runtime_dependencies()) == []
 
 
-def test_no_module_is_too_long() -> None:
-    lengths = {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path, _ in modules(ROOT)}
-    assert {path: lines for path, lines in lengths.items() if lines > LONGEST_MODULE} == {}
+def test_no_imports_go_round_in_a_circle() -> None:
+    assert circles(ROOT) == []
+
+
+def test_what_lists_the_commands_loads_nothing_heavy() -> None:
+    assert heavy_tops(ROOT) == []
+
+
+def test_functions_are_short() -> None:
+    assert long_functions(ROOT) == []
+
+
+def written(root: Path, files: Mapping[str, str]) -> Path:
+    for path, source in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source, encoding="utf-8")
+    return root
+
+
+LOOP = "from harness.loop.measure import Loop"
+TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from gate.decide import Policy"
 
 
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("gate/units.py", "from gate.model import Side", None),
         ("gate/config/parse.py", "import gate.units\nfrom gate.config.types import Config", None),
-        ("gate/units.py", "from gate.config import Config", "gate/units.py:1: units must not import config"),
-        ("gate/stats/ratio.py", "from gate.stats.levels import s2", None),
-        ("gate/stats/ratio.py", "from gate.units import scale", "gate/stats/ratio.py:1: stats must not import units"),
-        ("gate/evidence.py", "from gate.evidence.records import read", None),
-        ("gate/evidence.py", "import gate.stats.levels", "gate/evidence.py:1: evidence must not import stats"),
-        ("gate/decide.py", "from gate import stats, records", None),
-        (
-            "gate/decide.py",
-            "def f():\n    from gate.report import text",
-            "gate/decide.py:2: decide must not import report",
-        ),
-        ("gate/report/html.py", "from gate.plots import interval", None),
-        ("gate/plots/svg.py", "from gate.report import html", "gate/plots/svg.py:1: plots must not import report"),
-        ("gate/commands/check.py", "from harness.loop.measure import measure\nfrom gate.decide import decide", None),
-        ("gate/cli.py", "from gate import __version__, commands", None),
-        ("gate/cli.py", "import harness.build.builder", "gate/cli.py:1: cli must not import harness"),
-        ("gate/report/text.py", "from harness import host", "gate/report/text.py:1: report must not import harness"),
-        ("harness/build.py", "from gate.model import Build\nfrom harness.source.sides import Tree", None),
-        ("harness/build.py", "from gate import __version__", "harness/build.py:1: harness must not import __init__"),
-        ("harness/measure.py", "from gate.decide import look", "harness/measure.py:1: harness must not import decide"),
-        (
-            "gate/model.py",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from gate.decide import Policy",
-            "gate/model.py:3: model must not import decide",
-        ),
-        ("gate/model.py", "import typing\nif typing.TYPE_CHECKING:\n    import pandas", None),
+        ("gate/units.py", "from gate.config import Config", "gate.units:1: units must not import config"),
+        ("gate/stats/deep/er/ratio.py", "from gate.stats.levels import s2\nfrom gate.units import scale", None),
+        ("gate/stats/deep/ratio.py", "from gate.evidence import x", ("gate.stats.deep.ratio:1: stats must not import "
+         "evidence")),
+        ("gate/decide/a.py", "def f():\n    from gate.report import text", ("gate.decide.a:2: decide must not import "
+         "report")),
+        ("gate/plots/svg.py", "from gate.report import page", "gate.plots.svg:1: plots must not import report"),
+        ("gate/decide/a.py", TYPED.replace("decide", "run"), "gate.decide.a:3: decide must not import run"),
+        ("gate/run/a.py", LOOP, None),
+        ("gate/commands/check/check.py", f"{LOOP}\nfrom gate.commands.check.deep.words import x", None),
+        ("gate/commands/check/check.py", "from gate.commands.measure.measure import run", ("gate.commands.check.check:1: "
+         "command check must not import command measure")),
+        ("gate/run/a.py", "from gate.commands.init import x", "gate.run.a:1: run must not import commands"),
+        ("gate/report/text.py", LOOP, "gate.report.text:1: report must not import harness"),
+        ("gate/cli/main.py", "from gate import __version__\nfrom gate.words.plain import visible", None),
+        ("gate/cli/options.py", "from gate.cli.main import main", ("gate.cli.options:1: cli must not import "
+         "gate.cli.main")),
+        ("harness/build/a.py", "from gate.model import Build\nfrom harness.source.deep.sides import Tree", None),
+        ("harness/build/a.py", "from harness.loop.steps import x", ("harness.build.a:1: harness.build must not import "
+         "harness.loop")),
+        ("harness/loop/a.py", "from gate.evidence.records import read", None),
+        ("harness/loop/a.py", "from gate.decide import look", ("harness.loop.a:1: harness must not import "
+         "gate.decide.look")),
+        ("gate/model.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas", None),
         ("gate/model.py", "import dependency.part, os.path", None),
-        ("gate/model.py", "import pandas", "gate/model.py:1: pandas is no runtime dependency"),
-        (
-            "gate/model.py",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import pandas",
-            "gate/model.py:5: pandas is no runtime dependency",
-        ),
-        ("gate/model.py", "from gate.helpers import first", "gate/model.py:1: helpers has no place in TIERS"),
-        ("gate/helpers.py", "", "gate/helpers.py: helpers has no place in TIERS"),
+        ("gate/model.py", "import pandas", "gate.model:1: pandas is no runtime dependency"),
+        ("gate/model.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import pandas",
+         "gate.model:5: pandas is no runtime dependency"),
+        ("gate/model.py", "from gate.helpers import first", "gate.model:1: helpers is no room"),
+        ("gate/helpers.py", "", "gate.helpers: helpers is no room"),
+        ("harness/helpers/a.py", "", "harness.helpers.a: helpers is no room"),
     ],
-)
-def test_the_checker_sees(tmp_path: Path, path: str, source: str, expected: str | None) -> None:
-    file = tmp_path / path
-    file.parent.mkdir(parents=True)
-    file.write_text(source, encoding="utf-8")
+)  # fmt: skip
+def test_the_checker_sees_directions(tmp_path: Path, path: str, source: str, expected: str | None) -> None:
+    records = {
+        "gate/evidence/records.py": "",
+        "gate/cli/__init__.py": "",
+        "gate/cli/main.py": "",
+        "gate/__init__.py": "",
+    }
+    written(tmp_path, records | {path: source})
     assert violations(tmp_path, {"dependency"}) == ([] if expected is None else [expected])
+
+
+def test_the_checker_sees_heavy_tops(tmp_path: Path) -> None:
+    top = "from gate.cli.command import Command\nfrom gate.commands.check.options import Options\nimport os\n"
+    lazy = "def run():\n    from gate.run.measuring import opened\n"
+    files = {
+        "gate/cli/command.py": "",
+        "gate/commands/check/command.py": top + lazy,
+        "gate/commands/check/options.py": "from gate.codes import Exit\n",
+    }
+    assert heavy_tops(written(tmp_path, files)) == []
+    written(tmp_path, {"gate/commands/check/options.py": "import os\nfrom gate.config.types import Config\n"})
+    assert heavy_tops(tmp_path) == ["gate.commands.check.options:2: gate.config.types.Config at the top of a command"]
+
+
+def test_the_checker_sees_circles(tmp_path: Path) -> None:
+    files = {"gate/stats/a.py": "from gate.stats.b import x", "gate/stats/b.py": "import gate.model"}
+    assert circles(written(tmp_path, files)) == []
+    written(
+        tmp_path,
+        {"gate/stats/b.py": "def f():\n    from gate.stats import a", "gate/stats/c.py": "import gate.stats.a"},
+    )
+    assert circles(tmp_path) == [["gate.stats.a", "gate.stats.b"]]
+
+
+def test_the_checker_sees_long_functions(tmp_path: Path) -> None:
+    source = "class A:\n    def short(self):\n        pass\n\n    def long(self):\n        a = 1\n        return a\n"
+    assert long_functions(written(tmp_path, {"gate/a.py": source}), 2) == ["gate.a:5: long has 3 lines"]

@@ -176,3 +176,6 @@ def _zigzag(payload: bytes) -> Iterator[int]:
             number = shift = 0
     if shift:
         raise OutputError("a damaged histogram: it ends in the middle of a count")
+
+
+FORMAT = parse

@@ -27,6 +27,13 @@ class Series:
     better: Better = "lower"
 
 
+Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]
+"""Reads a program's output, given the declared metrics and their units (None: not said); raises OutputError.
+
+A module of this folder whose FORMAT is one can be the `format` of a benchmark, by the module's name.
+"""
+
+
 class _Line(msgspec.Struct):
     metric: str
     value: float
@@ -174,3 +181,6 @@ def shown(line: bytes) -> str:
     """Quote the beginning of a line for a message, without control characters."""
     text = line.decode("utf-8", "replace")
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+FORMAT = parse

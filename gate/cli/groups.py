@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import values
-from gate.cli.options import option, repeated, switch
+from gate.cli.formats import file_formats
+from gate.cli.options import named, option, repeated, switch
 from gate.cli.values import Shard
 
 
@@ -40,10 +42,10 @@ class MeasuredRulesOptions(RulesOptions):
 class OutputOptions:
     """Where the report goes beside standard output; "-" is standard output itself."""
 
-    json: str | None = option("write the report as JSON (-: to stdout, instead of text)", metavar="FILE")
-    html: str | None = option("write the report as HTML (-: to stdout, instead of text)", metavar="FILE")
-    markdown: str | None = option("write the report as Markdown (-: to stdout, instead of text)", metavar="FILE")
-    junit: str | None = option("write the report as JUnit XML (-: to stdout, instead of text)", metavar="FILE")
+    files: Mapping[str, str] = named(
+        file_formats(), "write the report as {} (-: to stdout, instead of text)", metavar="FILE"
+    )
+    """By the format's name, in the order of the command line."""
     quiet: bool = switch("print only the verdict and errors")
 
 

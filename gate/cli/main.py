@@ -146,7 +146,8 @@ def _overview(words: list[str]) -> NoReturn:
     parser = _Parser(
         prog="perfgate",
         description="A performance regression gate: fails only when the interval of head/base lies beyond a threshold.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        # as wide as the longest name needs
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=16),
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"perfgate {__version__}")
@@ -184,6 +185,8 @@ def _parsed(parser: _Parser, named: _Named) -> Any:
     for word in rest:
         if word in named.command.parts:
             parser.error(f"{named.words[0]}: stands after {word}, not before")
+    if rest and named.command.parts and not rest[0].startswith("-"):
+        parser.error(f"invalid choice: {rest[0]!r} (choose from {', '.join(map(repr, named.command.parts))})")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return parsed

@@ -39,6 +39,15 @@ class _Option:
 
 
 @dataclass(frozen=True, slots=True)
+class _Named:
+    """Options with a value each, one for each name of a list."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Group:
     """A dataclass whose options stand under a heading of their own."""
 
@@ -99,6 +108,14 @@ def repeated(
     return _field(_Option(flag, settings, section, None, tuple), ())
 
 
+def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A002
+    """Declare an option --NAME for each name of a list; the value is a dict of those given, in their order.
+
+    help: one line, with {} for the name.
+    """
+    return field(default_factory=dict, metadata={_KEY: _Named(names, help, metavar)})
+
+
 def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
     """Declare an option without a value; off: it turns off what is on without it."""
     settings = {"help": help, "action": "store_true", "default": False}
@@ -127,19 +144,34 @@ def group(type_: type[Any], title: str | None = None, about: str | None = None) 
     return field(default_factory=type_, metadata={_KEY: _Group(type_, title, about)})
 
 
-def add_options(parser: argparse._ActionsContainer, options: type[Any], prefix: str = "") -> None:
+def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
     """Add every option of a dataclass, and of those in it, to a parser."""
+    _add_options(parser, parser, options, "")
+
+
+def _add_options(
+    parser: argparse.ArgumentParser, within: argparse._ActionsContainer, options: type[Any], prefix: str
+) -> None:
+    """Add options to a part of a parser; sections are of the whole, since groups have no groups."""
     sections: dict[str, argparse._ActionsContainer] = {}
     exclusive: dict[str, argparse._ActionsContainer] = {}
     for each in fields(options):
         declared = each.metadata.get(_KEY)
         if isinstance(declared, _Group):
-            container = parser.add_argument_group(declared.title, declared.about) if declared.title else parser
-            add_options(container, declared.type, f"{prefix}{each.name}.")
+            container = parser.add_argument_group(declared.title, declared.about) if declared.title else within
+            _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Named):
+            for name in declared.names:
+                about = declared.help.format(name)
+                within.add_argument(
+                    f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
+                )
         elif isinstance(declared, _Option):
-            container = parser
+            container = within
             if declared.section is not None:
-                container = sections.setdefault(declared.section, _section(parser, declared.section, sections))
+                if declared.section not in sections:
+                    sections[declared.section] = parser.add_argument_group(declared.section)
+                container = sections[declared.section]
             if declared.exclusive is not None:
                 if declared.exclusive not in exclusive:
                     exclusive[declared.exclusive] = container.add_mutually_exclusive_group()
@@ -154,6 +186,8 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
         declared = each.metadata.get(_KEY)
         if isinstance(declared, _Group):
             values[each.name] = options_of(declared.type, parsed, f"{prefix}{each.name}.")
+        elif isinstance(declared, _Named):
+            values[each.name] = getattr(parsed, prefix + each.name) or {}
         elif isinstance(declared, _Option):
             value = getattr(parsed, prefix + each.name)
             values[each.name] = declared.convert(value) if declared.convert else value
@@ -171,6 +205,15 @@ def given(options: Any) -> Iterator[tuple[str, str]]:
             yield each.name, _flag(each, declared) or str(declared.settings["metavar"])
 
 
+class _Collect(argparse.Action):
+    """Keeps the values of several options under their names; the last of one name counts."""
+
+    def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: Any = None) -> None:
+        """Keep one value."""
+        found = getattr(namespace, self.dest) or {}
+        setattr(namespace, self.dest, found | {self.option_strings[0].removeprefix("--"): values})
+
+
 def _field(declared: _Option, default: Any) -> Any:
     if default is MISSING:
         return field(metadata={_KEY: declared})
@@ -179,12 +222,6 @@ def _field(declared: _Option, default: Any) -> Any:
 
 def _turned(value: bool) -> bool:
     return not value
-
-
-def _section(
-    parser: argparse._ActionsContainer, title: str, made: Mapping[str, argparse._ActionsContainer]
-) -> argparse._ActionsContainer:
-    return made[title] if title in made else parser.add_argument_group(title)
 
 
 def _flag(each: Field[Any], declared: _Option) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gate.config.instruments import KNOWN
 from gate.config.source import Path, Source, dotted
-from gate.config.types import SUITES, Benchmark, Builds, BuildTable, Config, Service
+from gate.config.types import Benchmark, Builds, BuildTable, Config, Service
 from gate.units import DIMENSIONS, Quantity, to_base
 
 _READY = ("tcp:", "http://", "log:", "command:")
@@ -48,9 +49,19 @@ def _check_instrument(benchmark: Benchmark, path: Path, source: Source) -> None:
         raise source.error((*path, "column"), "is empty: name a column of the header line")
     if benchmark.column is not None and instrument != "values":
         raise source.error((*path, "column"), f"is for the values instrument, not for {instrument}")
-    if instrument not in SUITES and (benchmark.include != ["*"] or benchmark.exclude):
+    if benchmark.format is not None:
+        _check_format(benchmark, (*path, "format"), source)
+    if not benchmark.measured.suite and (benchmark.include != ["*"] or benchmark.exclude):
         key = "exclude" if benchmark.exclude else "include"
-        raise source.error((*path, key), f"is for suites ({', '.join(SUITES)}), not for {instrument}")
+        suites = ", ".join(name for name, traits in KNOWN.items() if traits.suite)
+        raise source.error((*path, key), f"is for suites ({suites}), not for {instrument}")
+
+
+def _check_format(benchmark: Benchmark, path: Path, source: Source) -> None:
+    if benchmark.instrument != "values":
+        raise source.error(path, f"is for the values instrument, not for {benchmark.instrument}")
+    if benchmark.column is not None:
+        raise source.error(path, "cannot go with column, which is of a CSV file")
 
 
 def _check_companions(benchmark: Benchmark, path: Path, source: Source) -> None:
@@ -102,7 +113,7 @@ def refuse_names_of_suites(config: Config, source: Source) -> None:
     Raises:
         ConfigError: naming the place in the source.
     """
-    suites = [b.name for b in config.benchmark if b.instrument in SUITES]
+    suites = [b.name for b in config.benchmark if b.measured.suite]
     for index, benchmark in enumerate(config.benchmark):
         owner = next((name for name in suites if benchmark.name.startswith(f"{name}/")), None)
         if owner is not None:

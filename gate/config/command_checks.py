@@ -11,7 +11,7 @@ from gate.config.source import Path, Source
 from gate.config.study import SettingTable, Study
 from gate.config.tables import Command, Load, Service
 from gate.config.treatments import SIDE
-from gate.config.types import SUITES, Benchmark, Config
+from gate.config.types import Benchmark, Config
 
 _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _PLAIN = re.compile(
@@ -85,7 +85,7 @@ def _check_words(study: Study, benchmark: Benchmark, path: Path, source: Source)
             path, f"args of {giving[0]} cannot stand behind several shell commands or a comment: {where}"
         )
     # the options of its tool could not be found in a script
-    script = benchmark.instrument in SUITES and not mentions(command, "output") and not is_simple(command)
+    script = benchmark.measured.suite and not mentions(command, "output") and not is_simple(command)
     if script and _giving(study, "prefix"):
         why = "a prefix of [study.factor] cannot stand before several shell commands of a suite: write a list"
         raise source.error(path, why)

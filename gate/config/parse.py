@@ -14,8 +14,11 @@ from typing import Any
 import msgspec
 
 from gate.config.checks import check
+from gate.config.instruments import KNOWN, declared_traits, instrument_names
+from gate.config.listing import format_names
 from gate.config.source import Path, Source, dotted
-from gate.config.types import Config
+from gate.config.tables import OF_RUNS
+from gate.config.types import Benchmark, Config
 from gate.units import Duration, Quantity, Share
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Duration, Quantity)
@@ -30,6 +33,8 @@ def parse(source: Source, *, lenient: bool = False) -> Config:
         ConfigError: an unknown key, a wrong type or value, or keys that contradict each other.
     """
     config = parse_types(source, lenient=lenient)
+    if not lenient:
+        _refuse_unknown_formats(config, source)
     check(config, source)
     return config
 
@@ -41,7 +46,31 @@ def parse_types(source: Source, *, lenient: bool = False) -> Config:
         ConfigError: an unknown key, or a wrong type or value.
     """
     config: Config = _struct(Config, source.tables, (), source, lenient)
-    return config
+    if all(b.traits is not None or b.instrument in KNOWN for b in config.benchmark):
+        return config
+    benchmarks = [_with_traits(b, ("benchmark", i), source) for i, b in enumerate(config.benchmark)]
+    return msgspec.structs.replace(config, benchmark=benchmarks)
+
+
+def _refuse_unknown_formats(config: Config, source: Source) -> None:
+    for index, benchmark in enumerate(config.benchmark):
+        if benchmark.format is not None and benchmark.format not in format_names():
+            path: Path = ("benchmark", index, "format")
+            raise source.error(path, f'"{benchmark.format}" is none of {", ".join(format_names())}')
+
+
+def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
+    """Add what an instrument's own file declares, to that of an instrument that the rules do not know."""
+    name = benchmark.instrument
+    if name in KNOWN or benchmark.traits is not None:
+        return benchmark
+    traits = declared_traits(name)
+    if traits is None:
+        names = instrument_names()
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
+        raise source.error((*path, "instrument"), f'"{name}" is no instrument; {advice}')
+    return msgspec.structs.replace(benchmark, traits=traits)
 
 
 def _struct(kind: type[Any], raw: Any, path: Path, source: Source, lenient: bool) -> Any:
@@ -50,9 +79,10 @@ def _struct(kind: type[Any], raw: Any, path: Path, source: Source, lenient: bool
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     hints = typing.get_type_hints(kind, include_extras=True)
     for key in raw:
-        if key not in fields and not lenient:
-            near = difflib.get_close_matches(str(key), fields, n=1, cutoff=0.5)
-            advice = f"did you mean {near[0]}?" if near else f"known here: {', '.join(fields)}"
+        if (key not in fields or key in OF_RUNS) and not lenient:
+            keys = [name for name in fields if name not in OF_RUNS]
+            near = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.5)
+            advice = f"did you mean {near[0]}?" if near else f"known here: {', '.join(keys)}"
             raise source.error((*path, key), f"unknown key; {advice}")
     values = {
         field.name: _value(hints[field.name], raw[name], (*path, name), source, lenient)

@@ -14,7 +14,7 @@ from gate.config.parse import parse, parse_types
 from gate.config.rules import matches
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Path, Source, dotted, from_tables, has
-from gate.config.types import SUITES, Benchmark, Config
+from gate.config.types import Benchmark, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MeasuringChanged, RulesChanged
@@ -153,7 +153,7 @@ def _refuse_without_study(rules: Source, options: Source) -> None:
 
 def _refuse_unmatched_globs(config: Config, rules: Source) -> None:
     names = [b.name for b in config.benchmark]
-    suites = any(b.instrument in SUITES for b in config.benchmark)
+    suites = any(b.measured.suite for b in config.benchmark)
     for glob in config.study.benchmarks if config.study and names else ():
         # "suite/parse-*" is a part of a suite, and "*parse*" may be one
         parts = glob.split("/")

@@ -6,12 +6,9 @@ import datetime
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from gate.config.types import SUITES, Accept, Benchmark, Config, MetricRules, Override
+from gate.config.instruments import FLOOR
+from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
 from gate.units import DIMENSIONS, Quantity, to_base
-
-FLOOR, FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
-"""Where nothing is said: below a microsecond a process tells nothing, while a suite times functions."""
-_CHIEF = {"callgrind": ("instructions",), "perf_stat": ("task-clock",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +47,15 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
 def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     """Tell whether a metric is decided.
 
-    That is what plan.metrics names, else what is declared, all metrics of values, and the chief one of every other
-    instrument: instructions of callgrind, task-clock of perf_stat, time or throughput of suites, time of the rest.
+    That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
     """
     if config.plan.metrics is not None:
         return any(matches(glob, metric) for glob in config.plan.metrics)
     rules = benchmark_rules(config, benchmark)
-    if rules is None or rules.instrument == "values" or metric in rules.metric:
+    if rules is None or metric in rules.metric:
         return True
-    return metric in _CHIEF.get(rules.instrument, ("time", "throughput"))
+    chief = rules.measured.chief
+    return chief is None or metric in chief
 
 
 def is_studied(config: Config, benchmark: str) -> bool:
@@ -76,7 +73,7 @@ def is_response(config: Config, benchmark: str, metric: str) -> bool:
 
 
 def is_exact(config: Config, benchmark: str, metric: str) -> bool:
-    """Tell whether a metric is compared as a number: it is declared so, or counted by callgrind."""
+    """Tell whether a metric is compared as a number: it is declared so, or its instrument counts exactly."""
     declared = metric_rules(config, benchmark, metric).exact
     if declared is not None:
         return declared
@@ -84,9 +81,9 @@ def is_exact(config: Config, benchmark: str, metric: str) -> bool:
 
 
 def is_single(config: Config, benchmark: str) -> bool:
-    """Tell whether a benchmark is executed once a build, whatever the plan: callgrind counts the same each time."""
+    """Tell whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
     rules = benchmark_rules(config, benchmark)
-    return rules is not None and rules.instrument == "callgrind"
+    return rules is not None and rules.measured.exact
 
 
 def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
@@ -113,8 +110,7 @@ def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: 
     if own is not None and own.unit == "":
         return own.value * to_base(rules.unit or unit)[1] or None
     benchmarked = benchmark_rules(config, benchmark)
-    suite = benchmarked is not None and benchmarked.instrument in SUITES
-    default = config.gate.floor or (FLOOR_OF_SUITES if suite else FLOOR)
+    default = config.gate.floor or (benchmarked.measured.floor if benchmarked is not None else FLOOR)
     for floor in (own, *overrides, default):
         if floor is not None and (_of_dimension(floor, unit) or (floor.unit == "" and floor.value == 0)):
             return floor.value or None
@@ -123,10 +119,11 @@ def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: 
 
 def default_floor(config: Config) -> str:
     """Write the floor of a gate that names none: "1us", "1ns" where all benchmarks are of suites, or both."""
-    suites = {b.instrument in SUITES for b in config.benchmark}
-    if suites == {True}:
-        return str(FLOOR_OF_SUITES)
-    return f"{FLOOR} ({FLOOR_OF_SUITES} of suites)" if True in suites else str(FLOOR)
+    floors = {("suites" if b.measured.suite else b.instrument): b.measured.floor for b in config.benchmark}
+    if len(set(floors.values())) == 1:
+        return str(next(iter(floors.values())))
+    others = ", ".join(f"{floor} of {name}" for name, floor in floors.items() if floor != FLOOR)
+    return f"{FLOOR} ({others})" if others else str(FLOOR)
 
 
 def _of_dimension(floor: Quantity, unit: str) -> bool:

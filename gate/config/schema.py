@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from gate.config.instruments import instrument_names
 from gate.config.types import Config, Study, Table
 from gate.units import Duration, Quantity, Share
 
@@ -36,6 +37,9 @@ _SCHEMAS: dict[type, dict[str, Any]] = {
 def to_tables(table: Table) -> dict[str, Any]:
     """Write a table of the config with every key, as perfgate.toml would; None stays None."""
     tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=_encode)
+    for benchmark in tables.get("benchmark", ()) if isinstance(table, Config) else ():
+        if benchmark["traits"] is None:
+            del benchmark["traits"]
     return tables
 
 
@@ -50,6 +54,9 @@ def json_schema() -> dict[str, Any]:
     (_, components) = msgspec.json.schema_components(
         [Config], schema_hook=lambda kind: dict(_SCHEMAS[kind]), ref_template="#/$defs/{name}"
     )
+    components.pop("Traits")
+    del components["Benchmark"]["properties"]["traits"]
+    components["Benchmark"]["properties"]["instrument"]["enum"] = instrument_names()
     defaults: dict[str, Table] = {"Config": Config()}
     defaults |= {type(value).__name__: value for value in _tables(Config())}
     for name, schema in components.items():

@@ -24,6 +24,10 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of perfgate.toml."""
 
 
+OF_RUNS = ("traits",)
+"""Keys that only the config of a run line has."""
+
+
 Cpus = Annotated[
     str,
     Meta(

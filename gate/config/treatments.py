@@ -13,7 +13,7 @@ import msgspec
 from gate.config.commands import extended, mentions, replaced, with_factors
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
-from gate.config.types import SUITES, Benchmark, BuildTable, Config
+from gate.config.types import Benchmark, BuildTable, Config
 from gate.model import Side
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)
     prefix = [replaced(word, values) for table in tables for word in table.prefix]
     args = [replaced(word, values) for table in tables for word in table.args]
-    command = extended(at.command, prefix, args, suite=benchmark.instrument in SUITES)
+    command = extended(at.command, prefix, args, suite=benchmark.measured.suite)
     return msgspec.structs.replace(at, command=command)
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from gate.config.instruments import KNOWN, Traits
 from gate.config.study import Study
 from gate.config.tables import Command, Cpus, Load, Service, Table, default
 from gate.model import Better
@@ -22,7 +23,7 @@ from gate.units import Duration, Quantity, Share
 
 __all__ = [
     "PERTURBATIONS",
-    "SUITES",
+    "PLACEHOLDER",
     "Accept",
     "Benchmark",
     "BuildTable",
@@ -32,7 +33,6 @@ __all__ = [
     "Cpus",
     "Env",
     "Gate",
-    "Instrument",
     "Interval",
     "Load",
     "MetricRules",
@@ -42,7 +42,6 @@ __all__ = [
     "Service",
     "Statistic",
     "Study",
-    "Suite",
     "Table",
 ]
 
@@ -54,12 +53,10 @@ Statistic = Annotated[
     ),
 ]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
-Suite = Literal["pytest-benchmark", "pyperf", "google-benchmark", "go", "criterion", "jmh"]
-Instrument = Literal["hyperfine", "spawn", "values", "perf_stat", "callgrind"] | Suite
-SUITES: tuple[str, ...] = typing.get_args(Suite)
-"""Instruments whose one command yields many benchmarks."""
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
+PLACEHOLDER = "placeholder"
+"""The name of a benchmark that `perfgate init` writes where it finds none; it measures nothing of the project."""
 
 
 class Gate(Table, frozen=True, kw_only=True):
@@ -268,7 +265,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
         ),
     ]
     instrument: Annotated[
-        Instrument,
+        str,
         Meta(
             description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes, '
             '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
@@ -276,6 +273,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "warning."
         ),
     ] = "hyperfine"
+    traits: Traits | None = None
+    """Of an instrument that is none of the KNOWN ones; written by perfgate into the run line, and by nobody else."""
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
@@ -290,6 +289,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
     column: Annotated[
         str | None, Meta(description="The values instrument reads this column of a CSV file with a header line.")
     ] = None
+    format: Annotated[
+        str | None,
+        Meta(
+            description='What the values instrument reads: "values" (numbers or JSON lines) or "hdr" (an HdrHistogram '
+            "log). Default: whichever of the two the output is."
+        ),
+    ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
     load: Annotated[
         Load | None, Meta(description="A background program that lives exactly as long as the execution.")
@@ -302,6 +308,11 @@ class Benchmark(Table, frozen=True, kw_only=True):
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Most that {output} may hold.")] = default(Quantity.parse("256MB"))
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
+
+    @property
+    def measured(self) -> Traits:
+        """What the rules must know of its instrument."""
+        return self.traits or KNOWN.get(self.instrument, Traits())
 
 
 class Config(Table, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -17,17 +17,20 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
-from gate.model import AfterRound, Execution, Look, Record, Report, Round, Run, UserError
+from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, UserError
 from gate.model.warnings.measured import SelectedOnly
-from gate.report.material import Material, material_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """A report and what is at hand beside it; material: read or made only when a page asks for it."""
+    """A report, and what it was decided over."""
 
     report: Report
-    material: Callable[[], Material]
+    inputs: Inputs
+    evidence: Evidence
+    policy: Policy
+    options: RulesOptions
+    """What was asked for, beside the policy that came of it."""
 
 
 def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = None) -> Decided:
@@ -55,7 +58,7 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
         raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
     warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
     warned = msgspec.structs.replace(evidence, warnings=warnings)
-    return Decided(decide(warned, policy), lambda: material_of(inputs, evidence, policy, options))
+    return Decided(decide(warned, policy), inputs, evidence, policy, options)
 
 
 def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
-from gate.model import Execution, Run
+from gate.model import Execution, Run, study
 
 
 def canonical(factors: Mapping[str, Any]) -> str:
     """Write settings as canonical JSON; 1 and 1.0 are one setting."""
-    if not factors:
-        return "{}"
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
-    return msgspec.json.encode(plain, order="sorted").decode()
+    return study.canonical(factors) or "{}"
 
 
 def settings(factors: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from gate.decide.importance import ordered
 from gate.github.runner import error_line
 from gate.model import Finding, Report
 from gate.words import cases, failures, reports
-from gate.words.arrangement import FailureGroup, grouped
+from gate.words.failures import FailureGroup, grouped
 from gate.words.plain import clip, visible
 
 MOST = 10

@@ -22,7 +22,7 @@ SCHEMA = 1
 REPORT_SCHEMA = 2
 """Version of report.json."""
 FEWEST_FOR_STEADY = 10
-"""Fewer values of an execution cannot show a steady state (harness.loop.steady)."""
+"""Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
 
 
 class UserError(Exception):

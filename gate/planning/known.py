@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of
 from gate.stats.quantile import needed_values
 from gate.stats.remember import Repetitions, remember
+from gate.words.phrases import listed
 from gate.words.warnings import text
 
 
@@ -142,7 +143,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
         raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
     if exact:
-        notes.append(f"{_listed(exact)}: exact, compared as numbers whatever the plan")
+        notes.append(f"{listed([*exact])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)
 
 
@@ -214,8 +215,8 @@ def from_memory(
     unused = typed(memory.unused)
     if not findings:
         why = text(unused[0]) if unused else "measure with `perfgate calibrate` first"
-        raise UserError(f"nothing is remembered of {_listed(unknown) or 'any benchmark'}: {why}")
-    notes = [f"{_listed(unknown)}: nothing is remembered, so the plan leaves it out"] if unknown else []
+        raise UserError(f"nothing is remembered of {listed([*unknown]) or 'any benchmark'}: {why}")
+    notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += map(text, unused)
     return _gathered(findings, costs, config, notes, origin, more=len(unknown))
 
@@ -260,7 +261,7 @@ def _gathered(
     known = []
     silent = [f.name for f in findings if not squares_of(f.sessions)]
     if silent:
-        notes.append(f"{_listed(silent)}: left out, no spread over builds from which to plan")
+        notes.append(f"{listed([*silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
         costs = _costs(spent.get(finding.benchmark), measured)
@@ -316,12 +317,7 @@ def _about(used: Mapping[str, Spent]) -> list[str]:
     hidden = [name for name, spent in used.items() if spent.start is None]
     if hidden:
         notes.append(
-            f"{_listed(hidden)}: the time of an iteration is not in the values, so starting an execution is taken to "
+            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
             "cost as much as all its iterations"
         )
     return notes
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -8,13 +8,17 @@ from typing import Any
 
 import msgspec
 
+from gate.codes import Exit
 from gate.model import REPORT_SCHEMA, Report, ReportVerdict
 from gate.model.study import StudyReport
 from gate.words.sentences import SENTENCES, say
 
-_EXIT_CODES: dict[ReportVerdict, tuple[int, ...]] = {
-    "pass": (0,), "regression": (1,), "inconclusive": (0, 3), "error": (4,),
-}  # fmt: skip
+_EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
+    "pass": (Exit.PASS,),
+    "regression": (Exit.REGRESSION,),
+    "inconclusive": (Exit.PASS, Exit.INCONCLUSIVE),
+    "error": (Exit.ERROR,),
+}
 
 
 class ReportError(ValueError):

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as ET
 
+from gate.codes import Exit
 from gate.model import Finding, Report
 from gate.words import cases, failures, numbers, reports
-from gate.words.arrangement import FailureGroup, grouped
+from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.warnings import texts
@@ -20,7 +21,6 @@ _SUITE = "perfgate"
 _NAME = 500
 _TEXT = 2000
 _LINES = 60
-_EXIT_INCONCLUSIVE = 3
 Outcome = Literal["failure", "error", "skipped", "passed"]
 
 
@@ -100,7 +100,7 @@ def _outcome(finding: Finding, report: Report) -> Outcome:
     if finding.verdict != "inconclusive":
         return "passed"
     # one that is shown not to be worse never fails
-    return "failure" if report.exit_code == _EXIT_INCONCLUSIVE and not finding.not_worse else "skipped"
+    return "failure" if report.exit_code == Exit.INCONCLUSIVE and not finding.not_worse else "skipped"
 
 
 def _facts(finding: Finding) -> list[str]:

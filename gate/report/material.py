@@ -8,8 +8,9 @@ from pathlib import Path
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
-from gate.evidence.inputs import Inputs
-from gate.model import Case, Evidence, Execution, UserError
+from gate.decide.measurements import Decided, decide_inputs
+from gate.evidence.inputs import Inputs, read_inputs
+from gate.model import Case, Execution, Report, UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,27 @@ _LARGEST_FILE = 20_000_000
 """Bytes of measurements that are looked at for embedding; larger ones do not get small enough."""
 
 
-def material_of(inputs: Inputs, evidence: Evidence, policy: Policy, options: RulesOptions) -> Material:
-    """Bring together the values, the files they came from, the plan that they advise, and how to decide them again."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A report as it was decided and written, and where the measurements would lie that it was decided over."""
+
+    report: Report
+    measurements: Path
+
+
+def material_of(shown: Decided | Kept) -> Material:
+    """Bring together the values, the files they came from, the plan that they advise, and how to decide them again.
+
+    Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
+    """
+    decided = _decided_again(shown) if isinstance(shown, Kept) else shown
+    if decided is None:
+        return Material()
+    inputs, options = decided.inputs, decided.options
     return Material(
-        cases=evidence.cases,
+        cases=decided.evidence.cases,
         attachments=attachments(inputs.files),
-        advice=_advice(inputs, policy, options),
+        advice=_advice(inputs, decided.policy, options),
         executions=[
             e
             for located in inputs.records
@@ -54,6 +70,21 @@ def material_of(inputs: Inputs, evidence: Evidence, policy: Policy, options: Rul
         ],
         options=_options(options),
     )
+
+
+def _decided_again(kept: Kept) -> Decided | None:
+    if not kept.measurements.is_file():
+        return None
+    try:
+        found = decide_inputs(read_inputs([str(kept.measurements)]), RulesOptions(None, None, (), ()))
+    except UserError:
+        return None
+    return found if _identity(found.report) == _identity(kept.report) else None
+
+
+def _identity(report: Report) -> tuple[str | None, ...]:
+    run = report.run
+    return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
 
 
 def _options(options: RulesOptions) -> list[str]:

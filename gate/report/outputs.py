@@ -8,58 +8,26 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.decide.measurements import Decided
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
+from gate.report.formats import renderer
 from gate.report.links import Links
+from gate.report.material import Kept
 
-Format = Literal["text", "markdown", "summary", "json", "html", "junit", "csv"]
 
-
-def rendered(decided: Decided, form: Format, links: Links | None = None) -> str:
-    """Render a report in one format; text without colour.
+def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:
+    """Render a report in one format of gate/report/formats; text without colour.
 
     links: what a comment and a summary point to; None: what the environment of a workflow tells.
 
     Raises:
         UserError: csv without measurements.
     """
-    # each renderer only where it is needed: jinja2 and pandas take their time
-    if form == "csv":
-        return _csv(decided)
-    if form == "html":
-        from gate.report.page import html
-
-        return html.render(decided.report, decided.material())
-    if form in ("markdown", "summary"):
-        from gate.report.markdown import comment, summary
-
-        render = comment.render if form == "markdown" else summary.render
-        return render(decided.report, links if links is not None else links_of(os.environ))
-    report = decided.report
-    if form == "json":
-        from gate.report import json
-
-        return json.render(report)
-    if form == "junit":
-        from gate.report import junit
-
-        return junit.render(report)
-    from gate.report.text import terminal as text
-
-    return text.render(report)
-
-
-def _csv(decided: Decided) -> str:
-    from gate.report import csv
-
-    executions = decided.material().executions
-    if not executions and decided.report.findings:
-        raise UserError("csv is of the measurements, and only report.json is here: name measurements.jsonl too")
-    return csv.render(executions)
+    return renderer(form)(decided, links if links is not None else links_of(os.environ))
 
 
 def links_of(environment: Mapping[str, str]) -> Links:
@@ -72,7 +40,7 @@ def links_of(environment: Mapping[str, str]) -> Links:
 
 def targets(options: OutputOptions) -> list[Path]:
     """Name the files that were asked for."""
-    return [Path(target) for target in _asked(options).values() if target != "-"]
+    return [Path(target) for target in options.files.values() if target != "-"]
 
 
 def require_writable(options: OutputOptions) -> None:
@@ -81,23 +49,15 @@ def require_writable(options: OutputOptions) -> None:
     Raises:
         UserError: a target is a folder, its folder cannot be had, or two formats want standard output.
     """
-    on_stdout = [name for name, target in _asked(options).items() if target == "-"]
+    on_stdout = [name for name, target in options.files.items() if target == "-"]
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
-    for name, target in _asked(options).items():
+    for name, target in options.files.items():
         file = Path(target)
         if target != "-" and (not target or file.is_dir()):
             raise UserError(f"--{name} {target}: is a folder, not a file")
         if target != "-" and not _can_be_made(file):
             raise UserError(f"--{name} {target}: cannot be written there")
-
-
-def _asked(options: OutputOptions) -> dict[Format, str]:
-    every: dict[Format, str | None] = {
-        "json": options.json, "html": options.html, "markdown": options.markdown, "junit": options.junit,
-    }  # fmt: skip
-
-    return {name: target for name, target in every.items() if target is not None}
 
 
 def _can_be_made(file: Path) -> bool:
@@ -107,29 +67,29 @@ def _can_be_made(file: Path) -> bool:
     return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
-def write_asked(decided: Decided, options: OutputOptions) -> None:
+def write_asked(decided: Decided | Kept, options: OutputOptions) -> None:
     """Write the files that were asked for.
 
     Raises:
         UserError: one cannot be written.
     """
-    for name, target in _asked(options).items():
+    for name, target in options.files.items():
         if target != "-":
             write(Path(target), rendered(decided, name))
 
 
 def show(
-    decided: Decided,
+    decided: Decided | Kept,
     options: OutputOptions,
     out: TextIO,
     *,
-    form: Format = "text",
+    form: str = "text",
     every: bool = False,
     links: Links | None = None,
 ) -> None:
     """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
     report = decided.report
-    on_stdout = next((name for name, target in _asked(options).items() if target == "-"), None)
+    on_stdout = next((name for name, target in options.files.items() if target == "-"), None)
     if on_stdout is not None:
         out.write(rendered(decided, on_stdout, links))
     elif options.quiet and form == "text":
@@ -163,7 +123,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Decided, links: Links | None = None) -> None:
+def fill(folder: Path, decided: Decided | Kept, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:

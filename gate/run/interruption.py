@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
 from gate.codes import Exit, of_signal
 from gate.model import Execution, UserError
+from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, records_of
-from gate.run.saying import say_why
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -52,46 +51,84 @@ _TOP = ("perfgate.toml", ".git")
 """No project is above one of these."""
 
 
-def guarded(measure: Callable[[], int], folder: Callable[[], Path | None], err: TextIO) -> int:
-    """Return what measure does; 128 + signal after an interruption, 4 when the measurements could not be written.
+class EndedError(Exception):
+    """Measuring ended before it was done, by a signal or a disk that is full; says what was kept."""
 
-    folder: of the run, once it is known; see `folder_of`.
+    def __init__(self, why: str, exit_code: int) -> None:
+        """Keep why, and what the command ends with."""
+        super().__init__(why)
+        self.exit_code = exit_code
+
+
+class Folder:
+    """The folder of a run, as far as it is known: the one that was asked for, else one below the project."""
+
+    def __init__(self, given: Path | None, default: Path, *, resume: bool) -> None:
+        """Begin with the folder that was asked for, if one was; default: below the project's directory."""
+        self._given = given
+        self.known = given
+        self._default = default
+        self._resume = resume
+
+    def settle(self, project: Path) -> Path:
+        """Return the folder of a run of the project in this directory; from now on it is known."""
+        self.known = self.known or Path(os.path.relpath(project / self._default))
+        return self.known
+
+    def make(self, settled: Path) -> None:
+        """Make the folder that was settled.
+
+        Raises:
+            UserError: it cannot be made.
+        """
+        if self._given is None and len(self._default.parts) > 1:
+            # made first, so that it is out of git's sight as when check makes it
+            make_folder(settled.parent)
+        make_folder(settled)
+
+    def in_reach(self) -> Path | None:
+        """Return the known folder; of a run to be resumed, before the project is found, the one in reach.
+
+        The project's directory is this one or above it.
+        """
+        if self.known is not None or not self._resume:
+            return self.known
+        here = Path.cwd()
+        for directory in (here, *here.parents):
+            if (directory / self._default / MEASUREMENTS).is_file():
+                return Path(os.path.relpath(directory / self._default))
+            if any((directory / name).exists() for name in _TOP):
+                break
+        return None
+
+
+@contextmanager
+def orderly(folder: Folder | None = None) -> Iterator[None]:
+    """End on a signal, or where the measurements cannot be written, with a line that says what is kept.
+
+    folder: of the run; None: nothing is kept.
+
+    Raises:
+        EndedError: with 128 + the signal's number, or 4.
     """
     try:
         with interruptible():
-            return measure()
+            yield
     except Interrupted as interrupted:
-        say_why(err, f"{interrupted}: {_kept(folder())}")
-        return interrupted.exit_code
+        raise EndedError(f"{interrupted}: {_kept(folder)}", interrupted.exit_code) from None
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        say_why(err, f"{what}: {_kept(folder())}")
-        return Exit.ERROR
+        raise EndedError(f"{what}: {_kept(folder)}", Exit.ERROR) from error
 
 
-def folder_of(known: Path | None, default: Path, *, resume: bool) -> Path | None:
-    """Return the folder of the run: the known one; of one to be resumed, before the project is, the one in reach.
-
-    default: in the project's directory, which is this one or above it.
-    """
-    if known is not None or not resume:
-        return known
-    here = Path.cwd()
-    for directory in (here, *here.parents):
-        if (directory / default / MEASUREMENTS).is_file():
-            return Path(os.path.relpath(directory / default))
-        if any((directory / name).exists() for name in _TOP):
-            break
-    return None
-
-
-def _kept(folder: Path | None) -> str:
+def _kept(folder: Folder | None) -> str:
     nothing = "nothing was measured"
-    if folder is None:
+    found = folder.in_reach() if folder else None
+    if found is None:
         return nothing
     try:
-        executions = sum(isinstance(record, Execution) for record in records_of(folder))
+        executions = sum(isinstance(record, Execution) for record in records_of(found))
     except (OSError, UserError):
         return nothing
     kept = f"{executions} executions are" if executions != 1 else "1 execution is"
-    return f"{kept} kept in {folder / MEASUREMENTS}; the same command with --resume goes on"
+    return f"{kept} kept in {found / MEASUREMENTS}; the same command with --resume goes on"

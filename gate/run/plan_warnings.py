@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gate.commands.init.detect.found import PLACEHOLDER
-from gate.config.types import Builds, Config, Plan
+from gate.config.types import PLACEHOLDER, Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.warnings import AnyWarning
@@ -32,7 +31,7 @@ def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> lis
     told: list[AnyWarning] = []
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
-        exact = any(b.instrument == "callgrind" or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
+        exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
         told.append(FewBuilds(builds, needed, moderates, exact))
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
         told.append(FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))

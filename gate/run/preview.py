@@ -10,9 +10,9 @@ from typing import TextIO
 from gate.config.types import Builds
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record, UserError
-from gate.model.study import Setting
+from gate.model.study import Setting, canonical
 from gate.run.folder import MEASUREMENTS
-from gate.run.measuring import Job
+from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
 from gate.run.treatments import named
 from gate.units import format_duration
@@ -20,7 +20,6 @@ from gate.words.numbers import plural
 from gate.words.reports import commit
 from gate.words.warnings import texts
 from harness.loop.schedule import Round
-from harness.loop.steps import canonical
 
 
 def announce(job: Job) -> str:
@@ -40,6 +39,15 @@ def announce(job: Job) -> str:
         plural(plan.iterations, "iteration"),
     )
     return f"{sides}: {' x '.join(counts)} a side, {expected(job)}"
+
+
+def introduction(job: Job) -> list[str]:
+    """Say what will be measured, as a gate, and what the plan already shows."""
+    part = f"{job.part}: " if job.part else ""
+    return [
+        f"{part}{announce(job)}",
+        *(f"warning: {warning}" for warning in (*texts(job.run.warnings), *forecast(job))),
+    ]
 
 
 def forecast(job: Job) -> list[str]:
@@ -116,6 +124,8 @@ class _Times:
 
 def write_schedule(job: Job, out: TextIO) -> None:
     """Print the whole schedule, a line a step."""
+    if job.part:
+        out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
     out.writelines(f"warning: {warning}\n" for warning in (*texts(job.run.warnings), *forecast(job)))
     for each in job.rounds:

@@ -17,7 +17,7 @@ from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source
-from gate.config.types import SUITES, Benchmark, Config
+from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side
 from harness.source import sides as source
@@ -198,7 +198,7 @@ def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
     """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
     if any(matches(glob, benchmark.name) for glob in globs):
         return benchmark
-    if benchmark.instrument not in SUITES:
+    if not benchmark.measured.suite:
         return None
     inner = [glob for glob in globs if glob.startswith("*")]
     for glob in globs:

@@ -98,7 +98,6 @@ def _of_sessions(tops: Tops) -> bool:
     return not isinstance(tops.units[0], tuple)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _one_ratio(x: Tops, y: Tops) -> bool:
     """Tell whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
     both = matched(x, y)

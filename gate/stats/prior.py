@@ -264,8 +264,7 @@ def contrast_variance(base: Tops, head: Tops) -> float:
     x, y = _scales(base, head)
     if x == 0 or y == 0:
         return math.inf
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = float((head.values / y - base.values / x).var(ddof=1))
+    variance = float((head.values / y - base.values / x).var(ddof=1))
     return max(variance, ((base.gap / x) ** 2 + (head.gap / y) ** 2) / 12)
 
 

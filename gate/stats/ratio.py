@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
-import numpy as np
-
 from gate.model import IntervalKind
 from gate.stats.levels import Tops
 from gate.stats.special import stdtr, stdtrit
@@ -221,7 +219,6 @@ def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPai
     return MeanPair(x, y, v_xx, v_yy, 0.0, df)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def paired(base: Tops, head: Tops) -> MeanPair:
     """Estimate both means with the covariance of their rounds, n - 1 degrees: what drifts on both sides cancels.
 
@@ -267,8 +264,7 @@ def matched(base: Tops, head: Tops) -> Matched:
 
 def variance_of_mean(side: Tops) -> float:
     """Return the variance of the mean of n >= 2 top units, not below what the timer's gap leaves."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return max(float(side.values.var(ddof=1)) / side.n, _floor(side))
+    return max(float(side.values.var(ddof=1)) / side.n, _floor(side))
 
 
 def _floor(side: Tops) -> float:
@@ -281,8 +277,6 @@ def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
     if top == 0:
         # head is all 0 without spread: at a ratio of 0 nothing of base's variance is left, its degrees are
         return d1
-    if not math.isfinite(top):
-        return min(d1, d2)
     v1, v2 = v1 / top, v2 / top
     return (v1 + v2) ** 2 / (v1**2 / d1 + v2**2 / d2)
 

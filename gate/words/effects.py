@@ -59,10 +59,3 @@ def percentile(tau: float) -> str:
 def settings_text(settings: Mapping[str, Setting]) -> str:
     """Write settings: "load=busy, clients=8"."""
     return ", ".join(f"{name}={setting}" for name, setting in settings.items())
-
-
-def and_list(items: list[str], most: int = 4) -> str:
-    """Join items: "a, b and c"; of many the first few and how many more."""
-    if len(items) > most:
-        return f"{', '.join(items[: most - 1])} and {len(items) - most + 1} more"
-    return " and ".join(filter(None, (", ".join(items[:-1]), items[-1] if items else "")))

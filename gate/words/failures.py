@@ -1,20 +1,43 @@
-"""The words of failures: where they happened and how to repeat them by hand."""
+"""The words of failures: which are told together, where they happened and how to repeat them by hand."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gate.model import Failure
-from gate.words.arrangement import FailureGroup
 from gate.words.numbers import plural
-from gate.words.plain import clip, listed, visible
+from gate.words.phrases import listed
+from gate.words.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failures that say the same thing: the first of them stands for all."""
+
+    first: Failure
+    others: list[Failure]
+
+
+def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGroup]:
+    """Put failures together that differ only in where they happened; by_output: and that wrote the same."""
+    groups: dict[tuple[str | None, ...], FailureGroup] = {}
+    for failure in failures:
+        key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
+        if by_output:
+            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
+        if key in groups:
+            groups[key].others.append(failure)
+        else:
+            groups[key] = FailureGroup(failure, [])
+    return list(groups.values())
 
 
 def title(failure: Failure) -> str:

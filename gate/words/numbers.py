@@ -53,6 +53,18 @@ def value(side: SideSummary, unit: str, like: float) -> str:
     return amount(side.value, unit, like)
 
 
+def both_values(case: Finding | Recorded) -> tuple[str, str]:
+    """Write the values of both sides: "101.5", "109.9 ms"."""
+    like = larger(case)
+    return _in_one_unit(value(case.base, case.unit, like), value(case.head, case.unit, like))
+
+
+def _in_one_unit(first: str, second: str) -> tuple[str, str]:
+    """Say the unit of two amounts once where they have the same."""
+    number, _, unit = first.rpartition(" ")
+    return number if number and second.endswith(f" {unit}") else first, second
+
+
 def amount(number: float | None, unit: str, like: float | None) -> str:
     """Write a value of a metric; whole counts are written in full."""
     if not known(number):
@@ -81,9 +93,7 @@ def side_interval(side: SideSummary, unit: str, like: float) -> str:
         return "no interval"
     if side.low == side.high:
         return "no spread"
-    low, high = amount(side.low, unit, like), amount(side.high, unit, like)
-    head, _, name = low.rpartition(" ")
-    return f"{head} to {high}" if name and high.endswith(f" {name}") else f"{low} to {high}"
+    return " to ".join(_in_one_unit(amount(side.low, unit, like), amount(side.high, unit, like)))
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

@@ -1,20 +1,24 @@
-"""Parts of sentences."""
+"""Parts of sentences: names in a row, and how many more there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-_NAMED = 3
 
-
-def listed(names: Sequence[str], between: str = ", ", most: int = _NAMED) -> str:
-    """Name three, or so many, at most: "a, b, c and 2 more"."""
+def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
+    """Name so many at most: "a, b, c and 2 more"."""
     more = len(names) - most
     return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def joined(names: Sequence[str]) -> str:
-    """Name three at most: "a, b and c", or "a, b, c and 2 more"."""
-    if not 1 < len(names) <= _NAMED:
-        return listed(names)
-    return " and ".join([", ".join(names[:-1]), names[-1]])
+def joined(names: Sequence[str], most: int = 4) -> str:
+    """Name all, or of many the first few: "a, b and c", "a, b, c and 2 more"."""
+    if len(names) > most:
+        return listed(names, most - 1)
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def more_are(count: int, noun: str = "") -> str:
+    """Begin a sentence about what is left out: "1 more is", "3 more notes are"."""
+    words = [f"{count:,} more", *([noun if count == 1 else f"{noun}s"] if noun else [])]
+    return " ".join([*words, "is" if count == 1 else "are"])

@@ -90,15 +90,3 @@ def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
             yield piece
             left = left[len(piece) :]
         yield left
-
-
-def listed(items: list[str], limit: int) -> str:
-    """Join items with commas, at most so many of them: "a, b and 3 more"."""
-    more = len(items) - limit
-    return ", ".join(items[:limit]) + (f" and {more} more" if more > 0 else "")
-
-
-def more_are(count: int, noun: str = "") -> str:
-    """Begin a sentence about what is left out: "1 more is", "3 more notes are"."""
-    words = [f"{count:,} more", *([noun if count == 1 else f"{noun}s"] if noun else [])]
-    return " ".join([*words, "is" if count == 1 else "are"])

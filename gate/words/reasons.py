@@ -8,7 +8,8 @@ from typing import Any
 from gate.evidence.factors import pairs
 from gate.model import MemoryUse, outcomes, reasons
 from gate.units import Share, format_confidence, format_number, format_share
-from gate.words.numbers import as_configured
+from gate.words.numbers import as_configured, plural
+from gate.words.phrases import joined
 
 _NAMED = 3
 
@@ -23,11 +24,7 @@ def outgrown(entry: reasons.Accepted | None) -> str:
 def corrected(confidence: float, comparisons: int | None) -> str:
     """Name a confidence: "99.58% confidence", "99.58% confidence after correction for 12 comparisons"."""
     text = f"{format_confidence(confidence)} confidence"
-    return text if comparisons is None else f"{text} after correction for {_comparisons(comparisons)}"
-
-
-def _comparisons(count: int) -> str:
-    return f"{count:,} comparison{'s' if count != 1 else ''}"
+    return text if comparisons is None else f"{text} after correction for {plural(comparisons, 'comparison')}"
 
 
 def _exceeds(why: reasons.Exceeds) -> str:
@@ -67,7 +64,7 @@ def _bootstrap(why: reasons.FewForBootstrap) -> str:
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
     wanted = f"{format_confidence(why.confidence)} confidence"
-    after = f"not after correction for {_comparisons(why.comparisons)}, which asks for {wanted}"
+    after = f"not after correction for {plural(why.comparisons, 'comparison')}, which asks for {wanted}"
     return f"beyond the threshold of {Share(why.threshold)}, but {after}"
 
 
@@ -101,8 +98,7 @@ def over(factors: Sequence[str]) -> str:
         return ""
     if len(factors) > _NAMED:
         return f", on average over the other {len(factors)} factors"
-    *most, last = factors
-    return f", on average over {', '.join(most)} and {last}" if most else f", on average over {last}"
+    return f", on average over {joined(factors)}"
 
 
 def times(ratio: float | None) -> str:
@@ -116,7 +112,7 @@ def times(ratio: float | None) -> str:
 def _memory(use: MemoryUse) -> str:
     remembered, present = format_share(use.remembered), "" if use.present is None else format_share(use.present)
     when = use.last if use.first == use.last else f"{use.first} to {use.last}"
-    count = f"{use.sessions} session{'s' if use.sessions != 1 else ''}, {when}"
+    count = f"{plural(use.sessions, 'session')}, {when}"
     worth = f"{format_number(use.df, 3)} degrees of freedom"
     if use.kind == "alone":
         return f"the interval rests on remembered variance alone: {remembered} ({worth}, {count})"

@@ -15,14 +15,14 @@ from types import MappingProxyType
 import msgspec
 
 from gate.config import treatments
-from gate.config.study import Setting, Study
-from gate.config.types import BuildTable
+from gate.config.study import Setting
 from gate.model import Build, Failure, Side
+from gate.model.study import canonical
+from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.errors import SourceError
 from harness.instruments.common import TAIL, arguments, both_outputs, by_hand, tail
-from harness.loop.steps import canonical
-from harness.process.execute import Command, Executor, Outcome, environment_difference
+from harness.process.execute import Command, Outcome, environment_difference
 from harness.source.hints import Hint, no_hint
 from harness.source.trees import Trees
 
@@ -84,19 +84,6 @@ _VARIANT_NAME = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """How one side is built: its own [build] table, and the whole environment of its commands."""
-
-    table: BuildTable
-    environment: Mapping[str, str]
-
-    @property
-    def stays(self) -> bool:
-        """Whether the side keeps one tree over all builds."""
-        return self.table.command is not None or self.table.setup is not None
-
-
-@dataclass(frozen=True, slots=True)
 class _Build:
     """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
 
@@ -120,32 +107,14 @@ class TreeBuilder:
     and a build does nothing. Where builds depend on factors a side has a tree, set up of its own, for each of their
     settings, since the executions of all are interleaved.
 
-    study: what the settings change. seed: of the run; lays out the paths. caller: the environment that a failure's is
-    told apart from. shims: of harness.build.perturb.make_shims; None: what they perturb stays. hint: says
-    what a failed build may lack.
+    seed: of the run; lays out the paths. hint: says what a failed build may lack.
     """
 
-    def __init__(
-        self,
-        trees: Trees,
-        recipes: Mapping[Side, Recipe],
-        executor: Executor,
-        *,
-        seed: int,
-        caller: Mapping[str, str],
-        session: int = 0,
-        shims: Path | None = None,
-        study: Study | None = None,
-        hint: Hint = no_hint,
-    ) -> None:
+    def __init__(self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint) -> None:
+        """See the class."""
+        self._conditions = conditions
         self._trees = trees
-        self._recipes = recipes
-        self._executor = executor
         self._seed = seed
-        self._caller = caller
-        self._session = session
-        self._shims = shims
-        self._study = study
         self._hint = hint
         self._made: set[tuple[Side, str]] = set()
         self._setup_failures: dict[tuple[Side, str], Failure] = {}
@@ -172,7 +141,7 @@ class TreeBuilder:
         if table.command is not None:
             values = {"seed": str(seed)}
             shown = by_hand(table.command, values)
-            laid_out = build_environment(table.perturb, seed, recipe.environment, self._shims)
+            laid_out = build_environment(table.perturb, seed, recipe.environment, self._conditions.shims)
             added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
             outcome = self._run(wanted, arguments(table.command, values), shown, added)
             if isinstance(outcome, Failure):
@@ -184,7 +153,7 @@ class TreeBuilder:
             return self._failure(wanted, str(error), command=shown)
         return Build(
             side=side,
-            session=self._session,
+            session=self._conditions.session,
             build=build,
             seed=seed,
             seconds=seconds,
@@ -197,11 +166,11 @@ class TreeBuilder:
         return self._trees.project(side, variant_name(factors))
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
-        recipe = self._recipes[side]
-        if self._study is None or not factors:
+        recipe, study = self._conditions.recipes[side], self._conditions.study
+        if study is None or not factors:
             return recipe
-        environment = {**recipe.environment, **treatments.build_environment(self._study, factors)}
-        return Recipe(treatments.build_command(recipe.table, self._study, factors), environment)
+        environment = {**recipe.environment, **treatments.build_environment(study, factors)}
+        return Recipe(treatments.build_command(recipe.table, study, factors), environment)
 
     def _make_tree(self, wanted: _Build) -> Failure | None:
         """Give a build the tree that it wants, set up."""
@@ -211,7 +180,7 @@ class TreeBuilder:
         if wanted.tree in self._made and recipe.stays:
             return None
         # a new path for one side alone would make the lengths differ
-        moves = all(not each.stays and "path" in each.table.perturb for each in self._recipes.values())
+        moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
             name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
             self._trees.make(wanted.side, name, wanted.variant)
@@ -237,7 +206,7 @@ class TreeBuilder:
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
-        outcome = self._executor.run(command)
+        outcome = self._conditions.executor.run(command)
         if not outcome.status:
             return outcome
         # compilers' drivers and test runners often tell on standard output what went wrong
@@ -256,11 +225,13 @@ class TreeBuilder:
     ) -> Failure:
         changed = None
         if environment is not None:
-            changed = environment_difference(self._caller, without_shims(environment, self._shims))
+            changed = environment_difference(
+                self._conditions.caller, without_shims(environment, self._conditions.shims)
+            )
         failure = Failure(
             kind="build",
             side=wanted.side,
-            session=self._session,
+            session=self._conditions.session,
             build=wanted.build,
             factors=dict(wanted.factors),
             status=why if isinstance(why, str) else why.status,

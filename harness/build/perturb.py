@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.build import linker
-from harness.loop.schedule import MAX_PADDING
-from harness.process.execute import PADDING
+from harness.process.execute import MAX_PADDING, PADDING
 
 _LINKERS = "linkers"
 _NODE = "node"

@@ -24,6 +24,7 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
+from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30
@@ -145,3 +146,11 @@ def _run(argv: tuple[str, ...], caller: Mapping[str, str]) -> subprocess.Complet
     return subprocess.run(
         argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=dict(caller)
     )
+
+
+def _find(caller: Mapping[str, str]) -> Found | str:
+    found = find_callgrind(caller)
+    return found if isinstance(found, str) else Found(found, found.version, found.limits)
+
+
+INSTRUMENT = Declared(_find)

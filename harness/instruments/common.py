@@ -14,7 +14,7 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
-from harness.loop.steady import steady_from
+from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
 
 SHELL = ("sh", "-c")

@@ -9,7 +9,8 @@ from pathlib import PurePath
 from gate.adapters import go
 from gate.adapters.common import Suite, printable
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
 _REASON = re.compile(
@@ -60,3 +61,6 @@ class Go:
 
 def _given(name: str, words: tuple[str, ...]) -> bool:
     return any(re.fullmatch(rf"--?(?:test\.)?{name}(?:=.*)?", word, re.DOTALL) for word in words)
+
+
+INSTRUMENT = built_in(SuiteInstrument(Go()))

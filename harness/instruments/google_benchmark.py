@@ -8,7 +8,8 @@ from gate.adapters import google_benchmark
 from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
 
@@ -48,3 +49,6 @@ class GoogleBenchmark:
     def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002  # of the Protocol
         """Say nothing more: standard error has it."""
         return outcome.status
+
+
+INSTRUMENT = built_in(SuiteInstrument(GoogleBenchmark()))

@@ -22,6 +22,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED
 
@@ -101,3 +102,11 @@ def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
     if version < OLDEST:
         return f"hyperfine {'.'.join(map(str, version))} is older than {'.'.join(map(str, OLDEST))}"
     return Hyperfine(path, version)
+
+
+def _find(caller: Mapping[str, str]) -> Found | str:
+    found = find_hyperfine(caller)
+    return found if isinstance(found, str) else Found(found, ".".join(map(str, found.version)))
+
+
+INSTRUMENT = Declared(_find, instead="spawn")

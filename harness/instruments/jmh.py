@@ -9,7 +9,8 @@ from gate.adapters import jmh
 from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
 _REASON = re.compile(
@@ -65,3 +66,6 @@ class Jmh:
 def _given(call: Call, name: str) -> bool:
     # a number may stand directly behind a single letter, as in -i5
     return any(re.fullmatch(rf"--?{name}(?:=.*|\d+)?", word, re.DOTALL) for word in call.words)
+
+
+INSTRUMENT = built_in(SuiteInstrument(Jmh()))

@@ -30,6 +30,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED, exit_status
 
@@ -213,3 +214,11 @@ def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
     if counted.shared:
         parts.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
     return "; ".join(parts)
+
+
+def _find(caller: Mapping[str, str]) -> Found | str:
+    found = find_perf(caller)
+    return found if isinstance(found, str) else Found(found, found.version, found.limits)
+
+
+INSTRUMENT = Declared(_find)

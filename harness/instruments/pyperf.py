@@ -8,7 +8,8 @@ from gate.adapters import pyperf
 from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
@@ -54,3 +55,6 @@ class Pyperf:
         if "Command failed with exit code" in said:
             return f"{outcome.status}: the benchmarked command failed; {_COMMAND}"
         return outcome.status
+
+
+INSTRUMENT = built_in(SuiteInstrument(Pyperf()))

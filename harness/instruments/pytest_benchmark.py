@@ -9,7 +9,8 @@ from gate.adapters import pytest_benchmark
 from gate.adapters.common import Suite
 from gate.adapters.errors import OutputError
 from harness.instruments.common import read_regular
-from harness.instruments.suite import Call
+from harness.instruments.declared import built_in
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
 _MIN_TIME = "--benchmark-min-time"
@@ -75,3 +76,6 @@ class PytestBenchmark:
             counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
             return f"{outcome.status}: {' and '.join(counts)}" if counts else outcome.status
         return outcome.status
+
+
+INSTRUMENT = built_in(SuiteInstrument(PytestBenchmark()))

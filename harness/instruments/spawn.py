@@ -23,6 +23,7 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
+from harness.instruments.declared import built_in
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch
 from harness.process.groups import NOT_STARTED, exit_status
@@ -97,3 +98,6 @@ def _series(result: _Result) -> dict[str, Series]:
 
 def _too_small(result: _Result) -> str:
     return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"
+
+
+INSTRUMENT = built_in(Spawn())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from gate.adapters import csv_column, hdr, values
 from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import Format, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.common import (
@@ -22,6 +23,7 @@ from harness.instruments.common import (
     read_regular,
     tail,
 )
+from harness.instruments.declared import built_in
 from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
@@ -30,7 +32,7 @@ _MAX_CHATTER = 1 << 30
 
 
 class Values:
-    """Reads what a program writes: numbers, JSON lines, an HdrHistogram log, or the column of a CSV file."""
+    """Reads what a program writes: numbers, JSON lines, an HdrHistogram log, the column of a CSV file, or `format`."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the benchmark's command; standard output is kept: it has the numbers, or the reason of a failure."""
@@ -76,6 +78,13 @@ class Values:
 
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
+    if benchmark.format is not None:
+        # parsing the config has found it among gate.config.listing.format_names
+        read: Format = import_module(f"gate.adapters.{benchmark.format}").FORMAT
+        return read(data, units)
     if benchmark.column is not None:
         return csv_column.parse(data, benchmark.column, units)
     return hdr.parse(data, units) if hdr.recognises(data) else values.parse(data, units)
+
+
+INSTRUMENT = built_in(Values())

@@ -13,8 +13,10 @@ import msgspec
 from gate.config import treatments
 from gate.config.study import Study
 from gate.config.treatments import Planned
-from gate.config.types import SUITES, Benchmark
+from gate.config.types import Benchmark
 from gate.model import Execution, Failure, Metric, Side
+from gate.model.study import canonical
+from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment, without_shims
 from harness.instruments.common import (
     OUTPUT,
@@ -27,11 +29,11 @@ from harness.instruments.common import (
     mentions,
 )
 from harness.loop.scratch import Scratch
-from harness.loop.steps import ExecutionStep, canonical
-from harness.process.execute import Command, Executor, Outcome, environment_difference
+from harness.loop.steps import ExecutionStep
+from harness.process.execute import Command, Outcome, environment_difference
 from harness.service.ports import free_port
 from harness.service.service import Companions, Living
-from harness.source.hints import Hint
+from harness.source.hints import Hint, no_hint
 
 
 class Treating:
@@ -67,27 +69,6 @@ class Treating:
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
-UNPERTURBED = ("callgrind",)
-"""Instruments whose values must not move with the layout: the same seed and environment for every execution."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """What the executions of one side have in common.
-
-    environment: whole, as clean_environment makes it. perturb: which perturbations are wanted.
-    """
-
-    environment: Mapping[str, str]
-    perturb: Collection[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where executions happen. scratch: an existing directory for their outputs. shims: as perturb made it."""
-
-    scratch: Path
-    shims: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,33 +91,26 @@ class _Attempt:
 class Executions:
     """Makes executions: the companions, the process, the values.
 
-    caller: the environment that a failure's is told apart from. treating: what treatments change.
+    instruments: by their name in the configuration. iterations: of an execution. planned: the treatments whose numbers
+    stand in the steps. hint: what probably went wrong.
     """
 
     def __init__(
         self,
-        executor: Executor,
+        conditions: Conditions,
         instruments: Mapping[str, Instrument],
-        conditions: Mapping[Side, Conditions],
-        place: Place,
-        treating: Treating,
-        *,
-        caller: Mapping[str, str],
-        hint: Hint,
         iterations: int,
-        session: int,
+        planned: Sequence[Planned] = (),
+        hint: Hint = no_hint,
     ) -> None:
-        self._executor = executor
+        """See the class."""
+        self.conditions = conditions
+        self.hint = hint
         self._instruments = instruments
-        self._conditions = conditions
-        self._place = place
-        self._treating = treating
-        self._caller = caller
-        self._hint = hint
         self._iterations = iterations
-        self._session = session
-        self._companions = Companions(executor, place.scratch)
-        self._scratch = Scratch(place.scratch)
+        self._treating = Treating(conditions.study, planned)
+        self._companions = Companions(conditions.executor, conditions.scratch)
+        self._scratch = Scratch(conditions.scratch)
 
     def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Execute a benchmark once in a directory, at the step's treatment.
@@ -167,11 +141,12 @@ class Executions:
         self._scratch.clear()
 
     def _context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Context:
-        conditions = self._conditions[step.side]
-        fixed = benchmark.instrument in UNPERTURBED
-        perturb: Collection[str] = () if fixed else conditions.perturb
-        environment = {**conditions.environment, **self._treating.environment(step)}
-        added = execution_environment(perturb, step.seed, environment, self._place.shims)
+        recipe = self.conditions.recipes[step.side]
+        # exact values must not move with the layout: the same seed and environment for every execution
+        fixed = benchmark.measured.exact
+        perturb: Collection[str] = () if fixed else recipe.table.perturb
+        environment = {**recipe.environment, **self._treating.environment(step)}
+        added = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         return Context(
             directory=directory,
@@ -188,7 +163,7 @@ class Executions:
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
         attempt = self._attempt(benchmark, step, context)
         command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
-        outcome = self._executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+        outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
         collected = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first
@@ -227,7 +202,7 @@ class Executions:
         return Execution(
             benchmark=step.benchmark,
             side=step.side,
-            session=self._session,
+            session=self.conditions.session,
             build=step.build,
             execution=step.execution,
             order=step.order,
@@ -243,14 +218,16 @@ class Executions:
 
     def _failure(self, attempt: _Attempt, why: Unusable, seconds: float | None) -> Failure:
         step = attempt.step
-        difference = environment_difference(self._caller, without_shims(attempt.command.environment, self._place.shims))
+        difference = environment_difference(
+            self.conditions.caller, without_shims(attempt.command.environment, self.conditions.shims)
+        )
         if "PERFGATE_OUTPUT" in difference:
             difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
         failure = Failure(
             kind="execution",
             benchmark=step.benchmark,
             side=step.side,
-            session=self._session,
+            session=self.conditions.session,
             build=step.build,
             execution=step.execution,
             factors=dict(step.factors),
@@ -261,7 +238,7 @@ class Executions:
             directory=str(attempt.context.directory),
             environment=difference,
         )
-        return msgspec.structs.replace(failure, hint=self._hint(failure, why.unstarted))
+        return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 
 def _too_long(benchmark: Benchmark, context: Context) -> str:
@@ -281,7 +258,7 @@ def _to_repeat(attempt: _Attempt) -> str:
     """
     benchmark, context = attempt.benchmark, attempt.context
     values = {"seed": str(context.seed), "output": _BY_HAND_OUTPUT, "port": str(context.port)}
-    if benchmark.instrument in (*SUITES, *UNPERTURBED):
+    if benchmark.measured.suite or benchmark.measured.exact:
         argv = attempt.command.argv
         text = argv[-1] if isinstance(benchmark.command, str) and argv[:2] == SHELL else shlex.join(argv)
         # the directory of the execution is gone, and what a tool writes is to be looked at

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gate.model import Build, Execution, Failure, Look, Record, Side
-from harness.loop.steps import BuildStep, ExecutionStep, canonical
+from gate.model.study import canonical
+from harness.loop.steps import BuildStep, ExecutionStep
 
 
 class Scope(NamedTuple):

@@ -10,16 +10,13 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from gate.config.study import Setting, Study
-from gate.config.treatments import Planned
-from gate.config.types import SUITES, Benchmark
+from gate.config.study import Setting
+from gate.config.types import Benchmark
 from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
-from harness.instruments.common import Instrument
-from harness.loop.execution import Conditions, Executions, Place, Treating
+from gate.model.study import canonical
+from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
-from harness.loop.steps import BuildStep, ExecutionStep, Round, canonical
-from harness.process.execute import Executor
-from harness.source.hints import Hint, no_hint
+from harness.loop.steps import BuildStep, ExecutionStep, Round
 
 Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
 """Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
@@ -44,37 +41,6 @@ class Builder(Protocol):
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
         """Give where a side's benchmarks run, for its latest build with these settings."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What is to be measured.
-
-    benchmarks: by side and name, as that side's file has them. conditions: of each side's executions. caller: the
-    environment that failures are told apart from. budget: seconds for builds and executions. study, planned: what the
-    treatments of the rounds are, if they have any.
-    """
-
-    rounds: Sequence[Round]
-    benchmarks: Mapping[Side, Mapping[str, Benchmark]]
-    iterations: int
-    budget: float
-    conditions: Mapping[Side, Conditions]
-    caller: Mapping[str, str]
-    place: Place
-    session: int = 0
-    study: Study | None = None
-    planned: Sequence[Planned] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What measuring works with; instruments by their name in the configuration."""
-
-    executor: Executor
-    builder: Builder
-    instruments: Mapping[str, Instrument]
-    hint: Hint = no_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,83 +103,75 @@ def _silent(event: Event) -> None:
     """Show nothing."""
 
 
-def measure(
-    work: Work,
-    tools: Tools,
-    append: Append,
-    *,
-    records: Sequence[Record] = (),
-    after_round: AfterRound | None = None,
-    progress: Progress = _silent,
-) -> Measured:
-    """Make what is not yet recorded of the rounds, and append a record after each step.
-
-    records: what an interrupted run of the same schedule left; its steps are not made again, but a side that still
-    has executions to make is built again with its seed, which is not recorded twice. after_round: asked after every
-    round which benchmarks need no more; its answers are appended, and replayed from the records. None: the design is
-    fixed.
+class Loop:
+    """The rounds of a run: makes what is not yet recorded, and appends a record after each step.
 
     In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring. A round other than
     the first does not begin when the slowest so far does not fit what is left of the budget; one that has begun is
     finished. In the rounds of a designed experiment a failed execution ends its benchmark at that treatment, a failed
     build all treatments that need it, and the budget is looked at before each replicate but the first.
-
-    Raises:
-        OSError: a record cannot be appended; what was appended before stays.
     """
-    suites = {b.name for side in work.benchmarks.values() for b in side.values() if b.instrument in SUITES}
-    design = any(each.replicates for each in work.rounds)
-    ledger = Ledger(records, work.session, suites, design=design)
-    return _Loop(work, tools, append, ledger, after_round, progress, design=design).run()
 
-
-class _Loop:
     def __init__(
         self,
-        work: Work,
-        tools: Tools,
+        rounds: Sequence[Round],
+        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        builder: Builder,
+        executions: Executions,
         append: Append,
-        ledger: Ledger,
-        after_round: AfterRound | None,
-        progress: Progress,
         *,
-        design: bool,
+        budget: float,
+        records: Sequence[Record] = (),
+        after_round: AfterRound | None = None,
+        progress: Progress = _silent,
     ) -> None:
-        self._work = work
-        self._tools = tools
+        """Begin.
+
+        Args:
+            rounds: what is to be made.
+            benchmarks: by side and name, as that side's file has them.
+            builder: makes a side ready for a round.
+            executions: makes the executions.
+            append: takes the records.
+            budget: seconds for builds and executions.
+            records: what an interrupted run of the same schedule left; its steps are not made again, but a side that
+                still has executions to make is built again with its seed, which is not recorded twice.
+            after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
+                from the records. None: the design is fixed.
+            progress: sees what happens.
+        """
+        self._rounds = rounds
+        self._benchmarks = benchmarks
+        self._builder = builder
+        self._executions = executions
         self._append = append
-        self._ledger = ledger
+        self._budget = budget
         self._after_round = after_round
         self._progress = progress
-        self._design = design
+        self._design = any(each.replicates for each in rounds)
+        suites = {b.name for side in benchmarks.values() for b in side.values() if b.measured.suite}
+        self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
-        self._executions = Executions(
-            tools.executor,
-            tools.instruments,
-            work.conditions,
-            work.place,
-            Treating(work.study, work.planned),
-            caller=work.caller,
-            hint=tools.hint,
-            iterations=work.iterations,
-            session=work.session,
-        )
 
     def run(self) -> Measured:
-        rounds = self._work.rounds
-        for number, each in enumerate(rounds):
+        """Measure.
+
+        Raises:
+            OSError: a record cannot be appended; what was appended before stays.
+        """
+        for number, each in enumerate(self._rounds):
             stop = self._round(number, each)
             if stop is not None:
                 return self._measured(number, stop)
             self._look(number)
-        steps = [step for each in rounds for step in each.executions]
+        steps = [step for each in self._rounds for step in each.executions]
         all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
-        return self._measured(len(rounds), "failed" if all_failed else "finished")
+        return self._measured(len(self._rounds), "failed" if all_failed else "finished")
 
     def _measured(self, rounds: int, stop: Stop) -> Measured:
-        planned = self._work.rounds
-        return Measured(rounds, len(planned), stop, self._replicates, sum(each.replicates for each in planned))
+        replicates = sum(each.replicates for each in self._rounds)
+        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates)
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -234,7 +192,7 @@ class _Loop:
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
         """Say why a part of a round is not to be made, if it is not."""
-        ledger, rounds = self._ledger, self._work.rounds[number:]
+        ledger, rounds = self._ledger, self._rounds[number:]
         if not self._design and ledger.build_failed and ledger.pending(part):
             return "build failure"
         if any(each.executions for each in rounds):
@@ -248,13 +206,13 @@ class _Loop:
         # the first part of a round begins with its builds
         begun = ledger.begun(build, execution or None)
         first = number == 0 and execution == 0
-        return None if first or begun or ledger.fits(self._work.budget, builds=execution == 0) else "budget"
+        return None if first or begun or ledger.fits(self._budget, builds=execution == 0) else "budget"
 
     def _build_all(self, each: Round) -> bool:
         """Build what a round needs; tell whether measuring goes on."""
         ledger = self._ledger
         pending = ledger.pending(each.executions)
-        self._progress(RoundStarted(each.build, len(self._work.rounds), len(pending), len(each.builds)))
+        self._progress(RoundStarted(each.build, len(self._rounds), len(pending), len(each.builds)))
         needed = {(step.side, canonical(step.building)) for step in pending}
         for build in each.builds:
             # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
@@ -274,7 +232,7 @@ class _Loop:
 
     def _build(self, step: BuildStep) -> bool:
         self._progress(StepStarted(step.side, None, step.factors))
-        record = self._tools.builder.build(step.side, step.build, step.seed, step.factors)
+        record = self._builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
             self._add(record)
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
@@ -286,8 +244,8 @@ class _Loop:
 
     def _execute(self, step: ExecutionStep) -> None:
         self._progress(StepStarted(step.side, step.benchmark, step.factors))
-        benchmark = self._work.benchmarks[step.side][step.benchmark]
-        made = self._executions.make(benchmark, step, self._tools.builder.directory(step.side, step.building))
+        benchmark = self._benchmarks[step.side][step.benchmark]
+        made = self._executions.make(benchmark, step, self._builder.directory(step.side, step.building))
         # of a suite's benchmark that has failed neither values nor more failures are wanted
         failures = [failure for failure in made.failures if not self._ledger.has_failed(failure)]
         executions = [each for each in made.executions if not self._ledger.has_failed(each)]
@@ -304,7 +262,7 @@ class _Loop:
         if number < len(ledger.looks):
             ledger.settle(ledger.looks[number].settled)
         elif self._after_round is not None:
-            measured = {step.benchmark: step for step in self._work.rounds[number].executions}
+            measured = {step.benchmark: step for step in self._rounds[number].executions}
             before = set(filter(ledger.is_out, measured.values()))
             settled = self._after_round(ledger.records)
             ledger.settle(settled)

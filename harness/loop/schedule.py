@@ -9,7 +9,6 @@ from gate.config.study import Setting
 from gate.config.treatments import Planned
 from gate.model import SIDES, Side
 from harness.loop.steps import (
-    MAX_PADDING,
     BuildStep,
     ExecutionStep,
     Round,
@@ -20,7 +19,7 @@ from harness.loop.steps import (
     shuffled,
 )
 
-__all__ = ["MAX_PADDING", "BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
+__all__ = ["BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
 
 _Key = tuple[str, ...]
 

@@ -8,16 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-import msgspec
-
 from gate.config.study import Setting
 from gate.config.treatments import Planned
 from gate.model import Side
+from gate.model.study import canonical
+from harness.process.execute import MAX_PADDING
 
 T = TypeVar("T", bound=int | tuple[str, ...])
-
-MAX_PADDING = 4096
-"""Environment padding is 0..4095 bytes: one page (Mytkowicz et al. 2009, section 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +60,6 @@ class Round:
     builds: tuple[BuildStep, ...]
     executions: tuple[ExecutionStep, ...]
     replicates: int = 0
-
-
-def canonical(factors: Mapping[str, Setting]) -> str:
-    """Write settings as one text, in the order of their names, 1 and 1.0 alike; "" where there are none."""
-    if not factors:
-        return ""
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
-    return msgspec.json.encode(plain, order="sorted").decode()
 
 
 def key(factors: Mapping[str, Setting]) -> tuple[str, ...]:

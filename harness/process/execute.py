@@ -39,6 +39,8 @@ _GRACE = 3.0
 _LEFTOVER_GRACE = 0.5
 
 PADDING = "PERFGATE_PADDING"
+MAX_PADDING = 4096
+"""Environment padding is 0..4095 bytes: one page (Mytkowicz et al. 2009, section 4.1)."""
 # In the environment of what runs in the background: tells its orphans from those of executions.
 _MARK = "PERFGATE_BACKGROUND"
 # A directory's own names: the shell and the executor set them anew.

@@ -16,10 +16,10 @@ from gate.cli.main import main
 from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
 from gate.report.links import Links
-from gate.report.outputs import Format, rendered
+from gate.report.outputs import rendered
 from tests.support import runs
 
-FORMATS: tuple[Format, ...] = ("text", "markdown", "summary", "json", "html", "junit", "csv")
+FORMATS: tuple[str, ...] = ("text", "markdown", "summary", "json", "html", "junit", "csv")
 READ = ("text", "markdown", "summary", "junit")
 """Formats that people read where nothing else makes names harmless: what drives a terminal is written as an escape."""
 COMMENT, SUMMARY = 60_000, 1 << 20
@@ -111,7 +111,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("form", ["markdown", "summary"])
-def test_hostile_names_are_text_in_markdown(form: Format, tmp_path: Path) -> None:
+def test_hostile_names_are_text_in_markdown(form: str, tmp_path: Path) -> None:
     folder = runs.write(tmp_path, runs.hostile())
     decided = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
     text = rendered(decided, form, Links())

@@ -132,7 +132,7 @@ def test_looking_for_hyperfine(tmp_path: Path) -> None:
 
 
 def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> None:
-    chosen = choose(["hyperfine", "values"], {"PATH": str(tmp_path)})
+    chosen = choose(["hyperfine", "spawn", "values"], {"PATH": str(tmp_path)})
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
     assert isinstance(chosen.by_name["spawn"], Spawn)
     assert isinstance(chosen.by_name["values"], Values)

@@ -219,6 +219,13 @@ def test_a_column_of_a_csv_file(context: Context) -> None:
     assert status(context, "echo a,b > {output}", column="b") == "no values"
 
 
+def test_a_format_is_read_whatever_the_output_looks_like(context: Context) -> None:
+    assert measured(context, "echo 1.5 > {output}", format="values") == time_metric(1.5)
+    assert (
+        status(context, "echo 1.5 > {output}", format="hdr") == "line 1 of the HdrHistogram log: '1.5' is no interval"
+    )
+
+
 def test_an_hdr_histogram_log(context: Context) -> None:
     log = Path(__file__).parent.parent / "data" / "hdr" / "python.hlog"
     command = ["cp", str(log), "{output}"]

@@ -36,7 +36,7 @@ from gate.report.outputs import fill, show
 from gate.words import failures
 from gate.words.plain import visible
 
-_SHOWN = OutputOptions(None, None, None, None, quiet=False)
+_SHOWN = OutputOptions()
 
 
 def run(out: TextIO) -> int:

@@ -8,9 +8,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard
 from gate.codes import Exit, is_of_signal
@@ -19,6 +21,7 @@ from gate.github.publishing.outcome import Status, write_status
 from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
+from gate.run.interruption import EndedError
 from gate.run.saying import Heard, say_why
 from gate.words.plain import visible
 from harness.process.private import is_of_runner, is_secret
@@ -120,6 +123,9 @@ def attempted(measure: Callable[[], int], err: TextIO) -> int:
     except UserError as error:
         say_why(err, visible(str(error)), as_input=visible(as_inputs(error)))
         return error.exit_code
+    except EndedError as ended:
+        say_why(err, visible(str(ended)))
+        return ended.exit_code
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         say_why(err, visible(f"{name}{error.strerror or error}"))
@@ -144,22 +150,23 @@ def _measured(request: Request, out: TextIO) -> int:
     os.chdir(request.directory)
     if request.command == "calibrate":
         return _calibrated(request, out)
-    from gate.commands.measure.measure import measure_here
     from gate.decide.measurements import looking
+    from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.run.folder import records_of
-    from gate.run.measuring import Job
+    from gate.run.measuring import opened
     from gate.run.memory import append_check
+    from gate.run.preview import introduction
 
     options = _options(request)
-
-    def conclude(folder: Path, job: Job) -> int:
-        warnings = append_check(options.history, job.project, job.run, records_of(folder), allowed=request.remember)
+    with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
+        job = run.lay_out(rules_of(request))
+        run.begin(job, introduction(job))
+        # all its looks are taken over all shards and sessions together, or not at all
+        run.measure(job, looking(job.run, job.project.settings.rules) if request.command == "check" else None)
+        records = records_of(job.out)
+        warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
-        return 0
-
-    # all its looks are taken over all shards and sessions together, or not at all
-    looks = {"looks": looking} if request.command == "check" else {}
-    return measure_here(options, rules_of(request), (), out, out, quiet=False, conclude=conclude, judged=True, **looks)
+    return 0
 
 
 def _options(request: Request) -> MeasureOptions:
@@ -180,25 +187,22 @@ def _options(request: Request) -> MeasureOptions:
 
 
 def _calibrated(request: Request, out: TextIO) -> int:
-    from gate.commands.calibrate import calibrate
+    from gate.run.refusal import FORKS
     from gate.units import Duration
 
-    text = io.StringIO()
-    options = calibrate.CalibrateOptions(
+    # the first step let the request pass, by its own `forks`
+    os.environ[FORKS] = "measure"
+    command = command_of("calibrate")
+    options = command.options(rules=rules_of(request))
+    measuring = replace(
+        options.measuring,
         head=request.head,
-        builds=calibrate.BUILDS,
-        budget=float(Duration.parse(request.budget)) if request.budget else None,
+        budget=Duration.parse(request.budget) if request.budget else None,
         out=request.run_folder,
-        seed=None,
-        dry_run=False,
-        resume=False,
-        quiet=False,
         history=Path(request.history) if request.history else None,
-        inject=calibrate.INJECT,
-        json=None,
-        strict=False,
     )
-    code = calibrate.run(options, rules_of(request), text, out, judged=True)
+    text = io.StringIO()
+    code = command.run(replace(options, measuring=measuring), text, out)
     out.write(text.getvalue())
     put(Path(request.folder, CALIBRATION), text.getvalue().encode("utf-8", "backslashreplace"))
     return code

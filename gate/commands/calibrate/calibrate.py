@@ -24,10 +24,10 @@ from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
-from gate.report.outputs import colored, make_folder, require_writable, write
-from gate.run.folder import outputs_in, records_of
-from gate.run.interruption import folder_of, guarded
-from gate.run.measuring import Job, execute, prepare
+from gate.report.outputs import colored, require_writable, targets, write
+from gate.run.folder import records_of
+from gate.run.job import Job, prepare
+from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
@@ -70,57 +70,48 @@ class CalibrateOptions:
     strict: bool
 
 
-def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, judged: bool = False) -> int:
+def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
     """Measure head against itself, remember what that tells, and print it.
 
-    judged: whether this may run in a workflow has been asked already. Returns 0; 4 when a benchmark or a build failed,
-    nothing could be learned, or it could not be kept; 128 + signal after an interruption.
+    Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
 
     Raises:
         UserError: nothing to measure, or files that cannot be written, before measuring; RefusedError where it may not
             run in this workflow.
+        EndedError: a signal, or the measurements could not be written.
     """
-    if not judged:
-        refuse_unsafe()
+    refuse_unsafe()
     if not 2 <= options.builds <= MOST_BUILDS:
         raise UserError(
             f"--builds {options.builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
         )
-    outputs = OutputOptions(options.json, None, None, None, options.quiet)
+    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     require_writable(outputs)
-    written = [Path(options.json)] if options.json not in (None, "-") else []
-    folder: Path | None = options.out
-
-    def measure() -> int:
-        nonlocal folder
-        own = [*written, *([options.history] if options.history else []), *(outputs_in(folder) if folder else [])]
-        project = open_itself(options.head, rules, own)
-        place = folder = folder or Path(os.path.relpath(project.repository.project / _FOLDER))
-        job = prepare(_planned(project, options), _measuring(options), place, remembers=False)
+    written = [*targets(outputs), *([options.history] if options.history else [])]
+    measuring = _measuring(options)
+    with opened(measuring, _FOLDER, err, quiet=options.quiet) as run:
+        project = open_itself(options.head, rules, run.outputs(written))
+        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
         if options.dry_run:
             write_schedule(job, out)
             return 0
-        path: Path | None = None
-        reason = barred(os.environ)
-        if reason is not None:
-            err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
-        else:
-            path = history_path(options.history, project)
-            remember_outputs(project.repository, [path])
-            # found out now, not after an hour of measuring
-            History.open(path).close()
-        _make_folders(place, given=options.out is not None)
-        if not options.quiet:
-            _introduce(job, err)
-        return execute(
-            job,
-            _measuring(options),
-            err,
-            quiet=options.quiet,
-            then=lambda: _conclude(place, job, project.settings.rules, path, options, out, err),
-        )
+        path = _history(options, project, err)
+        run.begin(job, _introduction(job))
+        run.measure(job)
+        return _conclude(job, project.settings.rules, path, options, out, err)
 
-    return guarded(measure, lambda: folder_of(folder, _FOLDER, resume=options.resume), err)
+
+def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path | None:
+    """Return where the calibration will be remembered, once that is known to be writable; None: it may not be."""
+    reason = barred(os.environ)
+    if reason is not None:
+        err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
+        return None
+    path = history_path(options.history, project)
+    remember_outputs(project.repository, [path])
+    # found out now, not after an hour of measuring
+    History.open(path).close()
+    return path
 
 
 def _planned(project: Project, options: CalibrateOptions) -> Project:
@@ -147,14 +138,7 @@ def _measuring(options: CalibrateOptions) -> MeasureOptions:
     )
 
 
-def _make_folders(folder: Path, *, given: bool) -> None:
-    if not given:
-        # made first, so that it is out of git's sight as when check makes it
-        make_folder(folder.parent)
-    make_folder(folder)
-
-
-def _introduce(job: Job, err: TextIO) -> None:
+def _introduction(job: Job) -> list[str]:
     plan = job.project.settings.rules.plan
     counts = " x ".join(
         plural(count, noun)
@@ -165,15 +149,12 @@ def _introduce(job: Job, err: TextIO) -> None:
             (plan.iterations, "iteration"),
         )
     )
-    err.write(f"perfgate: {commit(job.run.head)} against itself: {counts} a side, {expected(job)}\n")
-    err.writelines(f"perfgate: warning: {warning}\n" for warning in texts(news(typed(job.run.warnings))))
-    err.flush()
+    what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
+    return [what, *(f"warning: {warning}" for warning in texts(news(typed(job.run.warnings))))]
 
 
-def _conclude(
-    folder: Path, job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO
-) -> int:
-    records = records_of(folder)
+def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO) -> int:
+    records = records_of(job.out)
     setups = setups_of(job.project.settings.sides["head"], job.run.host or {})
     # the run line as it was recorded: the trees may have added warnings to it
     run = next((record for record in records if isinstance(record, Run)), job.run)

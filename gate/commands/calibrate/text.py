@@ -10,7 +10,8 @@ from gate.stats.prior import HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.plain import clip, listed, visible, wrap
+from gate.words.phrases import listed
+from gate.words.plain import clip, visible, wrap
 
 _FEW_GATES = 60
 _SHOWN = 40

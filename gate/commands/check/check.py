@@ -7,55 +7,66 @@ from typing import TextIO
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.measure.measure import measure_here
-from gate.decide.measurements import decide_by, looking
+from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import read_inputs
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model import UserError
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.run.folder import records_of
-from gate.run.measuring import Job
+from gate.run.job import Job
+from gate.run.measuring import opened
 from gate.run.memory import append_check
+from gate.run.preview import introduction, write_schedule
+from gate.run.refusal import refuse_unsafe
 
 
 def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     """Measure base and head, decide, fill the run's folder, print the report and return its exit code."""
     # found out now, not after a quarter of an hour of measuring
     require_writable(outputs)
-    unprinted: OSError | None = None
-
-    def conclude(folder: Path, job: Job) -> int:
+    refuse_unsafe()
+    with opened(options, Path(DEFAULT_FOLDER), err, quiet=outputs.quiet) as run:
+        job = run.lay_out(rules, targets(outputs))
+        if options.dry_run:
+            write_schedule(job, out)
+            return 0
+        run.begin(job, introduction(job))
         # the run line holds the same rules, options included
-        policy = policy_at(job.run, job.project.settings.rules)
-        decided = decide_by(read_inputs([str(folder)]), policy, RulesOptions(None, None, (), ()))
+        gate = job.project.settings.rules
+        run.measure(job, looking(job.run, gate))
+        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(None, None, (), ()))
         # first what cannot fail: a disk that is full by now must not cost the verdict
-        nonlocal unprinted
-        try:
-            show(decided, outputs, out)
-            out.flush()
-        except OSError as error:
-            unprinted = error
-        try:
-            fill(folder, decided)
-            refuse_inputs([folder], targets(outputs))
-            write_asked(decided, outputs)
-        except UserError as error:
-            err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {folder}` writes it again\n")
-            return decided.report.exit_code or Exit.USAGE
-        err.writelines(
-            f"perfgate: warning: {warning}\n"
-            for warning in append_check(options.history, job.project, job.run, records_of(folder))
-        )
-        if not outputs.quiet:
-            err.write(f"perfgate: report in {folder / 'report.html'}\n")
-        return decided.report.exit_code
-
-    code = measure_here(
-        options, rules, targets(outputs), out, err, quiet=outputs.quiet, conclude=conclude, looks=looking
-    )
+        unprinted = _print(decided, outputs, out)
+        code = _keep(decided, job, options.history, outputs, err)
+    if unprinted is None:
+        return code
     if isinstance(unprinted, BrokenPipeError):
         raise unprinted
-    if unprinted is not None:
-        err.write(f"perfgate: standard output: {unprinted.strerror}; `perfgate report` prints the report again\n")
-        return Exit.ERROR
-    return code
+    err.write(f"perfgate: standard output: {unprinted.strerror}; `perfgate report` prints the report again\n")
+    return Exit.ERROR
+
+
+def _print(decided: Decided, outputs: OutputOptions, out: TextIO) -> OSError | None:
+    """Print the report; return why it cannot be."""
+    try:
+        show(decided, outputs, out)
+        out.flush()
+    except OSError as error:
+        return error
+    return None
+
+
+def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptions, err: TextIO) -> int:
+    """Write the report into the folder of the run and where it was asked for, and remember the run."""
+    try:
+        fill(job.out, decided)
+        refuse_inputs([job.out], targets(outputs))
+        write_asked(decided, outputs)
+    except UserError as error:
+        err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {job.out}` writes it again\n")
+        return decided.report.exit_code or Exit.USAGE
+    warnings = append_check(history, job.project, job.run, records_of(job.out))
+    err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
+    if not outputs.quiet:
+        err.write(f"perfgate: report in {job.out / 'report.html'}\n")
+    return decided.report.exit_code

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.commands.compare.command import CompareOptions, Form
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.table import Comparison, Source
 from gate.decide import decide
 from gate.report.outputs import colored
 from gate.words.warnings import texts
+
+if TYPE_CHECKING:
+    from gate.commands.compare.command import CompareOptions, Form
 
 _APART = (
     "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "

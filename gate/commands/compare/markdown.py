@@ -8,7 +8,7 @@ from gate.commands.compare import table as words
 from gate.commands.compare.table import Block, Comparison, Measured, Names, Row
 from gate.report.markdown.escape import brief, code, prose, short
 from gate.words.grid import Footnotes
-from gate.words.plain import more_are
+from gate.words.phrases import more_are
 from gate.words.warnings import texts
 
 _NAME = 80

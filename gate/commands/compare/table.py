@@ -14,9 +14,10 @@ from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
 from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
 from gate.words import cases, failures, numbers, reports
-from gate.words.arrangement import grouped
+from gate.words.failures import grouped
 from gate.words.numbers import known
-from gate.words.plain import clip, listed, visible
+from gate.words.phrases import listed
+from gate.words.plain import clip, visible
 from gate.words.sentences import say
 from gate.words.warnings import text
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from gate.commands.compare import table as words
 from gate.commands.compare.table import Block, Comparison, Measured, Row
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
-from gate.words.plain import columns, more_are, pad, visible, wrap
+from gate.words.phrases import more_are
+from gate.words.plain import columns, pad, visible, wrap
 from gate.words.warnings import texts as warned
 
 _STYLES = {"regression": "31", "improvement": "36"}

@@ -35,7 +35,7 @@ def run(options: DoctorOptions, out: TextIO) -> int:
     Raises:
         UserError: the JSON cannot be written.
     """
-    require_writable(OutputOptions(options.json, None, None, None, quiet=False))
+    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}))
     checks = examine(_history())
     if options.json == "-":
         out.write(render_json(checks))

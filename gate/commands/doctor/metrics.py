@@ -19,7 +19,7 @@ from gate.commands.doctor.metrics_text import Found, render
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
 from gate.report.outputs import colored, write
-from gate.run.interruption import guarded
+from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
@@ -28,8 +28,7 @@ from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.spawn import Spawn
-from harness.loop.schedule import MAX_PADDING
-from harness.process.execute import Outcome, ProcessExecutor, clean_environment
+from harness.process.execute import MAX_PADDING, Outcome, ProcessExecutor, clean_environment
 
 _BUDGET = 40.0
 _EXECUTIONS, _ITERATIONS = 5, 10
@@ -109,7 +108,8 @@ def run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
     """
     if not options.command or not options.command[0]:
         raise UserError("--metrics: needs a command after --")
-    return guarded(lambda: _run(options, out, err), lambda: None, err)
+    with orderly():
+        return _run(options, out, err)
 
 
 def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:

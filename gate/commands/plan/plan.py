@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.plan.command import PlanOptions
 from gate.model import UserError
 from gate.planning.known import Gathered, from_memory, from_runs
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
 from gate.words.warnings import text
+
+if TYPE_CHECKING:
+    from gate.commands.plan.command import PlanOptions
 
 
 def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:

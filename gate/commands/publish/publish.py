@@ -27,7 +27,7 @@ from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
 
-_SHOWN = OutputOptions(None, None, None, None, quiet=False)
+_SHOWN = OutputOptions()
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
 from gate.cli import values
 from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.formats import format_names
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
 from gate.cli.options import argument, group, option, switch
 
@@ -19,9 +20,9 @@ class ReportOptions:
     runs: tuple[str, ...] = argument(
         "folder of a run, report.json or measurement files (default: .perfgate)", metavar="RUN", nargs="*"
     )
-    form: Literal["text", "markdown", "summary", "json", "html", "junit", "csv"] = option(
+    form: str = option(
         "what to print (default: text); markdown: the comment; summary: the job summary; csv: the measurements",
-        flag="--format", default="text", choices=("text", "markdown", "summary", "json", "html", "junit", "csv"),
+        flag="--format", default="text", choices=format_names(),
     )  # fmt: skip
     out: Path | None = option(
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",

@@ -13,7 +13,7 @@ from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.report.links import Links
-from gate.report.material import Material
+from gate.report.material import Kept
 from gate.report.outputs import (
     fill,
     filled,
@@ -87,30 +87,13 @@ def _is_again(rules: RulesOptions) -> bool:
     return bool(rules.config or rules.rules or rules.sets or rules.benchmarks)
 
 
-def _decided(runs: Sequence[str], rules: RulesOptions) -> Decided:
+def _decided(runs: Sequence[str], rules: RulesOptions) -> Decided | Kept:
     if len(runs) == 1 and not _is_again(rules):
         path = Path(runs[0])
         decided = path / REPORT if path.is_dir() else path
         if decided.suffix == ".json" and decided.is_file():
-            report = _read(decided)
-            return Decided(report, lambda: _beside(decided.with_name(MEASUREMENTS), report))
+            return Kept(_read(decided), decided.with_name(MEASUREMENTS))
     return decide_inputs(read_inputs(runs), rules)
-
-
-def _beside(measurements: Path, report: Report) -> Material:
-    """Read what lies beside a report; nothing where it is of another run, or cannot be read: the page says so."""
-    if not measurements.is_file():
-        return Material()
-    try:
-        found = decide_inputs(read_inputs([str(measurements)]), RulesOptions(None, None, (), ()))
-    except UserError:
-        return Material()
-    return found.material() if _identity(found.report) == _identity(report) else Material()
-
-
-def _identity(report: Report) -> tuple[str | None, ...]:
-    run = report.run
-    return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
 
 
 def _read(file: Path) -> Report:

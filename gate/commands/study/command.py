@@ -26,8 +26,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     _require_measuring()
     from gate.commands.study.study import run
 
-    asked = measured(options.measuring, options.job, quiet=options.outputs.quiet)
-    return run(asked, options.rules, AnalyseOptions(outputs=options.outputs), out, err)
+    outputs = options.outputs
+    asked = measured(options.measuring, options.job, quiet=outputs.quiet, json=outputs.json)
+    return run(asked, options.rules, AnalyseOptions(outputs=outputs), out, err)
 
 
 def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:

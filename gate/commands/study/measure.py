@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -23,15 +23,14 @@ from gate.config.treatments import Planned, builds_of, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
 from gate.model.warnings.base import Said
-from gate.report.outputs import make_folder, require_writable
+from gate.report.outputs import require_writable
 from gate.run import folder as runs
-from gate.run.interruption import folder_of, guarded
-from gate.run.measuring import Job, execute, instruments_of, run_line, seed_of
+from gate.run.job import Job, instruments_of, run_line, seed_of
+from gate.run.measuring import Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import Treated, named
 from gate.units import format_duration
 from harness.host.facts import facts
-from harness.loop.measure import Measured
 from harness.loop.schedule import design_schedule
 
 FOLDER = "study"
@@ -40,16 +39,18 @@ FOLDER = "study"
 def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
     """Measure a study, or print its plan; 0, or 4 when something failed or nothing was measured."""
     if options.dry_run:
-        require_writable(OutputOptions(options.json, None, None, None, options.quiet))
-
-    def conclude(folder: Path, job: Job) -> int:
-        told = outcome(folder, err)
+        require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
+    with opened_study(options, err) as run:
+        design, job = lay_out(run, options, rules)
+        if options.dry_run:
+            write_plan(design, job, options, out)
+            return 0
+        measure_study(run, design, job, err)
+        told = outcome(job.out, err)
         more = f", with the other jobs: this is {job.part}" if job.part else ""
-        file = folder / runs.MEASUREMENTS
-        out.write(f"{told.executions} executions in {file}; `perfgate study analyse {folder}` analyses{more}\n")
+        file = job.out / runs.MEASUREMENTS
+        out.write(f"{told.executions} executions in {file}; `perfgate study analyse {job.out}` analyses{more}\n")
         return told.code
-
-    return measure_study(options, rules, (), out, err, conclude=conclude)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,53 +76,42 @@ def failed(failure: Failure) -> str:
     return f"{what} failed on {failure.side}: {failure.status}"
 
 
-def measure_study(
-    options: StudyOptions,
-    rules: RulesOptions,
-    outputs: Collection[Path],
-    out: TextIO,
-    err: TextIO,
-    *,
-    conclude: Callable[[Path, Job], int],
-) -> int:
-    """Measure the study of the project around the working directory, and conclude on the folder of the run.
-
-    outputs: files that will be written beside the folder. Returns what conclude does; 0 after --dry-run, 4 when the
-    measurements could not be written, 128 + signal after an interruption.
+@contextmanager
+def opened_study(options: StudyOptions, err: TextIO) -> Iterator[Measuring]:
+    """Open the run of a study in the working directory, see gate.run.measuring.opened.
 
     Raises:
-        UserError: no [study], nothing to measure here, or it may not run in this workflow.
+        UserError: it may not run in this workflow.
+        EndedError: a signal, or the measurements could not be written.
     """
     refuse_unsafe()
-    folder: Path | None = options.out
+    with opened(_measuring(options), Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
+        yield run
 
-    def measure() -> int:
-        nonlocal folder
-        written = [*outputs, *(runs.outputs_in(folder) if folder else [])]
-        design = open_design(options.base, options.head, rules, written)
-        project = design.project.repository.project
-        place = folder = folder or Path(os.path.relpath(project / DEFAULT_FOLDER / FOLDER))
-        job = prepare_study(design, options, place)
-        if options.dry_run:
-            write_plan(design, job, options, out)
-            return 0
-        _make_folders(place, given=options.out is not None)
-        if not options.quiet:
-            err.write(f"perfgate: {introduction(design, job)}\n")
-            err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings_of(design, job))
-            err.flush()
 
-        def ended(measured: Measured) -> None:
-            if measured.stop == "budget":
-                budget = format_duration(float(design.study.budget))
-                done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
-                err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
+def lay_out(
+    run: Measuring, options: StudyOptions, rules: RulesOptions, outputs: Collection[Path] = ()
+) -> tuple[Design, Job]:
+    """Find the study of the project around the working directory, and lay out what this job measures of it.
 
-        return execute(
-            job, _measuring(options), err, quiet=options.quiet, then=lambda: conclude(place, job), ended=ended
-        )
+    outputs: files that will be written beside the folder.
 
-    return guarded(measure, lambda: folder_of(folder, Path(DEFAULT_FOLDER) / FOLDER, resume=options.resume), err)
+    Raises:
+        UserError: no [study], nothing to measure here, or a run that cannot be resumed.
+    """
+    design = open_design(options.base, options.head, rules, run.outputs(outputs))
+    return design, prepare_study(design, options, run.settle(design.project))
+
+
+def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None:
+    """Measure a job of a study; say so where the budget did not last for all of it."""
+    warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
+    run.begin(job, [introduction(design, job), *warnings])
+    measured = run.measure(job)
+    if measured.stop == "budget":
+        budget = format_duration(float(design.study.budget))
+        done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
+        err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
 
 
 def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
@@ -223,10 +213,3 @@ def _measuring(options: StudyOptions) -> MeasureOptions:
         history=None,
         strict=options.strict,
     )
-
-
-def _make_folders(folder: Path, *, given: bool) -> None:
-    if not given:
-        # made first, so that it is out of git's sight as when check makes it
-        make_folder(folder.parent)
-    make_folder(folder)

@@ -273,8 +273,8 @@ class StudyOptions:
     quiet: bool
 
 
-def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool) -> StudyOptions:
-    """Return what is measured."""
+def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool, json: str | None = None) -> StudyOptions:
+    """Return what is measured; json: takes the plan where nothing is."""
     return StudyOptions(
         base=measuring.base,
         head=measuring.head,
@@ -288,7 +288,7 @@ def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool) -> St
         sessions=job.sessions,
         runner=job.runner,
         every=measuring.every,
-        json=None,
+        json=json,
         quiet=quiet,
     )
 

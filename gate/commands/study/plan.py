@@ -18,7 +18,7 @@ from gate.config.study import SettingTable
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
 from gate.report.outputs import write
-from gate.run.measuring import Job
+from gate.run.job import Job
 from gate.run.preview import expected, expected_seconds
 from gate.run.treatments import named
 from gate.words.effects import settings_text

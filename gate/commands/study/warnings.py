@@ -8,8 +8,8 @@ from gate.commands.study.design import Design, bound_sessions
 from gate.config.treatments import Planned, builds_of, jobs, runner_of
 from gate.model.study import Factor
 from gate.stats.quantile import needed_values
-from gate.words.effects import and_list
 from gate.words.numbers import plural
+from gate.words.phrases import joined
 
 _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
@@ -65,7 +65,7 @@ def _builds(design: Design, repeats: int) -> list[str]:
     if not names:
         return []
     luck = "its effect cannot be told from the luck of one build; study.builds = 5 makes more"
-    return [f"{and_list(names)}: differs between builds, and each setting is built once: {luck}"]
+    return [f"{joined(names)}: differs between builds, and each setting is built once: {luck}"]
 
 
 def _sessions(design: Design, sessions: int) -> list[str]:
@@ -82,7 +82,7 @@ def _sessions(design: Design, sessions: int) -> list[str]:
     if not names:
         return []
     advice = "its effect cannot be told from that session; two sessions for each setting tell it"
-    return [f"{and_list(names)}: a setting is measured in one session only: {advice}"]
+    return [f"{joined(names)}: a setting is measured in one session only: {advice}"]
 
 
 def _jobs_of(design: Design, factor: Factor, sessions: int) -> Iterable[int]:
@@ -104,7 +104,7 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
         return []
     factors = [plural(design.study.replicates, "replicate"), plural(iterations, "iteration")]
     factors += [plural(repeats, "session")] if repeats > 1 else []
-    names = and_list([f"{tau:g}" for tau in lacking], most=len(lacking))
+    names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
     needed = sorted({needed_values(tau) for tau in lacking})
     needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
     which = (

@@ -13,7 +13,7 @@ from gate.config.parse import parse
 from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
-from gate.config.types import SUITES, Builds, Config
+from gate.config.types import Builds, Config
 from gate.evidence.factors import canonical
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
@@ -190,7 +190,7 @@ class _Sieve:
         self._sessions = sessions
         # of the run line that each file had last
         self._session: dict[str, int | None] = {}
-        self._suites = {b.name for b in known.config.benchmark if b.instrument in SUITES}
+        self._suites = {b.name for b in known.config.benchmark if b.measured.suite}
         self._single = {b.name for b in known.config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
         self._better: dict[tuple[str, str], Better | None] = {}

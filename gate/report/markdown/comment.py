@@ -9,7 +9,7 @@ from gate.report.markdown import parts as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write
-from gate.words.arrangement import FailureGroup, grouped
+from gate.words.failures import FailureGroup, grouped
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""

@@ -14,7 +14,7 @@ from gate.report.markdown.escape import Md, brief, code, escape, link, prose
 from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import interactions, numbers, reports
-from gate.words.arrangement import FailureGroup
+from gate.words.failures import FailureGroup
 from gate.words.numbers import known
 from gate.words.warnings import texts
 

@@ -13,7 +13,7 @@ from gate.report.markdown.escape import Md, block, brief, code, escape, short, s
 from gate.units import format_confidence
 from gate.words import cases, failures, interactions, numbers, reports
 from gate.words import interactions as words
-from gate.words.arrangement import FailureGroup
+from gate.words.failures import FailureGroup
 from gate.words.plain import last_lines, visible
 from gate.words.warnings import texts
 
@@ -191,12 +191,8 @@ def _change(ratio: RatioInterval, *, at: bool = False) -> Md:
 
 
 def _values(case: Finding | Recorded) -> Md:
-    like = numbers.larger(case)
-    base, head = (numbers.value(side, case.unit, like) for side in (case.base, case.head))
-    number, _, unit = base.rpartition(" ")
-    # both are in one unit, which is said once
-    first = number if number and head.endswith(f" {unit}") else base
-    return Md(f"{unbroken(first)} → {unbroken(head)}")
+    base, head = numbers.both_values(case)
+    return Md(f"{unbroken(base)} → {unbroken(head)}")
 
 
 def unbroken(text: str) -> Md:

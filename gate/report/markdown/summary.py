@@ -9,7 +9,7 @@ from gate.report.markdown import parts as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write
-from gate.words.arrangement import grouped
+from gate.words.failures import grouped
 
 LIMIT = 900_000
 """Bytes a summary may have; GitHub refuses more than 1 MiB a step."""

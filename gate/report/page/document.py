@@ -16,14 +16,16 @@ from gate.model.warnings.hosts import HostWarning
 from gate.report.material import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.data import Data, data_of, embedded_report
+from gate.report.page.facts import Fact
 from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, case_key, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.units import format_value
 from gate.words import cases, failures, interactions, numbers, reports
-from gate.words.arrangement import Fact, FailureGroup, grouped
-from gate.words.plain import clip, listed, visible
+from gate.words.failures import FailureGroup, grouped
+from gate.words.phrases import listed
+from gate.words.plain import clip, visible
 from gate.words.warnings import texts as warned
 
 _SAID = 5

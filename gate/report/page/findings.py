@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from gate.decide.importance import ORDER
 from gate.model import Case, Finding, QuantileCurve, Report, Verdict
+from gate.report.page.bars import Bar, bars
 from gate.report.page.pictures import Shown, case_key
 from gate.report.page.reproduce import Again
 from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import cases, numbers, reports
-from gate.words.arrangement import Bar, bars
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
 from gate.words.warnings import texts

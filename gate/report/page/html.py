@@ -7,10 +7,10 @@ from typing import Any
 from gate.decide.importance import tallies
 from gate.model import Failure, Report
 from gate.report.material import Material
+from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
 from gate.words import cases, failures, interactions, numbers, reports
-from gate.words.arrangement import BAR_WIDTH
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say

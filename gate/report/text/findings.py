@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from gate.model import Finding
 from gate.words import cases, numbers, reports
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
-from gate.words.plain import clip, more_are, visible, wrap
+from gate.words.phrases import more_are
+from gate.words.plain import clip, visible, wrap
 from gate.words.sentences import say
 from gate.words.warnings import texts as warned
 

@@ -11,9 +11,10 @@ from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.units import format_confidence
 from gate.words import cases, failures, interactions, numbers, reports
 from gate.words import interactions as words
-from gate.words.arrangement import FailureGroup, grouped
+from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.plain import clip, last_lines, more_are, visible, wrap
+from gate.words.phrases import more_are
+from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.warnings import text
 
 _TOLD = 5

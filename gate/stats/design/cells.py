@@ -6,7 +6,6 @@ What tables, plots and tests of a designed experiment begin with (NIST TN 1855, 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -31,9 +30,6 @@ TAUS = (0.5, 0.9, 0.95, 0.99)
 HAIR = 1e-12
 """The share of a value that is rounding of floats rather than a difference."""
 
-LARGE = 1e100
-"""Values above it are analysed as shares of a power of 2."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
@@ -54,45 +50,20 @@ class Cell:
         return squares(self.y)
 
 
-def unit_of(y: Array) -> float:
-    """Return a power of 2 near the largest value where squares or differences could be beyond a float, else 1."""
-    largest = float(np.abs(y).max()) if len(y) else 0.0
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > LARGE else 1.0
-
-
-def held(value: float) -> float:
-    """Return the float nearest to a value that may be beyond all of them."""
-    return min(max(float(value), -sys.float_info.max), sys.float_info.max)
-
-
-def average(values: Sequence[float]) -> float:
-    """Return the mean of floats whose sum may be beyond a float."""
-    whole = sum(values) / len(values)
-    return whole if math.isfinite(whole) else sum(value / len(values) for value in values)
-
-
 def mean(y: Array) -> float:
     """Return the mean of y, shape (n,), n >= 1, the same in whatever order the values come."""
-    try:
-        return math.fsum(y) / len(y)
-    except OverflowError:
-        return math.fsum(y / len(y))
+    return math.fsum(y) / len(y)
 
 
-@np.errstate(over="ignore")
 def squares(y: Array) -> float:
-    """Return the sum of squared deviations from the mean of y, shape (n,).
-
-    Exactly 0 where they are rounding; infinite where a float cannot hold it.
-    """
+    """Return the sum of squared deviations from the mean of y, shape (n,); exactly 0 where they are rounding."""
     away = y - mean(y)
     return float((away**2).sum()) if np.abs(away).max() > HAIR * np.abs(y).max() else 0.0
 
 
 def sd(y: Array) -> float | None:
-    """Return the standard deviation of y, shape (n,); None of one value, and where a float cannot hold its square."""
-    found = math.sqrt(squares(y) / (len(y) - 1)) if len(y) > 1 else math.inf
-    return found if math.isfinite(found) else None
+    """Return the standard deviation of y, shape (n,); None of one value."""
+    return math.sqrt(squares(y) / (len(y) - 1)) if len(y) > 1 else None
 
 
 def cells(frame: pd.DataFrame, factors: Sequence[Factor]) -> list[Cell]:
@@ -167,10 +138,7 @@ def _treatment(cell: Cell, inside: Cell | None, values: pd.DataFrame, factors: S
     quantiles = {}
     if inside is not None:
         counts = {name: int(values[name].iloc[inside.rows].nunique()) for name in counts}
-        unit = unit_of(inside.y)
-        quantiles = {
-            str(tau): held(unit * type8(inside.y / unit, tau)) for tau in TAUS if len(inside.y) >= needed_values(tau)
-        }
+        quantiles = {str(tau): type8(inside.y, tau) for tau in TAUS if len(inside.y) >= needed_values(tau)}
     return Treatment(
         settings=settings(factors, cell.codes),
         sessions=counts["session"],
@@ -221,7 +189,9 @@ def _effect(of: list[Cell], factors: Sequence[Factor], chosen: tuple[int, ...]) 
         means.setdefault(tuple(cell.codes[k] for k in chosen), []).append(cell.mean)
     own = [factors[k] for k in chosen]
     points = [
-        MeanPoint(settings=settings(own, codes), mean=average(means[codes]), treatments=len(means[codes]))
+        MeanPoint(
+            settings=settings(own, codes), mean=sum(means[codes]) / len(means[codes]), treatments=len(means[codes])
+        )
         for codes in sorted(means)
     ]
     return MainEffect(factors=[factor.name for factor in own], points=points)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gate.model.study import Check, Dependence
-from gate.stats.design.cells import unit_of
 from gate.stats.design.checks import p_text
 from gate.stats.design.coding import lay_out
 from gate.stats.design.least_squares import scaled
@@ -89,9 +88,7 @@ class _Nested:
         """Average what has one execution, and number builds and sessions from 0."""
         names = [f"f{i}" for i in range(len(factors))]
         keys = [*names, "session", "build", "execution"]
-        unit = unit_of(units["y"].to_numpy(dtype=np.float64))
-        shares = units if unit == 1 else units.assign(y=units["y"] / unit)
-        means = shares.groupby(keys, sort=True, observed=True)["y"].mean().reset_index()
+        means = units.groupby(keys, sort=True, observed=True)["y"].mean().reset_index()
         build = np.unique(means[["session", "build"]].to_numpy(), axis=0, return_inverse=True)[1]
         session = np.unique(means["session"].to_numpy(), return_inverse=True)[1]
         n = len(means)

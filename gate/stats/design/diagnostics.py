@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
-from gate.stats.design.cells import held
 from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
 from gate.stats.design.coding import lay_out
 from gate.stats.design.in_order import Course, drift, independence
@@ -162,8 +161,8 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
     scores[rank] = ndtri((np.arange(n) + 0.625) / (n + 0.25))
     return [
         Residual(
-            fitted=held(fit.location + fit.scale * float(fit.fitted[i])),
-            residual=held(fit.scale * float(fit.residuals[i])),
+            fitted=fit.location + fit.scale * float(fit.fitted[i]),
+            residual=fit.scale * float(fit.residuals[i]),
             quantile=float(scores[i]),
             cook=None if np.isnan(cook[i]) else float(cook[i]),
             order=int(course.order[i]) if course.known else None,

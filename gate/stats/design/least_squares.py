@@ -89,13 +89,13 @@ def scaled(y: Array) -> Scaled:
     spread = float(np.abs(apart).max())
     if spread <= ROUNDING * largest:
         return Scaled(np.zeros(len(y)), location, 1.0, 0.0)
-    own = min(_power(spread), 2.0**1023 / unit)
+    own = _power(spread)
     return Scaled(apart / own, location, own * unit, ROUNDING * (1 + largest / own))
 
 
 def _power(value: float) -> float:
     """Return the power of 2 just above a value, 1 for 0."""
-    return 2.0 ** min(int(np.frexp(value)[1]), 1023)
+    return 2.0 ** int(np.frexp(value)[1])
 
 
 def least_squares(y: Array, design: Design, order: int) -> Fit:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations
-from math import fsum, isfinite, sqrt
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from gate.model.study import Effect, LinearModel, Term
-from gate.stats.design.cells import held
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.least_squares import least_squares
 from gate.stats.family import holm
@@ -57,9 +56,9 @@ def linear_model(
         intercept=effects[0],
         terms=_adjusted(_terms(fit, tested, own, effects), 1 - confidence),
         residual_df=fit.residual_df,
-        residual_ss=held(fit.residual_ss * square),
-        residual_sd=None if fit.variance is None else held(sqrt(fit.variance) * fit.scale),
-        total_ss=held(fit.total_ss * square),
+        residual_ss=fit.residual_ss * square,
+        residual_sd=None if fit.variance is None else sqrt(fit.variance) * fit.scale,
+        total_ss=fit.total_ss * square,
         r2=1 - fit.residual_ss / fit.total_ss if fit.total_ss else None,
         unexplained=fit.residual_ss / fit.total_ss if fit.total_ss else None,
         inestimable=inestimable(design, fit.coded),
@@ -87,7 +86,7 @@ def _term(fit: Fit, columns: Columns, f: float, p: float, effects: list[Effect])
         term=":".join(names),
         factors=names,
         df=df,
-        sum_of_squares=held(ss * fit.scale * fit.scale),
+        sum_of_squares=ss * fit.scale * fit.scale,
         share=ss / fit.total_ss if fit.total_ss else None,
         f=f if fit.variance else None,
         p=p if fit.variance else float(not present) if exact else None,
@@ -100,16 +99,15 @@ def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> 
     """Return the intercept, and what each term adds, with intervals by t."""
     added = np.array([fit.location] + [0.0] * (len(own) - 1))
     found = tested.t_test((np.array([each.weights for each in own]), -added / fit.scale))
-    with np.errstate(over="ignore"):
-        shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
+    shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
     rows = zip(own, shown.tolist(), np.atleast_1d(found.pvalue).tolist(), strict=True)
     return [
         Effect(
             term=each.term,
             settings=each.settings,
-            estimate=held(estimate),
-            low=low if isfinite(low) else None,
-            high=high if isfinite(high) else None,
+            estimate=estimate,
+            low=low,
+            high=high,
             p=p,
         )
         for each, (estimate, low, high), p in rows
@@ -121,7 +119,7 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
     found = []
     for number, each in enumerate(own):
         estimate = fsum(each.weights * fit.coefficients)
-        shown = held((estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location))
+        shown = (estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location)
         known = fit.variance is not None and fit.total_ss > 0
         end, p = (shown, float(not shown)) if known else (None, None)
         found.append(Effect(term=each.term, settings=each.settings, estimate=shown, low=end, high=end, p=p))

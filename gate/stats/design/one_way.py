@@ -15,7 +15,7 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
-from gate.stats.design.cells import HAIR, Box, Cell, average, boxes, cells, complete, held, sd, unit_of
+from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import Mean, tukey_kramer
 from gate.stats.levels import Tops, smallest_step
 from gate.stats.ratio import Limits, LogPair, unpaired
@@ -91,13 +91,12 @@ def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence
 def _mean(group: Sequence[Cell]) -> Mean:
     """Return the mean of treatment means."""
     count = len(group)
-    return Mean(average([cell.mean for cell in group]), sum(1 / len(cell.y) for cell in group) / count**2)
+    return Mean(sum(cell.mean for cell in group) / count, sum(1 / len(cell.y) for cell in group) / count**2)
 
 
 def _row(setting: Setting, group: Sequence[Cell], mean: float, word: str) -> OneWayRow:
     y = np.concatenate([cell.y for cell in group])
-    unit = unit_of(y)
-    quantiles = (np.quantile(y / unit, list(QUANTILES.values()), method="weibull") * unit).tolist()
+    quantiles = np.quantile(y, list(QUANTILES.values()), method="weibull").tolist()
     return OneWayRow(
         setting=setting,
         count=len(y),
@@ -168,8 +167,8 @@ def _change(first: Cell, second: Cell, confidence: float, *, log: bool) -> _Chan
     percent = math.exp(min(y - x, 700.0)) - 1 if log else y / x - 1
     limits = (LogPair(means) if log else means).limits(alpha)
     if limits.low is None or limits.high is None:
-        return _Change(x, y, held(percent), None, None, clear=False)
-    return _Change(x, y, held(percent), limits.low - 1, limits.high - 1, _beyond(limits, 1.0))
+        return _Change(x, y, percent, None, None, clear=False)
+    return _Change(x, y, percent, limits.low - 1, limits.high - 1, _beyond(limits, 1.0))
 
 
 def _tops(y: Array, *, log: bool) -> Tops:
@@ -190,7 +189,7 @@ def _percent_row(
         second=factor.settings[second],
         first_mean=change.first,
         second_mean=change.second,
-        difference=held(change.second - change.first),
+        difference=change.second - change.first,
         percent=change.percent,
         low=change.low,
         high=change.high,

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
-from gate.stats.design.cells import held, unit_of
 from gate.stats.design.coding import Addend, Coded, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import Around, Fit, Ordered, around, by_treatment, fit
 from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, independent_covariance, joined, limits
@@ -69,8 +67,6 @@ def quantile_effects(
     design = lay_out(values, factors)
     if len(design.counts) > MOST_CELLS:
         return _none(values, cluster, f"{len(design.counts):,} treatments are more than the {MOST_CELLS:,} possible")
-    unit = unit_of(y)
-    y = y / unit
     model = coded(design.codes, design.sizes, len(design.sizes))
     if model.matrix.shape[1] < len(design.counts) and model.matrix.size > MOST_SIZE:
         many = f"{model.matrix.shape[1]:,} coefficients of {len(design.counts):,} treatments are too many to fit"
@@ -90,7 +86,7 @@ def quantile_effects(
     return QuantileEffects(
         cluster=cluster,
         clusters=len(data.clusters.group),
-        models=[_in_unit(at.model, unit) for at in found],
+        models=[at.model for at in found],
         inestimable=inestimable(design, model),
         warnings=warnings_of(design, cells, found, cluster),
     )
@@ -100,28 +96,6 @@ def _none(values: pd.DataFrame, cluster: Varies, why: str) -> QuantileEffects:
     count = int(values[cluster].nunique())
     warning = f"no quantile effects: {why}; analyse a part with --only or --without"
     return QuantileEffects(cluster=cluster, clusters=count, models=[], inestimable=[], warnings=[warning])
-
-
-def _in_unit(model: QuantileModel, unit: float) -> QuantileModel:
-    """Take effects on shares of a unit back to values; limits that are beyond a float are none."""
-    if unit == 1:
-        return model
-
-    def whole(effects: list[Effect]) -> list[Effect]:
-        return [
-            msgspec.structs.replace(
-                e, estimate=held(e.estimate * unit), low=_limit(e.low, unit), high=_limit(e.high, unit)
-            )
-            for e in effects
-        ]
-
-    return msgspec.structs.replace(
-        model, effects=whole(model.effects), iid=None if model.iid is None else whole(model.iid)
-    )
-
-
-def _limit(end: float | None, unit: float) -> float | None:
-    return end * unit if end is not None and math.isfinite(end * unit) else None
 
 
 def _check(y: Array, taus: Sequence[float], confidence: float) -> None:
@@ -279,7 +253,7 @@ def _ratio(own: Effect, other: Effect) -> float | None:
     if own.low is None or own.high is None or other.low is None or other.high is None:
         return None
     width = other.high - other.low
-    return (own.high - own.low) / width if width > 0 and math.isfinite(width) else None
+    return (own.high - own.low) / width if width > 0 else None
 
 
 def _name(design: Design, number: int) -> str:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
 import numpy as np
 
 from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
-from gate.stats.design.cells import HAIR, cells, held, mean, settings, unit_of
+from gate.stats.design.cells import HAIR, cells, mean, settings
 from gate.stats.ratio import t_quantile
 from gate.stats.special import ndtr, ndtri
 
@@ -55,10 +54,7 @@ def sample_sizes(
     largest = max(cells(units, factors), key=lambda cell: len(cell.y), default=None)
     if largest is None or len(largest.y) < FEWEST:
         return None
-    unit = unit_of(largest.y)
-    rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y / unit, size, confidence, seed)]
-    if unit != 1:
-        rows = [msgspec.structs.replace(row, widths=tuple(held(width * unit) for width in row.widths)) for row in rows]
+    rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y, size, confidence, seed)]
     effect = _median_effect(mains)
     return SampleSizes(
         settings=settings(factors, largest.codes),
@@ -72,7 +68,7 @@ def sample_sizes(
 
 def _median_effect(mains: Sequence[MainEffect]) -> float | None:
     means = [[point.mean for point in effect.points] for effect in mains if len(effect.points) > 1]
-    return held(median(max(of) - min(of) for of in means)) if means else None
+    return median(max(of) - min(of) for of in means) if means else None
 
 
 def _enough(rows: Sequence[SampleSize], effect: float | None) -> int | None:

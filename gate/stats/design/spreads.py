@@ -5,7 +5,6 @@ Variances may differ be the means equal (Born de Oliveira et al. 2013, section 7
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -74,7 +73,7 @@ def variance_ratio(first: Group, second: Group) -> VarianceRatio | None:
     """Compare two variances around treatment means; None where one is 0, as no variance of normal values is."""
     d1, d2 = (sum(len(cell.y) - 1 for cell in group) for group in (first, second))
     s1, s2 = (sum(cell.squares for cell in group) for group in (first, second))
-    if not (0 < s1 < math.inf and 0 < s2 < math.inf):
+    if not (s1 > 0 and s2 > 0):
         return None
     ratio = (s2 / d2) / (s1 / d1)
     return VarianceRatio(ratio, min(1.0, 2 * float(min(fdtr(d2, d1, ratio), fdtrc(d2, d1, ratio)))))

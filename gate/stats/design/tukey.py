@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.stats.design.cells import held
 from gate.stats.ratio import t_quantile
 from gate.stats.special import gammaln, log_ndtr, stdtr
 
@@ -69,8 +68,8 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: int, confidence: fl
 
     variance: common to all, on df degrees of freedom. p < 1 - confidence exactly where the interval leaves out 0, and
     there the two means share no letter. Of more than MOST_PAIRS pairs those are listed that are farthest apart, in
-    units of their errors; the letters are of all pairs. Without degrees of freedom, or at a variance of 0 or beyond a
-    float, there are no intervals.
+    units of their errors; the letters are of all pairs. Without degrees of freedom, or at a variance of 0, there are no
+    intervals.
     """
     k = len(means)
     values, shares = (
@@ -78,12 +77,10 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: int, confidence: fl
     )
     if k < 2:
         return Compared([], [""] * k)
-    known = df >= 1 and 0 < variance < math.inf
-    with np.errstate(over="ignore", invalid="ignore"):
-        # of two means q is sqrt(2) t
-        error = np.sqrt(variance * (shares[:, None] + shares) / 2) if known else np.ones((k, k))
-        # halves, since a difference of two floats can be beyond a float
-        apart = 2 * (np.abs(values[:, None] / 2 - values / 2) / error)
+    known = df >= 1 and variance > 0
+    # of two means q is sqrt(2) t
+    error = np.sqrt(variance * (shares[:, None] + shares) / 2) if known else np.ones((k, k))
+    apart = np.abs(values[:, None] - values) / error
     q = _critical(k, df, confidence) if known else math.inf
     first, second = np.triu_indices(k, 1)
     if len(first) > MOST_PAIRS:
@@ -105,8 +102,8 @@ class _Chosen:
 
 def _pair(means: Sequence[Mean], of: _Chosen, half: float | None, p: float | None) -> Pair:
     difference = means[of.second].value - means[of.first].value
-    if half is None or p is None or not math.isfinite(abs(difference) + half):
-        return Pair(of.first, of.second, held(difference), None, None, p)
+    if half is None or p is None or not math.isfinite(half):
+        return Pair(of.first, of.second, difference, None, None, p)
     return Pair(of.first, of.second, difference, difference - half, difference + half, p)
 
 

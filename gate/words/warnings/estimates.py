@@ -116,7 +116,7 @@ def _combinations_left_out(warning: kinds.CombinationsLeftOut) -> str:
     left_out = [
         f"{', '.join(each.at)} lacks {warning.factor}={', '.join(each.lacking)}" for each in warning.combinations
     ]
-    return f"{warning.benchmark} {warning.metric}, by {warning.factor}: {what}: {listed(left_out, '; ')}"
+    return f"{warning.benchmark} {warning.metric}, by {warning.factor}: {what}: {listed(left_out, between='; ')}"
 
 
 SENTENCES: dict[type, Callable[[Any], str]] = {

@@ -39,7 +39,9 @@ def _executions_short(warning: kinds.ExecutionsShort) -> str:
 
 
 def _parts_short(warning: kinds.PartsShort) -> str:
-    return f"measured of {listed([f'{p.part}: {p.done} of its {p.planned} rounds' for p in warning.parts], '; ')}"
+    return (
+        f"measured of {listed([f'{p.part}: {p.done} of its {p.planned} rounds' for p in warning.parts], between='; ')}"
+    )
 
 
 def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:

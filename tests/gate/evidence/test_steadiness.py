@@ -5,7 +5,7 @@ import pytest
 from gate.evidence.gather import steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
 from gate.model.warnings.measured import NotSteady
-from harness.loop.steady import steady_from
+from harness.instruments.steady import steady_from
 
 
 def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> list[Execution]:

@@ -15,7 +15,7 @@ from gate.report.page.builds import builds_of
 from gate.report.text import terminal
 from gate.words import failures, interactions, reports
 from gate.words import interactions as words
-from gate.words.arrangement import grouped
+from gate.words.failures import grouped
 from tests.gate.report import examples
 
 

@@ -1,12 +1,12 @@
 """What an interruption says, also before the project is found."""
 
-import io
+import errno
 import signal
 from pathlib import Path
 
 import pytest
 
-from gate.run.interruption import Interrupted, folder_of, guarded
+from gate.run.interruption import EndedError, Folder, Interrupted, orderly
 from tests.support.lines import builds, text
 
 DEFAULT = Path(".perfgate/study")
@@ -23,12 +23,10 @@ def kept(tmp_path: Path) -> Path:
 
 
 def interrupted(folder: Path | None, *, resume: bool) -> str:
-    def measure() -> int:
+    with pytest.raises(EndedError) as ended, orderly(Folder(folder, DEFAULT, resume=resume)):
         raise Interrupted(signal.SIGINT)
-
-    err = io.StringIO()
-    assert guarded(measure, lambda: folder_of(folder, DEFAULT, resume=resume), err) == 130
-    return err.getvalue()
+    assert ended.value.exit_code == 130
+    return str(ended.value)
 
 
 def test_an_early_interruption_of_a_resumed_run_says_what_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,15 +35,15 @@ def test_an_early_interruption_of_a_resumed_run_says_what_is_kept(kept: Path, mo
     for directory, shown in ((kept.parents[1], DEFAULT), (below, ".." / DEFAULT)):
         monkeypatch.chdir(directory)
         found = f"2 executions are kept in {shown}/measurements.jsonl; the same command with --resume goes on"
-        assert interrupted(None, resume=True) == f"perfgate: SIGINT: {found}\n"
+        assert interrupted(None, resume=True) == f"SIGINT: {found}"
         # a new run has measured nothing yet, whatever is there of another
-        assert interrupted(None, resume=False) == "perfgate: SIGINT: nothing was measured\n"
+        assert interrupted(None, resume=False) == "SIGINT: nothing was measured"
 
 
 def test_the_folder_that_is_known_counts(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(kept.parents[1])
-    assert folder_of(tmp_path, DEFAULT, resume=True) == tmp_path
-    assert interrupted(tmp_path, resume=True) == "perfgate: SIGINT: nothing was measured\n"
+    assert Folder(tmp_path, DEFAULT, resume=True).in_reach() == tmp_path
+    assert interrupted(tmp_path, resume=True) == "SIGINT: nothing was measured"
 
 
 def test_another_projects_folder_is_not_meant(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,4 +51,16 @@ def test_another_projects_folder_is_not_meant(kept: Path, monkeypatch: pytest.Mo
     inner.mkdir()
     (inner / "perfgate.toml").touch()
     monkeypatch.chdir(inner)
-    assert folder_of(None, DEFAULT, resume=True) is None
+    assert Folder(None, DEFAULT, resume=True).in_reach() is None
+
+
+def test_a_disk_that_is_full_is_an_error_that_says_what_is_kept(kept: Path) -> None:
+    with pytest.raises(EndedError) as ended, orderly(Folder(kept, DEFAULT, resume=False)):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert ended.value.exit_code == 4
+    assert str(ended.value).startswith(f"No space left on device: 2 executions are kept in {kept}/measurements.jsonl; ")
+
+
+def test_without_a_folder_nothing_is_kept() -> None:
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly():
+        raise Interrupted(signal.SIGTERM)

@@ -54,7 +54,7 @@ def measured() -> int:
 
 
 def checked() -> int:
-    outputs = OutputOptions(None, None, None, None, quiet=True)
+    outputs = OutputOptions(quiet=True)
     return check.run(MEASURING, RULES, outputs, io.StringIO(), io.StringIO())
 
 

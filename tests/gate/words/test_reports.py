@@ -6,7 +6,7 @@ import pytest
 from gate.decide import importance
 from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
 from gate.words import failures, numbers, reports
-from gate.words.plain import more_are
+from gate.words.phrases import more_are
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)

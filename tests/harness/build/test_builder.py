@@ -17,11 +17,12 @@ from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
 from gate.units import Duration
-from harness.build.builder import ArtifactError, Recipe, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.builder import ArtifactError, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.hints import checkout_hint
+from harness.source.hints import Hint, checkout_hint, no_hint
 from harness.source.repository import find_repository
 from harness.source.sides import resolve
 from harness.source.trees import open_trees
@@ -37,6 +38,7 @@ def builder_of(
     *,
     base: BuildTable | None = None,
     caller: Mapping[str, str] = os.environ,
+    hint: Hint = no_hint,
     **options: Any,
 ) -> Iterator[TreeBuilder]:
     repository = find_repository(checkout.path)
@@ -50,15 +52,14 @@ def builder_of(
         state=checkout.path / ".perfgate",
         share_paths={"base": shares["base"], "head": shares["head"]},
     ) as trees:
-        recipes = {"base": Recipe(base or table, environment), "head": Recipe(table, environment)}
-        yield TreeBuilder(
-            trees,
-            {"base": recipes["base"], "head": recipes["head"]},
+        conditions = Conditions(
             ProcessExecutor(),
-            seed=7,
-            caller=caller,
+            {"base": Recipe(base or table, environment), "head": Recipe(table, environment)},
+            caller,
+            trees.directory / "outputs",
             **options,
         )
+        yield TreeBuilder(conditions, trees, 7, hint)
 
 
 def good(record: Build | Failure) -> Build:

@@ -2,37 +2,42 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, Load, Service
-from gate.config.types import Instrument as InstrumentName
+from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
 from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
 from gate.units import Duration, Quantity
-from harness.instruments.common import Collected, Context, Unusable
+from harness.build.conditions import Conditions, Recipe
+from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.go import Go
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
-from harness.loop.execution import Conditions, Place
+from harness.loop.execution import Executions
 from harness.loop.measure import (
     Append,
     LookTaken,
+    Loop,
     Measured,
     RoundStarted,
     StepFinished,
     StepStarted,
-    Tools,
-    Work,
-    measure,
 )
-from harness.loop.schedule import schedule
-from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
+from harness.loop.schedule import Round, schedule
+from harness.process.execute import Command, Executor, FakeExecutor, Outcome, ProcessExecutor
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
+FAKE: Mapping[Side, Mapping[str, str]] = {side: {"S": side} for side in SIDES}
+REAL: Mapping[Side, Mapping[str, str]] = {side: {"PATH": os.environ["PATH"]} for side in SIDES}
+
+
+def fakes(seconds: float) -> FakeExecutor:
+    return FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", seconds, "said"))
 
 
 @dataclass
@@ -90,35 +95,55 @@ class Bench:
     instrument: FakeInstrument = field(default_factory=FakeInstrument)
     appended: list[Record] = field(default_factory=list)
     events: list[object] = field(default_factory=list)
-    perturb: Sequence[str] = ("environment",)
-    kind: InstrumentName = "hyperfine"
+    perturb: list[Perturbation] = field(default_factory=lambda: ["environment"])
+    kind: str = "hyperfine"
 
     @property
-    def work(self) -> Work:
-        table = {
+    def rounds(self) -> tuple[Round, ...]:
+        return schedule({side: list(self.names) for side in SIDES}, self.builds, self.executions, seed=4)
+
+    @property
+    def table(self) -> dict[str, Benchmark]:
+        return {
             name: Benchmark(name=name, command=["run", name, "{seed}", "{output}"], instrument=self.kind)
             for name in self.names
         }
-        return Work(
-            rounds=schedule({"base": list(table), "head": list(table)}, self.builds, self.executions, seed=4),
-            benchmarks={"base": table, "head": table},
-            iterations=3,
-            budget=self.budget,
-            conditions={side: Conditions({"S": side}, self.perturb) for side in SIDES},
-            caller={"TOKEN": "hidden", "S": "caller"},
-            place=Place(self.tmp_path, self.tmp_path / "shims"),
-        )
 
-    def run(self, records: Iterable[Record] = (), **options: object) -> Measured:
-        executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", self.seconds, "said"))
-        tools = Tools(
-            executor,
-            self.builder,
-            {self.kind: self.instrument},
-            hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}",
-        )
+    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
         options.setdefault("progress", self.events.append)
-        return measure(self.work, tools, adding(self.appended), records=list(records), **options)  # type: ignore[arg-type]
+        return self.measure(fakes(self.seconds), adding(self.appended), records=list(records), **options)
+
+    def measure(
+        self,
+        executor: Executor,
+        append: Append,
+        instrument: Instrument | None = None,
+        *,
+        table: Mapping[str, Benchmark] | None = None,
+        environments: Mapping[Side, Mapping[str, str]] = FAKE,
+        scratch: Path | None = None,
+        **options: Any,
+    ) -> Measured:
+        """Measure with these in the place of the fakes."""
+        build = BuildTable(perturb=self.perturb)
+        conditions = Conditions(
+            executor,
+            {side: Recipe(build, environments[side]) for side in SIDES},
+            {"TOKEN": "hidden", "S": "caller"},
+            scratch or self.tmp_path,
+            self.tmp_path / "shims",
+        )
+        instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
+        loop = Loop(
+            self.rounds,
+            dict.fromkeys(SIDES, table or self.table),
+            self.builder,
+            Executions(conditions, instruments, 3, hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}"),
+            append,
+            budget=self.budget,
+            **options,
+        )
+        return loop.run()
 
 
 def adding(records: list[Record]) -> Append:
@@ -146,15 +171,14 @@ def keys(records: Iterable[Record]) -> list[Key]:
     return [(e.benchmark, e.side, e.build, e.execution) for e in executions(records)]
 
 
-def planned(work: Work) -> list[Key]:
-    return [(s.benchmark, s.side, s.build, s.execution) for each in work.rounds for s in each.executions]
+def planned(bench: Bench) -> list[Key]:
+    return [(s.benchmark, s.side, s.build, s.execution) for each in bench.rounds for s in each.executions]
 
 
 def test_a_run_follows_its_schedule(bench: Bench) -> None:
-    work = bench.work
     assert bench.run() == Measured(3, 3, "finished")
     expected: list[tuple[object, ...]] = []
-    for each in work.rounds:
+    for each in bench.rounds:
         expected += [(b.side, b.build, b.seed) for b in each.builds]
         expected += [(s.benchmark, s.side, s.build, s.execution, s.order) for s in each.executions]
     found: list[tuple[object, ...]] = [
@@ -170,7 +194,7 @@ def test_a_run_follows_its_schedule(bench: Bench) -> None:
 
 def test_each_execution_gets_its_side_seed_padding_and_an_empty_directory(bench: Bench) -> None:
     bench.run()
-    steps = [step for each in bench.work.rounds for step in each.executions]
+    steps = [step for each in bench.rounds for step in each.executions]
     contexts = bench.instrument.contexts
     assert [(c.side, c.seed, c.padding, c.iterations) for c in contexts] == [
         (s.side, s.seed, s.padding, 3) for s in steps
@@ -192,11 +216,11 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
     after = bench.appended[bench.appended.index(failure) :]
     assert not [e for e in executions(after) if e.benchmark == "b"]
     assert sorted(key for key in keys(bench.appended) if key[0] != "b") == sorted(
-        key for key in planned(bench.work) if key[0] != "b"
+        key for key in planned(bench) if key[0] != "b"
     )
     seed = next(
         s.seed
-        for s in bench.work.rounds[1].executions
+        for s in bench.rounds[1].executions
         if (s.benchmark, s.side, s.execution) == ("b", "head", failure.execution)
     )
     assert failure == Failure(
@@ -245,7 +269,7 @@ def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
 def test_the_budget(tmp_path: Path, budget: float, rounds: int) -> None:
     bench = Bench(tmp_path, budget=budget)
     assert bench.run() == Measured(rounds, 3, "finished" if rounds == 3 else "budget")
-    assert keys(bench.appended) == [key for key in planned(bench.work) if key[2] < rounds]
+    assert keys(bench.appended) == [key for key in planned(bench) if key[2] < rounds]
 
 
 def test_the_time_of_failed_executions_counts(tmp_path: Path) -> None:
@@ -261,7 +285,7 @@ def test_a_round_that_began_is_finished_on_resume_whatever_the_budget(tmp_path: 
     cut = next(i for i, r in enumerate(whole.appended) if isinstance(r, Execution) and r.build == 1) + 2
     bench = Bench(tmp_path, budget=1)
     assert bench.run(whole.appended[:cut]) == Measured(2, 3, "budget")
-    assert keys(whole.appended[:cut] + bench.appended) == [key for key in planned(bench.work) if key[2] < 2]
+    assert keys(whole.appended[:cut] + bench.appended) == [key for key in planned(bench) if key[2] < 2]
 
 
 def broken_bench(tmp_path: Path) -> Bench:
@@ -287,7 +311,7 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert rest.run([header, *before]) == finished
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only sides that are needed were built
-        seeds = {(b.side, b.build): b.seed for each in whole.work.rounds for b in each.builds}
+        seeds = {(b.side, b.build): b.seed for each in whole.rounds for b in each.builds}
         assert all(seeds[side, build] == seed for side, build, seed in rest.builder.calls)
         needed: set[tuple[Side | None, int | None]] = {(s, b) for _, s, b, _ in keys(rest.appended)}
         needed |= {(f.side, f.build) for f in failures(rest.appended)}
@@ -321,12 +345,12 @@ def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) ->
 def test_records_of_another_session_do_not_count(bench: Bench) -> None:
     other = Execution(benchmark="a", side="base", session=1, build=0, execution=0, metrics={})
     bench.run([other, Build(side="base", session=1, build=0), Failure(kind="execution", benchmark="b", session=1)])
-    assert keys(bench.appended) == planned(bench.work)
+    assert keys(bench.appended) == planned(bench)
 
 
 def test_missing_benchmarks_of_the_gate_are_no_failed_ones(bench: Bench) -> None:
     bench.run([Failure(kind="missing", benchmark="a")])
-    assert keys(bench.appended) == planned(bench.work)
+    assert keys(bench.appended) == planned(bench)
 
 
 # --- looks ----------------------------------------------------------------------------------------------------------
@@ -348,7 +372,7 @@ def settle(*rounds: set[str]) -> Callable[[Sequence[Record]], frozenset[str]]:
 def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
     assert bench.run(after_round=settle({"a"}, {"b"})) == Measured(3, 3, "finished")
     out = {"a": 1, "b": 2, "c": 3}
-    assert keys(bench.appended) == [key for key in planned(bench.work) if key[2] < out[key[0]]]
+    assert keys(bench.appended) == [key for key in planned(bench) if key[2] < out[key[0]]]
     looks = [record for record in bench.appended if isinstance(record, Look)]
     assert looks == [Look(look=1, settled=["a"]), Look(look=2, settled=["b"]), Look(look=3, settled=[])]
 
@@ -396,7 +420,7 @@ def suites(tmp_path: Path) -> Bench:
 def test_a_suite_gives_a_line_for_each_benchmark_that_it_names(suites: Bench) -> None:
     assert suites.run() == Measured(3, 3, "finished")
     lines = executions(suites.appended)
-    assert [(e.suite, e.side, e.build, e.execution) for e in lines[::3]] == planned(suites.work)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines[::3]] == planned(suites)
     assert all(
         {e.benchmark for e in lines[i : i + 3]} == {f"{lines[i].suite}/{n}" for n in "xyz"} for i in range(0, 72, 3)
     )
@@ -412,7 +436,7 @@ def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None
         ("t/y", "head", "no y"),
     ]
     lines = executions(suites.appended)
-    assert [(e.suite, e.side, e.build, e.execution) for e in lines if e.benchmark.endswith("x")] == planned(suites.work)
+    assert [(e.suite, e.side, e.build, e.execution) for e in lines if e.benchmark.endswith("x")] == planned(suites)
     first = {str(f.benchmark): suites.appended.index(f) for f in failures(suites.appended)}
     after = [e for name, i in first.items() for e in executions(suites.appended[i:]) if e.suite == name[0]]
     assert {e.benchmark[1:] for e in after} == {"/x", "/z"}
@@ -497,8 +521,7 @@ def test_progress(tmp_path: Path) -> None:
 
 def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bench = Bench(tmp_path)
-    tools = Tools(FakeExecutor(lambda command: Outcome("", "", 1, "")), bench.builder, {"hyperfine": bench.instrument})
-    assert measure(bench.work, tools, adding(bench.appended)).rounds == 3
+    assert bench.measure(fakes(1), adding(bench.appended)).rounds == 3
     assert capfd.readouterr() == ("", "")
 
 
@@ -513,10 +536,8 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
             raise error
         kept.extend(records)
 
-    executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said"))
-    tools = Tools(executor, bench.builder, {"hyperfine": bench.instrument})
     with pytest.raises(error if isinstance(error, type) else type(error)):
-        measure(bench.work, tools, append)
+        bench.measure(fakes(1.0), append)
     assert list(bench.tmp_path.iterdir()) == []
     whole, rest = Bench(bench.tmp_path), Bench(bench.tmp_path)
     whole.run()
@@ -540,16 +561,9 @@ def test_real_processes(tmp_path: Path) -> None:
 
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    environment = {"PATH": os.environ["PATH"]}
-    work = replace(
-        Bench(tmp_path).work,
-        rounds=schedule({"base": list(table), "head": list(table)}, 2, 2, seed=1),
-        benchmarks={"base": table, "head": table},
-        conditions={side: Conditions(environment, ()) for side in SIDES},
-        place=Place(scratch, tmp_path / "shims"),
-    )
+    bench = Bench(tmp_path, builds=2, names=list(table), perturb=[], kind="values", builder=Trees())
     records: list[Record] = []
-    done = measure(work, Tools(ProcessExecutor(), Trees(), {"values": Values()}), adding(records))
+    done = bench.measure(ProcessExecutor(), adding(records), Values(), table=table, environments=REAL, scratch=scratch)
     assert done == Measured(2, 2, "finished")
     found = executions(records)
     assert len(found) == 8
@@ -566,19 +580,14 @@ def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> 
         max_output=Quantity.parse("1MB"),
         timeout=Duration(60),
     )
-    work = replace(
-        Bench(tmp_path).work,
-        rounds=schedule({"base": ["b"], "head": ["b"]}, 1, 1, seed=1),
-        benchmarks={"base": {"b": benchmark}, "head": {"b": benchmark}},
-        conditions={side: Conditions({"PATH": os.environ["PATH"]}, ()) for side in SIDES},
-    )
 
     class Here(FakeBuilder):
         def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
             return tmp_path
 
     records: list[Record] = []
-    measure(work, Tools(ProcessExecutor(), Here(), {"values": Values()}), adding(records))
+    bench = Bench(tmp_path, builds=1, executions=1, names=["b"], perturb=[], kind="values", builder=Here())
+    bench.measure(ProcessExecutor(), adding(records), Values(), table={"b": benchmark}, environments=REAL)
     (failure,) = failures(records)
     assert failure.status == "the output is longer than max_output (1000000 bytes)"
     assert failure.seconds is not None and failure.seconds < 50
@@ -593,9 +602,8 @@ def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -
         load=Load(command=["./busy", "{seed}"]),
     )
     bench = Bench(tmp_path, names=["s"], kind="go", executions=1)
-    work = replace(bench.work, benchmarks={"base": {"s": benchmark}, "head": {"s": benchmark}})
     executor = FakeExecutor(lambda command: Outcome("exit 1", "", 1.0, ""))
-    measure(work, Tools(executor, bench.builder, {"go": SuiteInstrument(Go())}), adding(bench.appended))
+    bench.measure(executor, adding(bench.appended), SuiteInstrument(Go()), table={"s": benchmark})
     (failure,) = failures(bench.appended)
     service, load, command = str(failure.command).splitlines()
     assert re.fullmatch(r"\./serve [0-9]{5} &  # beside it", service)

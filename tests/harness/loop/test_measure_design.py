@@ -11,13 +11,14 @@ import pytest
 
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, treatments
-from gate.config.types import Benchmark, BuildTable, Instrument
+from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
+from gate.model.study import canonical
+from harness.build.conditions import Conditions, Recipe
 from harness.instruments.common import Collected, Context, Unusable
-from harness.loop.execution import Conditions, Place
-from harness.loop.measure import Measured, RoundStarted, StepFinished, StepStarted, Tools, Work, measure
+from harness.loop.execution import Executions
+from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
 from harness.loop.schedule import Round, design_schedule, schedule
-from harness.loop.steps import canonical
 from harness.process.execute import Command, FakeExecutor, Outcome
 
 STUDY = Study(
@@ -88,7 +89,7 @@ class Bench:
     budget: float = 1e9
     instrument: FakeInstrument = field(default_factory=FakeInstrument)
     builder: FakeBuilder = field(default_factory=FakeBuilder)
-    kind: Instrument = "hyperfine"
+    kind: str = "hyperfine"
     gates: bool = False
     replicates: int = 5
     appended: list[Record] = field(default_factory=list)
@@ -104,29 +105,30 @@ class Bench:
             return schedule({"base": ["a", "b"], "head": ["a", "b"]}, 2, 2, seed=4, planned=self.planned)
         return design_schedule(["a", "b"], self.planned, 2, self.replicates, seed=4)
 
-    @property
-    def work(self) -> Work:
+    def run(self, records: Sequence[Record] = ()) -> Measured:
         table = {
             name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in ("a", "b")
         }
-        return Work(
-            rounds=self.rounds,
-            benchmarks={"base": table, "head": table},
-            iterations=3,
-            budget=self.budget,
-            conditions={side: Conditions({"S": side, "THREADS": "1"}, ("environment",)) for side in SIDES},
-            caller={"S": "caller"},
-            place=Place(self.tmp_path, self.tmp_path / "shims"),
+        build = BuildTable(perturb=["environment"])
+        conditions = Conditions(
+            FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said")),
+            {side: Recipe(build, {"S": side, "THREADS": "1"}) for side in SIDES},
+            {"S": "caller"},
+            self.tmp_path,
+            self.tmp_path / "shims",
             study=self.study,
-            planned=self.planned,
         )
-
-    def run(self, records: Sequence[Record] = ()) -> Measured:
-        executor = FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said"))
-        tools = Tools(executor, self.builder, {self.kind: self.instrument})
-        return measure(
-            self.work, tools, lambda *more: self.appended.extend(more), records=records, progress=self.events.append
+        loop = Loop(
+            self.rounds,
+            {"base": table, "head": table},
+            self.builder,
+            Executions(conditions, {self.kind: self.instrument}, 3, self.planned),
+            lambda *more: self.appended.extend(more),
+            budget=self.budget,
+            records=records,
+            progress=self.events.append,
         )
+        return loop.run()
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from gate.config.types import SUITES
+from gate.config.instruments import KNOWN
+from gate.config.types import PLACEHOLDER
 
 KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
 """In the order in which they are looked for: the surest sign of benchmarks first."""
@@ -80,7 +81,7 @@ class Found:
     @property
     def is_suite(self) -> bool:
         """Whether the project's own benchmarks are run by the tool that they were written for."""
-        return self.benchmark.instrument in SUITES
+        return KNOWN[self.benchmark.instrument].suite
 
     @property
     def measures_something(self) -> bool:
@@ -133,10 +134,6 @@ def stand_in(
 ) -> Measured:
     """Return the benchmark that runs a project's tests for want of a better one."""
     return Measured(name, command, ["The tests, as a stand-in: they are not made to be measured.", advice], slow=True)
-
-
-PLACEHOLDER = "placeholder"
-"""The name of a benchmark that measures nothing of the project; a report warns of it."""
 
 
 def placeholder() -> tuple[Measured, list[str]]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from gate.model import SIDES, Better, Execution, UserError
 from gate.model.study import AnalysisUnit, Factor, Scale, Setting, Varies
-from gate.stats.design.cells import unit_of
 from gate.units import to_base
 
 if TYPE_CHECKING:
@@ -128,11 +127,8 @@ def _means(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     what = {"y": ("y", "mean"), "order": ("order", "min"), "count": ("count", "sum")}
     if "execution" not in keys:
         what["execution"] = ("execution", "min")
-    # sums of the largest floats would be infinite
-    unit = unit_of(frame["y"].to_numpy(dtype=np.float64))
-    shares = frame if unit == 1 else frame.assign(y=frame["y"] / unit)
-    found: pd.DataFrame = shares.groupby(keys, sort=False, observed=True).agg(**what).reset_index()
-    return found if unit == 1 else found.assign(y=found["y"] * unit)
+    found: pd.DataFrame = frame.groupby(keys, sort=False, observed=True).agg(**what).reset_index()
+    return found
 
 
 def _unit(executions: Sequence[Execution], metric: str) -> str:

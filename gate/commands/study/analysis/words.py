@@ -10,7 +10,8 @@ import msgspec
 from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term, Varies
 from gate.stats.family import holm
 from gate.units import format_share
-from gate.words.effects import Change, and_list, change_of, percentile, say_change, settings_text, signed, size
+from gate.words.effects import Change, change_of, percentile, say_change, settings_text, signed, size
+from gate.words.phrases import joined
 
 _RANK: dict[Varies, int] = {"execution": 0, "build": 1, "session": 2}
 _SAID = 4
@@ -47,7 +48,7 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
         sentences.append(_not_seen(response, unclear, none=not clear))
     silent = [t.factors[0] for t in told if len(t.factors) == 1 and t.p_adjusted is None]
     if silent:
-        sentences.append(f"Of {and_list(silent)} nothing can be told: too few of what it varies by.")
+        sentences.append(f"Of {joined(silent)} nothing can be told: too few of what it varies by.")
     sentences += _interactions(response, told, alpha)
     return sentences
 
@@ -99,7 +100,7 @@ def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str
         # of two settings half the change; of more the distance from their mean, which two settings may both have
         sizes.append(f"{term.term} (at most {size(2 * max(ends), response)})" if ends else term.term)
     what = "No factor has" if none else "Without"
-    return f"{what} a clear effect on the mean: {and_list(sizes)}."
+    return f"{what} a clear effect on the mean: {joined(sizes)}."
 
 
 def _interactions(response: Response, told: Sequence[Term], alpha: float) -> list[str]:
@@ -108,7 +109,7 @@ def _interactions(response: Response, told: Sequence[Term], alpha: float) -> lis
         return []
     largest = sorted(clear, key=lambda t: -max(abs(e.estimate) for e in t.effects))
     names = [f"{' and '.join(t.factors)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]]
-    return [f"Not separate, the change by one depends on the other: {and_list(names)}."]
+    return [f"Not separate, the change by one depends on the other: {joined(names)}."]
 
 
 def _on_quantiles(response: Response, found: QuantileEffects, confidence: float) -> list[str]:
@@ -155,7 +156,7 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
         terms = {e.term: list(e.settings) for e in reversed(together)}
         ordered = list(dict.fromkeys(e.term for e in together))
         pairs = [f"{' and '.join(terms[term])}{_by_twice(response, together, term)}" for term in ordered]
-        parts.append(f"the change by one depends on the other for {and_list(pairs, 3)}")
+        parts.append(f"the change by one depends on the other for {joined(pairs, 3)}")
     return f"At {percentile(model.tau)} {'; '.join(parts)}."
 
 
@@ -183,7 +184,7 @@ def _along(models: Sequence[QuantileModel], factor: Factor, alpha: float) -> str
         return ""
     near = min(_reach(_main(m, factor), least=True) for m in clear)
     far = max(_reach(_main(m, factor), least=False) for m in others)
-    where = and_list(_ranges([m.tau for m in clear], [m.tau for m in models]), 6)
+    where = joined(_ranges([m.tau for m in clear], [m.tau for m in models]), 6)
     if far < near:
         return f"{factor.name} acts at {where} only; elsewhere its effect is smaller, if there is one."
     return f"{factor.name} is seen to act at {where}; elsewhere it may act as well, that is not shown."
@@ -271,6 +272,6 @@ def _enough(response: Response) -> list[str]:
         found.append(f"A change of the mean by {size(reach, response)}{share} would mostly be found.")
     short = [m for m in (response.quantiles.models if response.quantiles else []) if not m.enough]
     if short:
-        names = and_list([percentile(m.tau) for m in short])
+        names = joined([percentile(m.tau) for m in short])
         found.append(f"Not enough for {names}: a quantile needs 10 values beyond it in every treatment.")
     return found

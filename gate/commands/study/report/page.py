@@ -17,11 +17,11 @@ from gate.model import Failure
 from gate.model.study import OneWay, Response, StudyReport
 from gate.report.material import Attachment
 from gate.report.page.data import Data, data_of
+from gate.report.page.facts import Fact
 from gate.report.page.pictures import Figure
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_share
 from gate.words import failures
-from gate.words.arrangement import Fact
 from gate.words.numbers import plural
 from gate.words.plain import last_lines, visible
 from gate.words.reports import capitalized, commit

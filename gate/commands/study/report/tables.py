@@ -164,9 +164,9 @@ def percents(response: Response, factor: str) -> View | None:
         for row in found
     ]
     means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
-    names = [*([_text("settings")] if several else []), *means, "difference", _text("result"), _text("interval")]
+    others = (_text("settings"),) if several else ()
     caption = f"{factor}, setting against setting{f', in {unit}' if unit else ''}"
-    return View(caption, _head("at", *names), tuple(rows))
+    return View(caption, _head("at", *others, *means, "difference", _text("result"), _text("interval")), tuple(rows))
 
 
 def one_way(response: Response, found: OneWay) -> View:

@@ -281,11 +281,8 @@ def test_with_a_token_nothing_is_measured(tmp_path: Path, forge: FakeGitHub, nam
 
 
 def in_process(given: dict[str, str], directory: Path, step: str) -> subprocess.CompletedProcess[str]:
-    """Run a step as a process of its own, whatever the command line has by now."""
-    code = (
-        "import sys; from gate.commands import action; from gate.commands.action.options import ActionOptions; "
-        "sys.exit(action.run(ActionOptions(sys.argv[1]), sys.stdout, sys.stderr))"
-    )
+    """Run a step as a process of its own, which does not begin again without the tokens it is given."""
+    code = "import sys; from gate.cli.main import main; sys.exit(main(['action', sys.argv[1]], sys.stdout, sys.stderr))"
     return subprocess.run(
         [sys.executable, "-c", code, step],
         cwd=directory,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
 
 from gate.cli.main import main
-from gate.commands.doctor import doctor
+from gate.commands.doctor import doctor, metrics
 from gate.commands.doctor import text as doctor_text
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.measuring import UnfitError, refuse_unfit, unfit_warnings
@@ -143,18 +141,15 @@ def test_bad_options(argv: tuple[str, ...], said: str) -> None:
 
 
 def test_a_command_for_metrics_keeps_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    module: Any = ModuleType("gate.commands.doctor.metrics")
-    asked: list[dict[str, Any]] = []
-    module.MetricsOptions = lambda **options: options
+    asked: list[metrics.MetricsOptions] = []
 
-    def run(options: dict[str, Any], *_: object) -> int:
+    def run(options: metrics.MetricsOptions, *_: object) -> int:
         asked.append(options)
         return 0
 
-    module.run = run
-    monkeypatch.setitem(sys.modules, "gate.commands.doctor.metrics", module)
+    monkeypatch.setattr(metrics, "run", run)
     assert perfgate("doctor", "--json", "-", "--metrics", "--", "cargo", "-v", "bench", "--", "--json", "x").code == 0
-    assert asked == [{"command": ("cargo", "-v", "bench", "--", "--json", "x"), "json": "-"}]
+    assert asked == [metrics.MetricsOptions(command=("cargo", "-v", "bench", "--", "--json", "x"), json="-")]
 
 
 def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +178,7 @@ def test_strict_reaches_what_measures(command: str, monkeypatch: pytest.MonkeyPa
         told.append(options.strict)
         return 0
 
-    monkeypatch.setattr(f"gate.commands.{command}.run", run)
+    monkeypatch.setattr(f"gate.commands.{command}.{command}.run", run)
     perfgate(command)
     perfgate(command, "--strict")
     assert told == [False, True]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gate.cli.main import main
+from gate.codes import Exit
 from tests.support.lines import builds, execution, text
 
 
@@ -47,6 +48,14 @@ def test_every_format_of_a_run(folder: Path) -> None:
     assert shown["html"].startswith("<!DOCTYPE html>")
     assert ET.fromstring(shown["junit"]).find(".//failure") is not None
     assert len(list(csv.DictReader(io.StringIO(shown["csv"])))) == 2 * 2 * 6 * 2 * 5
+
+
+def test_a_report_of_an_older_schema_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text('{"schema": 1, "verdict": "pass", "exit_code": 0, "findings": []}')
+    code, out, err = run("report", str(tmp_path / "report.json"))
+    assert (code, out) == (Exit.USAGE, "")
+    assert len(err.splitlines()) == 1
+    assert "its schema is 1, and this perfgate reads schema 2: decide its measurements again" in err
 
 
 def test_a_format_goes_to_a_file_too(folder: Path, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 
 from gate.model.warnings.base import Said
 from gate.report.material import Attachment, Material
-from gate.report.page import html
+from gate.report.page import bars, html
 from gate.report.templates import templates
-from gate.words import arrangement, cases
+from gate.words import cases
 from tests.gate.report import examples
 
 VOID = {"meta", "rect", "line", "path", "circle", "br", "use", "polygon", "polyline", "ellipse", "image"}
@@ -220,10 +220,10 @@ def test_what_does_not_exist_is_never_a_number() -> None:
 
 def test_one_axis_holds_all_bars() -> None:
     found = [*examples.regression().findings, *examples.inconclusive().findings, examples.regressed(estimate=9.0)]
-    for bar in arrangement.bars(found):
+    for bar in bars.bars(found):
         inside = [bar.one, bar.band_low, bar.band_high, bar.estimate, bar.low, bar.high]
-        assert all(x is None or 0 <= x <= arrangement.BAR_WIDTH for x in inside)
-    far = arrangement.bars(found)[-1]
+        assert all(x is None or 0 <= x <= bars.BAR_WIDTH for x in inside)
+    far = bars.bars(found)[-1]
     assert far.open_low
     assert far.open_high
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gate.model import FEWEST_FOR_STEADY
 
 if TYPE_CHECKING:
-    from harness.loop.changepoints import Segment
+    from harness.instruments.changepoints import Segment
 
 SAME = 0.005
 """Levels that differ by less, as a share, are one level: the smallest change that a report warns of."""
@@ -40,7 +40,7 @@ def steady_from(values: Sequence[float]) -> int | None:
     if len(values) < FEWEST_FOR_STEADY:
         return None
     # late: it needs numpy, which nothing else here does
-    from harness.loop import changepoints
+    from harness.instruments import changepoints
 
     bins = changepoints.in_bins(values, MOST_BINS)
     means: list[float] = bins.means.tolist()

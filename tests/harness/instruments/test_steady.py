@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from gate.model import FEWEST_FOR_STEADY
-from harness.loop.changepoints import BEYOND, deviation, in_bins, segments
-from harness.loop.steady import MOST_BINS, SAME, steady_from
+from harness.instruments.changepoints import BEYOND, deviation, in_bins, segments
+from harness.instruments.steady import MOST_BINS, SAME, steady_from
 
 Array = npt.NDArray[np.float64]
 
@@ -217,7 +217,7 @@ def test_a_million_values_are_taken_in_bins() -> None:
 
 def test_numpy_is_loaded_only_where_it_is_needed() -> None:
     script = (
-        "import sys\nfrom harness.loop.steady import steady_from\nassert 'numpy' not in sys.modules\n"
+        "import sys\nfrom harness.instruments.steady import steady_from\nassert 'numpy' not in sys.modules\n"
         "assert steady_from([1.0] * 20) == 0\nassert 'numpy' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

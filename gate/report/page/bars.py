@@ -1,46 +1,14 @@
-"""What renderers share of a report's arrangement: groups of failures, the bars."""
+"""A finding's interval as a bar, on one axis for all findings of a report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gate.model import Failure, Finding
+from gate.model import Finding
 from gate.words import numbers
 from gate.words.numbers import known
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A name and what there is to say of it; code: a part that is written as code."""
-
-    name: str
-    text: str
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """Failures that say the same thing: the first of them stands for all."""
-
-    first: Failure
-    others: list[Failure]
-
-
-def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGroup]:
-    """Put failures together that differ only in where they happened; by_output: and that wrote the same."""
-    groups: dict[tuple[str | None, ...], FailureGroup] = {}
-    for failure in failures:
-        key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
-        if by_output:
-            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
-        if key in groups:
-            groups[key].others.append(failure)
-        else:
-            groups[key] = FailureGroup(failure, [])
-    return list(groups.values())
-
 
 BAR_WIDTH = 150.0
 _MARGIN = 6.0

@@ -1,0 +1,67 @@
+"""What the rules must know of an instrument: which metrics it decides, its floor, and how it measures.
+
+A file harness/instruments/NAME.py makes an instrument and says this in its INSTRUMENT. The run line carries it, so that
+measurements are decided the same where the file is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from gate.config.listing import declaring
+from gate.config.tables import Table, default
+from gate.units import Quantity
+
+FLOOR, FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
+"""Where nothing is said: below a microsecond a process tells nothing, while a suite times functions."""
+
+
+class Traits(Table, frozen=True, kw_only=True):
+    """How the values of an instrument are judged, and its executions made."""
+
+    chief: tuple[str, ...] | None = ("time", "throughput")
+    """The metrics that are decided where the config names none; None: all."""
+    floor: Quantity = default(FLOOR)
+    """The floor of a gate that names none."""
+    suite: bool = False
+    """One command yields many benchmarks."""
+    exact: bool = False
+    """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
+
+
+_SUITE = Traits(floor=FLOOR_OF_SUITES, suite=True)
+KNOWN: Mapping[str, Traits] = {
+    "hyperfine": Traits(),
+    "spawn": Traits(),
+    "values": Traits(chief=None),
+    "perf_stat": Traits(chief=("task-clock",)),
+    "callgrind": Traits(chief=("instructions",), exact=True),
+    "pytest-benchmark": _SUITE,
+    "pyperf": _SUITE,
+    "google-benchmark": _SUITE,
+    "go": _SUITE,
+    "criterion": _SUITE,
+    "jmh": _SUITE,
+}
+"""The instruments whose traits no run line carries: deciding over them imports nothing of harness."""
+
+
+def module_of(name: str) -> str:
+    """Return the name of an instrument's module in harness/instruments."""
+    return name.replace("-", "_")
+
+
+def instrument_names() -> list[str]:
+    """Return the names of all instruments, the known ones first; another one's name is that of its file."""
+    known = {module_of(name) for name in KNOWN}
+    return [*KNOWN, *(name for name in declaring("harness/instruments", "INSTRUMENT") if name not in known)]
+
+
+def declared_traits(name: str) -> Traits | None:
+    """Return the traits that an instrument's file declares; None where there is no such instrument."""
+    if name not in instrument_names():
+        return None
+    # by its name alone, as a command is found: config knows no instrument
+    traits: Traits = import_module(f"harness.instruments.{module_of(name)}").INSTRUMENT.traits
+    return traits

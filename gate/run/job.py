@@ -1,0 +1,157 @@
+"""What a run will measure: its schedule, its first line, and what a resumed run must find unchanged."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import secrets
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gate import __version__
+from gate.cli.groups import MeasureOptions
+from gate.config.rules import is_single
+from gate.config.schema import to_tables
+from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
+from gate.config.types import Builds
+from gate.model import SIDES, Run, UserError
+from gate.run import folder
+from gate.run.auto_plan import Planned, with_plan
+from gate.run.memory import Recalled, recall_memory
+from gate.run.plan_warnings import most_builds, plan_warnings
+from gate.run.project import Project, of_shard
+from gate.run.treatments import NONE, Treated, gated
+from harness.host.facts import facts
+from harness.instruments.choose import Instruments, choose
+from harness.loop.schedule import Round, schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What will be measured: the schedule and everything that a resumed run must find unchanged.
+
+    part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
+    measured.
+    """
+
+    project: Project
+    run: Run
+    out: Path
+    rounds: tuple[Round, ...]
+    instruments: Instruments
+    part: Part | None
+    treated: Treated = NONE
+
+    @property
+    def session(self) -> int:
+        """Which session the lines of this job are of."""
+        return self.part.session if self.part else 0
+
+
+def prepare(
+    project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, gates: bool = False
+) -> Job:
+    """Lay out the run; for --resume with the seed of the run that was interrupted.
+
+    out: the folder of the run. remembers: whether what is remembered of this host counts. gates: whether both sides are
+    measured at the treatments of [study], where study.gate wants it; else all factors keep their first setting.
+
+    Raises:
+        UserError: nothing to measure, or a run that cannot be resumed.
+    """
+    settings = project.settings
+    if not any(settings.benchmarks.values()):
+        name = settings.texts["head"].name
+        raise UserError(f"{name} has no [[benchmark]]: add one; `perfgate init --force` proposes some")
+    part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
+    if part is not None:
+        project = of_shard(project, part.shard)
+    treated = gated(project.settings, part.session if part else None) if gates else NONE
+    project = replace(project, settings=treated.settled(project.settings))
+    past = folder.interrupted(out) if options.resume else None
+    instruments = instruments_of(project)
+    host = {**facts(), **instruments.versions}
+    # what one machine remembers is of no use to the others, and no plan of theirs
+    remembers = remembers and part is None
+    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
+    planned = Planned(project, ()) if part else with_plan(project, recalled.memory, past, options.history, host)
+    rules = planned.project.settings.rules
+    run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
+    run = msgspec.structs.replace(
+        run,
+        warnings=[
+            *run.warnings,
+            *instruments.warnings,
+            *recalled.warnings,
+            *planned.warnings,
+            *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
+            *(part_warnings(rules.plan) if part else ()),
+        ],
+        memory=recalled.memory,
+    )
+    if past is not None:
+        refuse_other_part(past, run, out)
+        folder.refuse_other(past, run, out)
+        run = past
+    single = {b.name for b in rules.benchmark if is_single(rules, b.name)}
+    benchmarks = planned.project.settings.benchmarks
+    rounds = schedule(
+        benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
+    )
+    return Job(planned.project, run, out, rounds, instruments, part, treated)
+
+
+def instruments_of(project: Project) -> Instruments:
+    """Choose what measures the benchmarks of a project."""
+    used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
+    return choose(used, os.environ)
+
+
+def seed_of(given: int | None, part: Part | None, past: Run | None) -> int | None:
+    """Return the seed of a run: the one given, of the run that is resumed, or a new one."""
+    if given is None:
+        return past.seed if past else secrets.randbits(32)
+    return session_seed(given, part.session) if part else given
+
+
+def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any]) -> Run:
+    """Make the first line of a run."""
+    settings = project.settings
+    plan = settings.rules.plan
+    return Run(
+        id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        created=now(),
+        perfgate=__version__,
+        seed=seed,
+        looks=most_builds(plan) if isinstance(plan.builds, Builds) and part is None else None,
+        shard=str(part.shard) if part and part.shard.of > 1 else None,
+        sessions=part.sessions if part and part.sessions > 1 else None,
+        session=part.session if part else None,
+        base=project.sources.base.commit,
+        head=project.sources.head.commit,
+        host=host,
+        config=to_tables(settings.rules),
+        chosen=project.sources.explanation,
+        rules=project.rules,
+        benchmarks={
+            side: [name for name in names if name not in project.narrowed]
+            for side, names in settings.benchmarks.items()
+        },
+        commands={
+            b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
+        },
+        warnings=list(settings.warnings),
+    )
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _shell(command: list[str]) -> str:
+    return shlex.join(command)

@@ -1,0 +1,42 @@
+"""What all commands of a run have in common, whether they build or measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.config.study import Study
+from gate.config.types import BuildTable
+from gate.model import Side
+from harness.process.execute import Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one side is built: its own [build] table, and the whole environment of its commands."""
+
+    table: BuildTable
+    environment: Mapping[str, str]
+
+    @property
+    def stays(self) -> bool:
+        """Whether the side keeps one tree over all builds."""
+        return self.table.command is not None or self.table.setup is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """By whom, in which environment and beside which files the commands of a run are run."""
+
+    executor: Executor
+    recipes: Mapping[Side, Recipe]
+    caller: Mapping[str, str]
+    """The environment that a failure's is told apart from."""
+    scratch: Path
+    """An existing directory for the outputs of executions."""
+    shims: Path | None = None
+    """As harness.build.perturb.make_shims wrote them; None: what they perturb stays."""
+    session: int = 0
+    study: Study | None = None
+    """What the settings of factors change."""
