@@ -37,7 +37,7 @@ def slug_of(folder: PurePosixPath) -> str:
     return f"{slug[: _LONGEST - _DIGITS - 1]}-{digest}"
 
 
-def named(gate: str) -> str:
+def gate_name(gate: str) -> str:
     """Name a gate for people: "perfgate", "perfgate parser"."""
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
