@@ -9,7 +9,6 @@ from typing import Any, TextIO
 from gate.cli.command import Command
 from gate.cli.groups import BASE, HEAD, RulesOptions
 from gate.cli.options import group, option, switch
-from gate.words.warnings import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.config.resolve import effective
     from gate.run.project import open_project
+    from gate.words.warnings import text
     from harness.errors import SourceError
 
     try:
