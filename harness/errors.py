@@ -1,4 +1,4 @@
-"""What the harness refuses before it measures; commands turn it into exit code 2."""
+"""Errors of the harness before measuring; commands turn them into exit code 2."""
 
 from gate.model import UserError
 

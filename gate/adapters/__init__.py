@@ -1,1 +1,1 @@
-"""Another tool's output -> values: one small module a tool, pure functions."""
+"""Adapters: the output of another tool -> values; one file a tool, pure functions."""

@@ -1,4 +1,4 @@
-"""What the adapters of suites share: JSON as tools write it, names as they can be shown, benchmarks without faults."""
+"""Helpers of the adapters of suites: lenient JSON, printable names, checks of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adapter raises."""
+"""The error of all adapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands: what each folder of gate/commands declares, and the list of them, read from the folder's names."""
+"""The type Command, and the list of commands, read from the folders of gate/commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From argv to a command, and from what it returns or raises to an exit code; nothing heavy is loaded here."""
+"""The entry point: argv -> command -> exit code; loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """
     _Parser.out, _Parser.err = out, err
     try:
-        named = _named(list(argv))
+        named = _invocation(list(argv))
         parser = _parser(named)
         return int(named.command.run(options_of(named.command.options, _parsed(parser, named)), out, err))
     except _EndError as end:
@@ -128,7 +128,7 @@ class _Overview(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = self._max_help_position - 2
 
 
-class _Named:
+class _Invocation:
     """The command that a command line names, and the words behind its name."""
 
     def __init__(self, name: str, command: Command, words: list[str]) -> None:
@@ -137,14 +137,14 @@ class _Named:
         self.words = words
 
 
-def _named(words: list[str]) -> _Named:
+def _invocation(words: list[str]) -> _Invocation:
     if not words or words[0] not in command_names():
         # --version and --help end here, and so does a name that there is not
         _overview(words)
-    found = _Named(words[0], command_of(words[0]), words[1:])
+    found = _Invocation(words[0], command_of(words[0]), words[1:])
     if found.words and found.words[0] in found.command.parts:
         part = found.words[0]
-        return _Named(f"{found.name} {part}", found.command.parts[part], found.words[1:])
+        return _Invocation(f"{found.name} {part}", found.command.parts[part], found.words[1:])
     return found
 
 
@@ -169,7 +169,7 @@ def _overview(words: list[str]) -> NoReturn:
     raise AssertionError(words)
 
 
-def _parser(named: _Named) -> _Parser:
+def _parser(named: _Invocation) -> _Parser:
     command = named.command
     parts = "".join(f"  {name:<9} {part.help}\n" for name, part in command.parts.items())
     parser = _Parser(
@@ -187,7 +187,7 @@ def _parser(named: _Named) -> _Parser:
     return parser
 
 
-def _parsed(parser: _Parser, named: _Named) -> Any:
+def _parsed(parser: _Parser, named: _Invocation) -> Any:
     parsed, rest = parser.parse_known_args(named.words)
     for word in rest:
         if word in named.command.parts:

@@ -1,4 +1,4 @@
-"""Options as dataclasses: from one declaration come the parser, its help, and the typed object that a command gets.
+"""Options as dataclasses: one declaration gives the parser, its help and the typed object for the command.
 
 A command declares its options as the fields of a frozen dataclass:
 

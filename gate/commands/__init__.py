@@ -1,1 +1,1 @@
-"""One module a command; they compose gate and harness."""
+"""The commands: one folder each, named as on the command line."""

@@ -1,4 +1,4 @@
-"""What no single value tells: contradictions in a Config, and values that cannot be meant."""
+"""Checks of a Config: contradictions between keys, and values that make no sense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands cannot take from [study]: words behind several shell commands, {factor} inside quotes."""
+"""Checks of commands that [study] changes: words behind several shell commands, {factor} inside quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rule applies to which case: thresholds, floors, accepts, and the metrics that are decided."""
+"""The rules of each case: thresholds, floors, accepts, and the metrics that are decided."""
 
 from __future__ import annotations
 

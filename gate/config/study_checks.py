@@ -1,4 +1,4 @@
-"""What no single value of [study] tells: a design that cannot be measured, names that mean nothing or two things."""
+"""Checks of [study]: designs that cannot be measured, unknown names, ambiguous names."""
 
 from __future__ import annotations
 

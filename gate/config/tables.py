@@ -1,4 +1,4 @@
-"""What several tables of perfgate.toml are made of: the base of all, commands, and what runs beside a benchmark."""
+"""Parts that several tables of perfgate.toml share: the base class, commands, services and loads."""
 
 from __future__ import annotations
 

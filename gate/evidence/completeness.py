@@ -1,4 +1,4 @@
-"""What was expected and what was measured: benchmarks that are missing or new, rounds and builds that fall short."""
+"""Completeness of a run: benchmarks that are missing or new, rounds and builds that are too few."""
 
 from __future__ import annotations
 

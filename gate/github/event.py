@@ -1,4 +1,4 @@
-"""What started this workflow, and what it therefore may do: measure or not, write the history or only read it."""
+"""The event that started the workflow, and what it permits: measuring, writing the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files where code that is not ours may write: the runner's command files are put back, nothing planted is followed."""
+"""A guard of the runner's command files: restores them after measured code ran, and follows no planted link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why there is no report: the lines that stand in its place in a summary, a comment and an annotation."""
+"""Notices: why there is no report, as summary, comment and annotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workflow is told: GITHUB_* variables and the event file, their form checked and nothing else believed."""
+"""The GITHUB_* variables and the event file of a workflow, each checked for its form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went wrong with a forge: one line each, and whether it helps to ask again."""
+"""Problems with a forge: one line each, and whether a retry helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step of a workflow tells the runner: commands, outputs, the summary; and a fence around what others say."""
+"""Workflow commands, outputs and the summary of a step, and a fence around the output of other programs."""
 
 from __future__ import annotations
 

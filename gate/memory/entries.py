@@ -1,4 +1,4 @@
-"""What the history holds: sessions, and what each tells of the variance of a finding."""
+"""The entries of the history: sessions, and the variances of findings in each."""
 
 from __future__ import annotations
 

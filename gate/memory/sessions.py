@@ -1,4 +1,4 @@
-"""What the measurements of a run tell of variances and costs, as the history keeps it."""
+"""Measurements of a run -> the variances and costs that the history keeps."""
 
 from __future__ import annotations
 

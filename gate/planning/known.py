@@ -1,4 +1,4 @@
-"""What planning goes by: the variance and the cost of each finding to be, from runs or from what is remembered."""
+"""The basis of a plan: variance and cost of each finding, from runs or from what is remembered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known and what is wanted -> a plan, for `perfgate plan` and for a check that plans itself."""
+"""Known variances and an aim -> a plan, for `perfgate plan` and for a check that plans itself."""
 
 from __future__ import annotations
 

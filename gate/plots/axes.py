@@ -1,4 +1,4 @@
-"""What pictures of values share: a vertical axis with its grid, the shape of a distribution, the marks of the sides."""
+"""Parts that pictures of values share: a vertical axis with its grid, the shape of a distribution, marks."""
 
 from __future__ import annotations
 

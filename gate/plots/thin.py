@@ -1,4 +1,4 @@
-"""Which of many values are drawn, where each of them belongs, and how all of them are spread."""
+"""Thinning: which of many values are drawn, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How measuring ends on a signal or a full disk: by one line that says what was kept."""
+"""Interruptions and full disks while measuring: one line that says what was kept."""
 
 from __future__ import annotations
 

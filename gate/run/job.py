@@ -24,7 +24,7 @@ from gate.run.auto_plan import Planned, with_plan
 from gate.run.memory import Recalled, recall_memory
 from gate.run.plan_warnings import most_builds, plan_warnings
 from gate.run.project import Project, of_shard
-from gate.run.treatments import NONE, Treated, gated
+from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from harness.host.facts import facts
 from harness.instruments.choose import Instruments, choose
 from harness.loop.schedule import Round, schedule
@@ -44,7 +44,7 @@ class Job:
     rounds: tuple[Round, ...]
     instruments: Instruments
     part: Part | None
-    treated: Treated = NONE
+    treated: JobTreatments = NONE
 
     @property
     def session(self) -> int:
@@ -70,8 +70,8 @@ def prepare(
     part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
     if part is not None:
         project = of_shard(project, part.shard)
-    treated = gated(project.settings, part.session if part else None) if gates else NONE
-    project = replace(project, settings=treated.settled(project.settings))
+    treated = gate_treatments(project.settings, part.session if part else None) if gates else NONE
+    project = replace(project, settings=treated.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}

@@ -1,4 +1,4 @@
-"""Between a check and the history: what it recalls before measuring, and what it adds afterwards.
+"""The memory of a check: what it recalls from the history before measuring, and adds afterwards.
 
 A history that cannot be used never fails a check: it becomes a warning.
 """

@@ -1,4 +1,4 @@
-"""What a plan cannot do, said before a quarter of an hour is spent on it."""
+"""Warnings about a plan, given before time is spent on it."""
 
 from __future__ import annotations
 

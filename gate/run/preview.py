@@ -1,4 +1,4 @@
-"""What will be done and how long it takes, before it is done."""
+"""The preview of a run: what it will do and how long it takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gate.model.study import Setting, canonical
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
-from gate.run.treatments import named
+from gate.run.treatments import treatment_name
 from gate.units import format_duration
 from gate.words.numbers import plural
 from gate.words.reports import commit
@@ -131,6 +131,8 @@ def write_schedule(job: Job, out: TextIO) -> None:
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
         out.writelines(
-            f"  build    {build.side}  {named(f'seed {build.seed}', build.factors)}\n" for build in each.builds
+            f"  build    {build.side}  {treatment_name(f'seed {build.seed}', build.factors)}\n" for build in each.builds
         )
-        out.writelines(f"  execute  {step.side}  {named(step.benchmark, step.factors)}\n" for step in each.executions)
+        out.writelines(
+            f"  execute  {step.side}  {treatment_name(step.benchmark, step.factors)}\n" for step in each.executions
+        )

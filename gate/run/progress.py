@@ -1,4 +1,4 @@
-"""What a person sees while perfgate measures: one line on a terminal, calm lines in a log."""
+"""Progress while measuring: one changing line on a terminal, a few lines in a log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from typing import TextIO
 
 from gate.report.outputs import is_terminal
-from gate.run.treatments import named
+from gate.run.treatments import treatment_name
 from gate.units import format_duration
 from harness.loop.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
 
@@ -96,8 +96,8 @@ class Progress:
 
 def _what(event: StepStarted | StepFinished) -> str:
     if event.benchmark is None:
-        return named(f"building {event.side}", event.factors)
-    return f"{named(event.benchmark, event.factors)} on {event.side}"
+        return treatment_name(f"building {event.side}", event.factors)
+    return f"{treatment_name(event.benchmark, event.factors)} on {event.side}"
 
 
 def _columns() -> int:

@@ -1,4 +1,4 @@
-"""What may not be measured in a workflow, for the commands that a step of it starts directly."""
+"""Refusal to measure untrusted code in a workflow, for commands that its steps start directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line that says why a command ends badly: for a person on standard error, for the action as data."""
+"""The line that says why a command failed: on standard error for people, as data for the action."""
 
 from __future__ import annotations
 

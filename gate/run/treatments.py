@@ -1,4 +1,4 @@
-"""The treatments that a job measures: those of a study, or of a gate that is laid on one."""
+"""The treatments that a job measures, of a study or of a gate with factors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gate.words.effects import settings_text
 
 
 @dataclass(frozen=True, slots=True)
-class Treated:
+class JobTreatments:
     """The treatments that a job measures, and the study that says what they are; none: every factor stays as it is."""
 
     study: Study | None
@@ -29,12 +29,12 @@ class Treated:
         """Count the treatments, those of base and head at the same settings as one."""
         return len({settings_text(each.settings) for each in self.planned})
 
-    def settled(self, settings: Settings) -> Settings:
+    def with_baseline(self, settings: Settings) -> Settings:
         """Give every factor that is not varied its first setting, so that what its commands say can be run."""
-        sides = {side: self._settled(config) for side, config in settings.sides.items()}
-        return dataclasses.replace(settings, sides=sides, rules=self._settled(settings.rules))
+        sides = {side: self._at_baseline(config) for side, config in settings.sides.items()}
+        return dataclasses.replace(settings, sides=sides, rules=self._at_baseline(settings.rules))
 
-    def _settled(self, config: Config) -> Config:
+    def _at_baseline(self, config: Config) -> Config:
         if config.study is None:
             return config
         varied = self.study.factor if self.study else {}
@@ -46,10 +46,10 @@ class Treated:
         return msgspec.structs.replace(fixed, study=config.study)
 
 
-NONE = Treated(None, ())
+NONE = JobTreatments(None, ())
 
 
-def gated(settings: Settings, session: int | None) -> Treated:
+def gate_treatments(settings: Settings, session: int | None) -> JobTreatments:
     """Return the treatments that a gate measures on both sides: those of [study], where study.gate wants it.
 
     Args:
@@ -66,9 +66,9 @@ def gated(settings: Settings, session: int | None) -> Treated:
     planned = measured_by(study, every, session, None)
     if not planned:
         raise UserError(f"study.gate: no treatment is measured in session {session or 0}, on a runner that has no name")
-    return Treated(study, planned)
+    return JobTreatments(study, planned)
 
 
-def named(benchmark: str, factors: Mapping[str, Setting]) -> str:
+def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:
     """Name a benchmark at a treatment: "latency (load=busy, clients=8)"."""
     return f"{benchmark} ({settings_text(factors)})" if factors else benchmark

@@ -1,4 +1,4 @@
-"""What a plan is for, what it may be and what it is: aims, cases, rules, limits."""
+"""The types of planning: aims, cases, rules, limits and the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one session of measuring tells of the variance of one finding, relative to its mean."""
+"""The variance of one finding in one session, relative to its mean, as it is remembered."""
 
 from __future__ import annotations
 

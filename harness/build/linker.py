@@ -1,4 +1,4 @@
-"""Stands where gcc and clang look for the linker, and gives the real one its object files in a drawn order.
+"""A wrapper of the linker: gcc and clang call it, and it passes the object files on in random order.
 
 Started by itself (`python -I -S linker.py SHIM ARGUMENT...`) for every link of a build, so it imports nothing of
 perfgate and little else. It replaces itself by the real linker. Whatever it does not understand stays as it was:

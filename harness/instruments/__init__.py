@@ -1,1 +1,1 @@
-"""How values come out of an execution: one module an instrument."""
+"""Instruments: how values come out of an execution; one file an instrument."""

@@ -1,4 +1,4 @@
-"""Which instruments a run uses on this host."""
+"""The choice of the instruments of a run on this host."""
 
 from __future__ import annotations
 

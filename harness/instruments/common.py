@@ -1,4 +1,4 @@
-"""What every instrument shares: the Protocol, the command line of a benchmark, metrics out of series."""
+"""The Instrument protocol, and what instruments share: command lines, and metrics from series of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded stand-in for hyperfine: start a command some times, one after the other, and write what each took.
+"""The launcher of the spawn instrument: starts a command several times and writes what each start took.
 
 A script of its own, standard library only: Linux counts the resident memory of the process that starts a program into
 the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE COMMAND...` does it once.

@@ -1,4 +1,4 @@
-"""Start a command some times under `perf stat`, one after the other.
+"""The launcher of the perf_stat instrument: starts a command several times under `perf stat`.
 
 A script of its own, started as `python -I -S perf_launcher.py OUTPUT RUNS LC_CTYPE PERF... -- COMMAND...`, standard
 library only. PERF is the call of perf stat up to its --; the file of its counters is added, OUTPUT.0, OUTPUT.1 and so

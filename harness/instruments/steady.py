@@ -1,4 +1,4 @@
-"""Where an execution has warmed up: the beginning of the steady state in its values.
+"""Warm-up detection: the beginning of the steady state in the values of an execution.
 
 The values are divided at their change points (harness/changepoints.py). As in Barrett et al., Virtual machine warmup
 blows hot and cold, OOPSLA 2017, the steady state is the last segment, with those before it that are equivalent to it.

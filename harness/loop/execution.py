@@ -1,4 +1,4 @@
-"""One execution of a benchmark: what runs beside it, its process, and the records of what came out."""
+"""One execution of a benchmark: its services, its process, and its records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from harness.service.service import Companions, Living
 from harness.source.hints import Hint, no_hint
 
 
-class Treating:
+class Treatments:
     """Applies what is planned; without a study everything stays as it is.
 
     planned: all whose numbers stand in the steps.
@@ -108,7 +108,7 @@ class Executions:
         self.hint = hint
         self._instruments = instruments
         self._iterations = iterations
-        self._treating = Treating(conditions.study, planned)
+        self._treatments = Treatments(conditions.study, planned)
         self._companions = Companions(conditions.executor, conditions.scratch)
         self._scratch = Scratch(conditions.scratch)
 
@@ -119,7 +119,7 @@ class Executions:
             OSError: perfgate's own files cannot be written.
         """
         begin = time.perf_counter()
-        benchmark = self._treating.applied(benchmark, step)
+        benchmark = self._treatments.applied(benchmark, step)
         context = self._context(benchmark, step, directory, self._scratch.fresh())
         with self._companions.around(benchmark, context) as living:
             if isinstance(living, Unusable):
@@ -145,7 +145,7 @@ class Executions:
         # exact values must not move with the layout: the same seed and environment for every execution
         fixed = benchmark.measured.exact
         perturb: Collection[str] = () if fixed else recipe.table.perturb
-        environment = {**recipe.environment, **self._treating.environment(step)}
+        environment = {**recipe.environment, **self._treatments.environment(step)}
         added = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         return Context(

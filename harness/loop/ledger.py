@@ -1,4 +1,4 @@
-"""What the records of a run say: which steps are done, which benchmarks are out, how long it all took."""
+"""The ledger of a run: which steps are done, which benchmarks have failed, how long it took."""
 
 from __future__ import annotations
 

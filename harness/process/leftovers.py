@@ -1,4 +1,4 @@
-"""What a run that was killed left running, for the next one to end."""
+"""Processes that a killed run left behind, ended by the next run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables of the environment that measured code does not get."""
+"""Environment variables that are hidden from measured code."""
 
 from __future__ import annotations
 

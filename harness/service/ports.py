@@ -1,4 +1,4 @@
-"""Free ports for services, all written with five digits: {port} in a command is no reason for another layout."""
+"""Free ports for services, all of five digits, so that {port} does not change the layout."""
 
 from __future__ import annotations
 

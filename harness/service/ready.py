@@ -1,4 +1,4 @@
-"""Whether a service is ready: it accepts connections, answers, has written a text, or a command says so."""
+"""Readiness of a service: it accepts connections, answers, has written a text, or a command succeeds."""
 
 from __future__ import annotations
 

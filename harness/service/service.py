@@ -1,4 +1,4 @@
-"""Services and background loads: what lives beside executions, and is stopped with all it started."""
+"""Services and background loads: started beside executions, and stopped with everything they started."""
 
 from __future__ import annotations
 

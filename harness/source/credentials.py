@@ -1,4 +1,4 @@
-"""Who sees a token: one git process, for one server; and whether a checkout keeps one that anybody can read."""
+"""The token for fetching: given to one git process for one server; detects tokens stored in a checkout."""
 
 from __future__ import annotations
 

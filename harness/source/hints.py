@@ -1,4 +1,4 @@
-"""What probably went wrong: a build or benchmark failed because its worktree holds only what git tracks."""
+"""Hints for failures: files that the worktree lacks because git does not track them."""
 
 from __future__ import annotations
 

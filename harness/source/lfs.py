@@ -1,4 +1,4 @@
-"""Files of git lfs of which a checkout holds only pointers, and those that base's worktree will need."""
+"""Git LFS files: those of which a checkout holds only pointers, and those that base's worktree needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's repository: where it is, where the project is in it, and what its commits hold."""
+"""The user's repository: its place, the project in it, and the files of its commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which two commits are compared: the base and the head of a run, and why these."""
+"""The choice of base and head of a run, with the reason."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) 
         (("--base", "nowhere"), CONFIG, "--base nowhere: no such commit here"),
         (("--benchmark", "x*"), CONFIG, "--benchmark x*: matches none of bench"),
         (("--resume",), CONFIG, "--resume: .perfgate/measurements.jsonl does not exist"),
-        (("--seed", "-1"), CONFIG, "argument --seed: '-1' is no whole number"),
+        (("--seed", "-1"), CONFIG, "argument --seed: '-1' is not a whole number"),
         (("--config", "none.toml"), CONFIG, "none.toml: no such file"),
     ],
 )
@@ -206,7 +206,7 @@ def test_no_config_at_all_names_init(tmp_path: Path) -> None:
     project.write("y", "")
     done = project.perfgate("check")
     assert done.returncode == 2
-    assert "`perfgate init` writes one" in done.stderr
+    assert "run `perfgate init` to write one" in done.stderr
 
 
 def test_a_shallow_clone_says_how_to_get_the_history(project: Project, tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(pro
     # the last one goes on with the run it saw, or says that another has begun: it never mixes two
     assert third.returncode in (1, 2), errors[2]
     if third.returncode == 2:
-        assert "another run has begun" in errors[2]
+        assert "another run was started" in errors[2]
     folder = project.top / ".perfgate"
     for file in [folder / "measurements.jsonl", *folder.glob("runs/*/measurements.jsonl")]:
         text = file.read_text().splitlines()

@@ -123,7 +123,7 @@ def test_the_same_part_twice_is_refused_by_name(project: Project, jobs: dict[tup
     folder = jobs["1/2", 0]
     code, found = decided(project, *jobs.values(), folder)
     file = folder / "measurements.jsonl"
-    said = f"{file}:1 and {file}:1: both hold shard 1 of 2 of session 0: leave one of them out"
+    said = f"{file}:1 and {file}:1: both hold shard 1 of 2 of session 0: leave one out"
     assert (code, said in found["error"]) == (2, True)
 
 
@@ -194,13 +194,13 @@ def test_resume_goes_on_with_its_own_part_only(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--session", "2"), "--session 2: the last of 2 sessions (plan.sessions) is 1, they count from 0"),
-        (("--shard", "1/2"), "there are 2 sessions (plan.sessions): say which one this is, --session 0 to 1"),
+        (("--session", "2"), "--session 2: the last of 2 sessions (plan.sessions) is 1, counted from 0"),
+        (("--shard", "1/2"), "there are 2 sessions (plan.sessions): say which one this is with --session 0 to 1"),
         (
             ("--shard", "1/9", "--session", "0"),
             "--shard 1/9: both sides have 4 benchmarks together, too few for 9 shards",
         ),
-        (("--shard", "3/2", "--session", "0"), "argument --shard: '3/2' is no shard"),
+        (("--shard", "3/2", "--session", "0"), "argument --shard: '3/2' is not a shard"),
     ],
 )
 def test_a_part_that_there_is_not_is_one_line(project: Project, options: tuple[str, ...], said: str) -> None:

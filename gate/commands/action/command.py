@@ -1,4 +1,4 @@
-"""perfgate action: one step of the GitHub Action; what goes wrong is one annotation, and never a pass."""
+"""perfgate action: runs one step of the GitHub Action; an error becomes one annotation and never a pass."""
 
 from __future__ import annotations
 

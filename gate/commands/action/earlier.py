@@ -1,4 +1,4 @@
-"""What an earlier run measured of a pull request's head, for a label that decides without measuring again.
+"""Measurements that an earlier run made of a pull request's head, so that a label can decide again without measuring.
 
 Taken is only what a check of this very event could have measured: by the same workflow, for the same pull request, of
 the same head, against a base between where the head left its target and where the target is now, by the same inputs.
@@ -35,7 +35,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WantedRun:
     """What this run would measure with."""
 
     workflow: str
@@ -54,7 +54,7 @@ def workflow_path(reference: str, repository: str) -> str:
 
 
 def fetch_measured(
-    forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: Asked
+    forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: WantedRun
 ) -> Measured | None:
     """Fetch the newest measurements of the very head of a pull request, to be decided without measuring again.
 
@@ -151,7 +151,7 @@ class _History:
         return self.merge_base(first, commit) == first and self.merge_base(commit, last) == commit
 
 
-def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: Asked, run_id: int) -> None:
+def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: WantedRun, run_id: int) -> None:
     """Refuse measurements of anything but what a check of this event compares.
 
     Raises:
@@ -186,7 +186,7 @@ def _whose(options: RulesOptions) -> str:
     return f"{name} with {', '.join(options.sets)}" if options.sets else str(name)
 
 
-def _other_head(history: _History, claims: Claims, pull: Pull, asked: Asked) -> str:
+def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
     other = f"measured another head ({claims.head[:10]})"
     if asked.head is not None:
         return "" if history.named(asked.head) == claims.head else f"{other} than the input head names"
@@ -195,7 +195,7 @@ def _other_head(history: _History, claims: Claims, pull: Pull, asked: Asked) -> 
     return f"{other} than the pull request's ({pull.head_sha[:10]})"
 
 
-def _other_base(history: _History, claims: Claims, pull: Pull, asked: Asked) -> str:
+def _other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
     against = f"measured against another base ({claims.base[:10]})"
     if asked.base is not None:
         return "" if history.named(asked.base) == claims.base else f"{against} than the input base names"

@@ -1,4 +1,4 @@
-"""Which base and head an event means, and everything that a check of them needs, fetched before project code runs."""
+"""Base and head of an event, and the commits, submodules and files that they need, fetched before project code runs."""
 
 from __future__ import annotations
 

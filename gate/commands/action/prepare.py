@@ -1,4 +1,4 @@
-"""The first step of the action: what is to be done, and whether it may be; the only one before code of the project."""
+"""The first step of the action: decides what to do and whether it is allowed, before any code of the project runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gate.codes import Exit
 from gate.github.event import Event, may_write_history, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
-from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.inputs import Inputs, read_inputs
 from gate.github.publishing.request import (
     Before,
@@ -65,7 +65,7 @@ def run(out: TextIO) -> int:
     request = _first(found.inputs, event, workspace, [Notice(Exit.USAGE, problem) for problem in found.problems])
     matrix = ""
     if not request.notices:
-        settled = _settled(request, found.inputs, environment)
+        settled = _prepared(request, found.inputs, environment)
         request = settled.request
         out.writelines(warning_line(warning, "perfgate") for warning in folded(settled.warnings))
     if request.command == "plan" and not request.notices:
@@ -148,12 +148,12 @@ def _command_of(event: Event) -> Command:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Settled:
+class _Prepared:
     request: Request
     warnings: list[str]
 
 
-def _settled(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Settled:
+def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Prepared:
     """Look for what was measured already; else refuse, or fetch what is missing."""
     warnings: list[str] = []
     event = request.event
@@ -161,14 +161,14 @@ def _settled(request: Request, inputs: Inputs, environment: Mapping[str, str]) -
         found = _measured_before(request, environment)
         warnings += found.warnings
         if found.request.again is not None:
-            return _Settled(found.request, warnings)
+            return _Prepared(found.request, warnings)
     if request.command == "publish":
-        return _Settled(request, warnings)
+        return _Prepared(request, warnings)
     why = _refusal(request, forks=inputs.forks)
     if why is not None:
-        return _Settled(_refused(request, Exit.ERROR, why), warnings)
+        return _Prepared(_refused(request, Exit.ERROR, why), warnings)
     fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
-    return _Settled(fetched.request, warnings + fetched.warnings)
+    return _Prepared(fetched.request, warnings + fetched.warnings)
 
 
 def _refusal(request: Request, *, forks: bool) -> str | None:
@@ -181,22 +181,22 @@ def _refusal(request: Request, *, forks: bool) -> str | None:
     return why
 
 
-def _measured_before(request: Request, environment: Mapping[str, str]) -> _Settled:
+def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.earlier import Asked, fetch_measured, workflow_path
+    from gate.commands.action.earlier import WantedRun, fetch_measured, workflow_path
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    asked = Asked(workflow, request.base, request.head, rules_of(request))
+    asked = WantedRun(workflow, request.base, request.head, rules_of(request))
     try:
         forge, clone = forge_of(event, environment), _clone(Path(request.directory))
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
     except UserError as error:
-        return _Settled(request, [f"measured again: {error}"])
+        return _Prepared(request, [f"measured again: {error}"])
     except Problem as problem:
-        return _Settled(request, [told("measured again", problem)])
+        return _Prepared(request, [problem_line("measured again", problem)])
     again = Before(run=found.run, attempt=found.attempt) if found is not None else None
-    return _Settled(msgspec.structs.replace(request, again=again), [])
+    return _Prepared(msgspec.structs.replace(request, again=again), [])
 
 
 def _clone(directory: Path) -> Clone | None:
@@ -211,18 +211,18 @@ def _clone(directory: Path) -> Clone | None:
         return None
 
 
-def _looked_at(request: Request) -> _Settled:
+def _looked_at(request: Request) -> _Prepared:
     """Look at the checkout only: a calibration compares a commit with itself, and needs no other."""
     from gate.commands.action.fetching import checkout_warnings
 
     try:
         warnings = list(checkout_warnings(request.event, Path(request.directory)))
     except UserError as error:
-        return _Settled(_refused(request, Exit.USAGE, as_inputs(error)), [])
-    return _Settled(request, warnings)
+        return _Prepared(_refused(request, Exit.USAGE, as_inputs(error)), [])
+    return _Prepared(request, warnings)
 
 
-def _fetched(request: Request, environment: Mapping[str, str]) -> _Settled:
+def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     from gate.commands.action.fetching import checked_out, fetch_missing
 
     token, directory = token_of(environment), Path(request.directory)
@@ -230,14 +230,14 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Settled:
         sides = fetch_missing(request.event, token, directory, request.base, request.head)
         here = checked_out(directory) if sides.head is None else None
     except UserError as error:
-        return _Settled(_refused(request, error.exit_code, as_inputs(error)), [])
+        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
     warnings = [*sides.warnings, *(here.warnings if here else ())]
     why = sides.explanation if request.base is None else ""
     head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, explanation=why, warnings=folded(warnings))
     if request.event.name in _CHANGES and head == sides.base:
-        return _Settled(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
-    return _Settled(settled, warnings)
+        return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
+    return _Prepared(settled, warnings)
 
 
 def _refused(request: Request, code: int, why: str) -> Request:

@@ -1,4 +1,4 @@
-"""The publishing step of the action: the outputs first, then whatever people look at."""
+"""The publishing step of the action: writes the outputs first, then the comment, summary and annotations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gate.github.notice import Notice
 from gate.github.publishing.conclusion import target_of
 from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Request, Wanted, named, request_of
+from gate.github.publishing.request import Request, Wanted, gate_name, request_of
 from gate.github.runner import error_line, warning_line, write_outputs
 from gate.model import Report, UserError
 from gate.report.links import Links
@@ -89,7 +89,7 @@ def _links(request: Request, outcome: Outcome, environment: Mapping[str, str]) -
     return Links(
         report=report,
         run=links_of(environment).run if report or uploaded or not outcome.report else None,
-        gate=named(request.id),
+        gate=gate_name(request.id),
         pull=outcome.target.pull is not None,
     )
 

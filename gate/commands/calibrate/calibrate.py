@@ -1,4 +1,4 @@
-"""perfgate calibrate: this checkout measured against itself, and what it tells of the noise."""
+"""perfgate calibrate: measures a commit against itself and remembers the noise."""
 
 from __future__ import annotations
 

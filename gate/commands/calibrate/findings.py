@@ -1,4 +1,4 @@
-"""What a calibration found out, as its --json has it."""
+"""The result of a calibration, as --json writes it."""
 
 from __future__ import annotations
 

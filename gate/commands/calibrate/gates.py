@@ -1,4 +1,4 @@
-"""Gates formed of the rounds of a calibration: how often they fail although nothing changed, and what they find."""
+"""Gates made from the rounds of a calibration: how often they fail without a change, and which changes they find."""
 
 from __future__ import annotations
 

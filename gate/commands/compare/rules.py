@@ -1,4 +1,4 @@
-"""The rules that two runs are compared by: theirs, without anything that only a gate has."""
+"""The rules for comparing two runs: their own, without those that only a gate uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two runs do not have in common: benchmarks, metrics and settings of one side alone, units, directions."""
+"""Differences between two runs: benchmarks, metrics and settings of one side alone, other units, other directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""perfgate decide: measurements from anywhere -> a report."""
+"""perfgate decide: measurement files -> a report."""
 
 from __future__ import annotations
 

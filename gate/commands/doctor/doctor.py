@@ -1,4 +1,4 @@
-"""perfgate doctor: whether this host is fit to measure on; it changes nothing."""
+"""perfgate doctor: checks whether this host is fit to measure on; changes nothing."""
 
 from __future__ import annotations
 

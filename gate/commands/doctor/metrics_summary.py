@@ -1,4 +1,4 @@
-"""How variable each metric of a command is, and how it goes with wall time; what to make of it.
+"""The variability of each metric of a command, its correlation with wall time, and advice.
 
 NIST TN 1855 (screening), sections 3.4 to 3.8: elapsed times of different tools agree; CPU time, task-clock and cycles
 tell one and the same thing, and not what a user waits for.

@@ -1,4 +1,4 @@
-"""How variable the metrics of a command are, for a terminal."""
+"""The variability of metrics, for a terminal."""
 
 from __future__ import annotations
 

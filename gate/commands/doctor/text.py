@@ -1,4 +1,4 @@
-"""What the doctor found, for a terminal."""
+"""The results of `perfgate doctor`, for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""perfgate init --workflow: writes a GitHub workflow from templates/workflows/, and says what is left to do."""
+"""perfgate init --workflow: writes a GitHub workflow from templates/workflows/, and prints the remaining steps."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from gate.run.job import Job
 from gate.run.measuring import opened
 from gate.run.preview import introduction, write_schedule
 from gate.run.refusal import refuse_unsafe
-from gate.run.treatments import named
+from gate.run.treatments import treatment_name
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -35,7 +35,7 @@ def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     failures = [r for r in records if isinstance(r, Failure)]
     executions = sum(isinstance(r, Execution) for r in records)
     err.writelines(
-        f"perfgate: {named(failure.benchmark or 'the build', failure.factors)} failed on {failure.side}: "
+        f"perfgate: {treatment_name(failure.benchmark or 'the build', failure.factors)} failed on {failure.side}: "
         f"{failure.status}\n"
         for failure in failures
     )

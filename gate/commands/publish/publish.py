@@ -1,4 +1,4 @@
-"""perfgate publish: what was measured elsewhere, told on GitHub: comment, summary, annotations, commit status."""
+"""perfgate publish: puts a report on GitHub as comment, summary, annotations and commit status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gate.github.publishing.forge import forge_of
 from gate.github.publishing.inputs import OWN_ARTIFACT
 from gate.github.publishing.outcome import Target, could_not_run
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Wanted, named
+from gate.github.publishing.request import Wanted, gate_name
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
@@ -58,7 +58,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         event=event,
         outcome=outcome,
         report=concluded.decided.report if concluded.decided is not None else None,
-        links=Links(run=links_of(os.environ).run, gate=named(options.id), pull=outcome.target.pull is not None),
+        links=Links(run=links_of(os.environ).run, gate=gate_name(options.id), pull=outcome.target.pull is not None),
         wanted=Wanted(
             comment=options.comment,
             summary=options.summary,

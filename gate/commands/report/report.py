@@ -1,4 +1,4 @@
-"""perfgate report: a past run, rendered again."""
+"""perfgate report: renders a past run again."""
 
 from __future__ import annotations
 

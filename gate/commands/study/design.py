@@ -1,4 +1,4 @@
-"""What a study of this checkout is: its project, its factors, its treatments; base only where `side` is a factor."""
+"""The study of a checkout: its project, factors and treatments; has a base only if `side` is a factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""perfgate study measure: the treatments of a study, measured; perfgate study analyses them too."""
+"""perfgate study measure: measures the treatments of a study."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gate.run import folder as runs
 from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.measuring import Measuring, opened
 from gate.run.refusal import refuse_unsafe
-from gate.run.treatments import Treated, named
+from gate.run.treatments import JobTreatments, treatment_name
 from gate.units import format_duration
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
@@ -72,7 +72,7 @@ def outcome(folder: Path, err: TextIO) -> Outcome:
 
 def failed(failure: Failure) -> str:
     """Say what failed: "latency (load=busy) failed on head: exit 1"."""
-    what = named(failure.benchmark or "the build", failure.factors)
+    what = treatment_name(failure.benchmark or "the build", failure.factors)
     return f"{what} failed on {failure.side}: {failure.status}"
 
 
@@ -124,8 +124,8 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
     """
     settings = design.project.settings
     part = _part(design, options)
-    treated = Treated(design.study, _here(design, options, part))
-    project = dataclasses.replace(design.project, settings=treated.settled(settings))
+    treated = JobTreatments(design.study, _here(design, options, part))
+    project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
     past = runs.interrupted(out) if options.resume else None
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions, **({"runner": options.runner} if options.runner is not None else {})}

@@ -1,4 +1,4 @@
-"""Where the analysis of a study goes: standard output, the files that were asked for, the folder of the study."""
+"""Outputs of a study: standard output, the files that were asked for, the folder of the study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study will do, before it is done: factors, treatments, order, builds, time; as text and as JSON."""
+"""The plan of a study: factors, treatments, order, builds, time; as text and as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gate.model.study import Setting
 from gate.report.outputs import write
 from gate.run.job import Job
 from gate.run.preview import expected, expected_seconds
-from gate.run.treatments import named
+from gate.run.treatments import treatment_name
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
 from gate.words.plain import columns, pad
@@ -242,7 +242,7 @@ def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, l
     lines = [_Line(place), *map(_Line, builds if first else ())]
     for step in steps:
         side = f" on {step.side}" if len(design.sides) > 1 else ""
-        lines.append(_Line(f"  execute  {named(step.benchmark, step.factors)}{side}", executes=True))
+        lines.append(_Line(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}", executes=True))
     return lines
 
 

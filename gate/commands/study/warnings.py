@@ -1,4 +1,4 @@
-"""What the design of a study cannot tell, said before an hour is spent on it."""
+"""Warnings about the design of a study, given before it is measured."""
 
 from __future__ import annotations
 

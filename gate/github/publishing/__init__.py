@@ -1,1 +1,1 @@
-"""From measurements to what people see on GitHub; shared by publish and the action."""
+"""Publishing on GitHub, shared by `perfgate publish` and the action."""

@@ -13,7 +13,7 @@ from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.github.event import Event
 from gate.github.notice import Notice
 from gate.github.problems import Problem
-from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.labels import accepting_label, queued
 from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.model import UserError
@@ -98,6 +98,6 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
-        return Concluded(could_not_run([Notice(Exit.ERROR, told("nothing is published", problem))], own))
+        return Concluded(could_not_run([Notice(Exit.ERROR, problem_line("nothing is published", problem))], own))
     target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
     return Concluded(outcome_of(found.decided, target), found.decided, (run.folder / MEASUREMENTS,))

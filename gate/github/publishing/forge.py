@@ -1,4 +1,4 @@
-"""The forge of a workflow's event, and what is said when it does not do what is asked."""
+"""The forge of a workflow's event, and the messages when it refuses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
     return Forge(api_url=event.api_url, token=token, repository=event.repository)
 
 
-def told(what: str, problem: Problem) -> str:
+def problem_line(what: str, problem: Problem) -> str:
     """Say what did not happen and why, with the line that gives the permission where that is the cause."""
     add = f"; add `{problem.permission}` below `permissions:` of this job" if problem.permission else ""
     return f"{what}: {problem.what}{add}"

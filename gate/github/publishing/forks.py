@@ -1,4 +1,4 @@
-"""Deciding over measurements that a fork's workflow run left, whose word is not taken."""
+"""Decisions over the measurements of a fork's workflow run, which are not trusted."""
 
 from __future__ import annotations
 

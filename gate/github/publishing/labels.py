@@ -11,7 +11,7 @@ from gate.decide.policy import policy_of
 from gate.evidence.inputs import Inputs
 from gate.evidence.runs import run_of
 from gate.github.event import Event
-from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.request import token_of
 
 
@@ -55,6 +55,6 @@ def accepting_label(inputs: Inputs, pull: int, event: Event, environment: Mappin
     try:
         present = forge_of(event, environment).pull(pull).labels
     except Problem as problem:
-        warning = told(f"the labels of #{pull} cannot be read", problem)
+        warning = problem_line(f"the labels of #{pull} cannot be read", problem)
         return Label(None, (warning,), denied=problem.permission is not None)
     return Label(accepted_by(wanted, pull, present), ())

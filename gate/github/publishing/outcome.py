@@ -1,4 +1,4 @@
-"""What was concluded, kept in a file between the deciding and the publishing step."""
+"""The outcome of a gate, kept in a file between the deciding and the publishing step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate came to, told where people look: summary, annotations, comment, commit status.
+"""Publishing a report: summary, annotations, comment, commit status.
 
 Nothing here changes the verdict: what a forge refuses becomes one warning.
 """
@@ -15,7 +15,7 @@ from gate.github import notice
 from gate.github.annotations import annotated
 from gate.github.event import Event
 from gate.github.fileguard import read_regular
-from gate.github.publishing.forge import forge_of, told
+from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import Wanted
 from gate.github.runner import append_summary, warning_line
@@ -68,40 +68,40 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What came of telling something: its address, and why it was not told."""
+class Delivery:
+    """The result of publishing one thing: its address, or why it failed."""
 
     url: str | None = None
     warnings: tuple[str, ...] = ()
 
 
-def _attempted(what: str, tell: Callable[[], Told]) -> Told:
+def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
     """Tell something; whatever is in its way becomes a warning, since the verdict stands already."""
     from gate.github.problems import Problem
 
     try:
         return tell()
     except Problem as problem:
-        return Told(warnings=(told(what, problem),))
+        return Delivery(warnings=(problem_line(what, problem),))
     except UserError as error:
-        return Told(warnings=(f"{what}: {error}",))
+        return Delivery(warnings=(f"{what}: {error}",))
     except Exception as error:  # also of a library, over what some server answered
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
-        return Told(warnings=(f"{what}: internal error, {type(error).__name__}: {visible(str(error))}",))
+        return Delivery(warnings=(f"{what}: internal error, {type(error).__name__}: {visible(str(error))}",))
 
 
 # --- the summary ------------------------------------------------------------------------------------------------------
 
 
-def _summarise(publication: Publication, environment: Mapping[str, str]) -> Told:
+def _summarise(publication: Publication, environment: Mapping[str, str]) -> Delivery:
     file = environment.get("GITHUB_STEP_SUMMARY")
     if not file:
-        return Told()
+        return Delivery()
     text = "\n".join([_summary(publication), *(f"{note}\n" for note in publication.notes)])
     if not text:
-        return Told()
-    return Told() if append_summary(Path(file), text) else Told(warnings=(_NO_ROOM,))
+        return Delivery()
+    return Delivery() if append_summary(Path(file), text) else Delivery(warnings=(_NO_ROOM,))
 
 
 def _summary(publication: Publication) -> str:
@@ -138,19 +138,19 @@ def body(publication: Publication) -> str:
     return notice.render(publication.outcome.notices, publication.links)
 
 
-def _comment(publication: Publication, environment: Mapping[str, str]) -> Told:
+def _comment(publication: Publication, environment: Mapping[str, str]) -> Delivery:
     target = publication.outcome.target
     nothing = publication.report is None and not publication.outcome.notices
     if not publication.wanted.comment or target.pull is None or target.fork or nothing:
-        return Told()
+        return Delivery()
     number = target.pull
 
-    def post() -> Told:
+    def post() -> Delivery:
         from gate.github.comment import Marker, publish_comment
 
         marker = Marker(id=publication.id, head=target.sha, run=target.run, attempt=target.attempt)
         forge = forge_of(publication.event, environment)
-        return Told(publish_comment(forge, number, marker, body(publication)).url)
+        return Delivery(publish_comment(forge, number, marker, body(publication)).url)
 
     return _attempted(f"no comment was made on #{number}", post)
 
@@ -158,18 +158,18 @@ def _comment(publication: Publication, environment: Mapping[str, str]) -> Told:
 # --- the commit status ------------------------------------------------------------------------------------------------
 
 
-def _status(publication: Publication, environment: Mapping[str, str]) -> Told:
+def _status(publication: Publication, environment: Mapping[str, str]) -> Delivery:
     outcome = publication.outcome
     if outcome.verdict is None or outcome.target.fork:
-        return Told()
+        return Delivery()
 
-    def put() -> Told:
+    def put() -> Delivery:
         context = "perfgate" if publication.id == "perfgate" else f"perfgate/{publication.id}"
         description = clip(headline(publication), _DESCRIPTION)[:_DESCRIPTION]
         address = publication.links.report or publication.links.run or ""
         forge = forge_of(publication.event, environment)
         forge.set_status(outcome.target.sha, state_of(outcome), description, context, address)
-        return Told()
+        return Delivery()
 
     return _attempted("no commit status was set", put)
 

@@ -1,4 +1,4 @@
-"""What the first step of the action settles for those after it; it travels in an output, which no file can change."""
+"""The request: what the first step of the action settles for later ones, passed on as a step output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def slug_of(folder: PurePosixPath) -> str:
     return f"{slug[: _LONGEST - _DIGITS - 1]}-{digest}"
 
 
-def named(gate: str) -> str:
+def gate_name(gate: str) -> str:
     """Name a gate for people: "perfgate", "perfgate parser"."""
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 

@@ -1,4 +1,4 @@
-"""Replaces what measurements say of themselves by what is known without them; left are values, and texts cut short."""
+"""Sanitising of untrusted measurements: keeps values and shortened texts, replaces all claims by known facts."""
 
 from __future__ import annotations
 

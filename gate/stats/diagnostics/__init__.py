@@ -1,4 +1,4 @@
-"""Warnings that cost nothing: what the values themselves say against the way they were measured.
+"""Diagnostics: problems of a measurement that its own values show.
 
 Each is a test at LEVEL whose unit is the build or the round, so that nothing is assumed of values within one. Changes
 below SMALLEST are not worth a word, however sure: both sides have them, and no threshold is so small. Nothing is ever

@@ -1,4 +1,4 @@
-"""What happens inside executions: a trend over the iterations, and their dependence on the one before."""
+"""Diagnostics of iterations: a trend over them, and their dependence on the one before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the machine is fit to measure on: checks that read and never change anything."""
+"""Checks of whether the machine is fit to measure on; they read and never change anything."""
 
 from harness.host.fitness.examination import examine, problems, standing_problems, unfit
 from harness.host.fitness.reading import Check, State, Tree

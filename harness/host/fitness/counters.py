@@ -1,4 +1,4 @@
-"""Counters of the kernel that only grow, and what it says of the moment."""
+"""Counters and current values that the kernel reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast the processors run: governor, turbo, heat."""
+"""Processor frequency: governor, turbo, heat."""
 
 from __future__ import annotations
 

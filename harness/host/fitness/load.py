@@ -1,4 +1,4 @@
-"""What else runs: load, other processes, other machines on the same hardware, waiting, quotas."""
+"""Load: other processes, other machines on the same hardware, waiting, quotas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of machine it is: virtual or not, on a battery, its clock, its address layout."""
+"""The kind of machine: virtual or not, on battery, its clock, its address layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where perfgate writes, and whether another one measures now."""
+"""The directories that perfgate writes to, and whether another perfgate is measuring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which processors there are: siblings, kinds, nodes, and which of them this process may use."""
+"""Processors: siblings, kinds, nodes, and which of them this process may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the programs are there that instruments use."""
+"""The programs that instruments need, and which are installed."""
 
 from __future__ import annotations
 

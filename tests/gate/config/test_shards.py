@@ -35,7 +35,7 @@ def test_there_are_no_empty_shards() -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/257", "-1/3", "1/3/3", "1.0/3", "１/３", "1/0", "1 / 3"])
 def test_a_bad_shard_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no shard: write 1/3"):
+    with pytest.raises(ValueError, match="is not a shard: write 1/3"):
         Shard.parse(text)
     assert str(Shard.parse("2/3")) == "2/3"
 
@@ -53,7 +53,7 @@ def test_the_plan_says_how_many_sessions_there_are() -> None:
     assert part_of(Shard(3, 3), None, None, Plan()) == Part(Shard(3, 3), 0, 1)
     with pytest.raises(UserError, match=r"^--session 1: there is 1 session \(plan.sessions\)"):
         part_of(None, 1, None, Plan())
-    with pytest.raises(UserError, match=r"^there are 2 sessions: say which one this is, --session 0 to 1$"):
+    with pytest.raises(UserError, match=r"^there are 2 sessions: say which one this is with --session 0 to 1$"):
         part_of(None, None, 2, Plan())
 
 

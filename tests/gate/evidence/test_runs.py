@@ -181,7 +181,7 @@ def test_the_order_of_files_changes_nothing() -> None:
 
 
 def test_the_same_part_twice_names_both_files() -> None:
-    said = "^b:1 and e:1: both hold shard 2 of 2 of session 0: leave one of them out$"
+    said = "^b:1 and e:1: both hold shard 2 of 2 of session 0: leave one out$"
     with pytest.raises(EvidenceError, match=said):
         gathered(*ALL, ALL[1][:1])
     with pytest.raises(EvidenceError, match=r"^a:1 and b:1: both hold shard 1 of 2: leave"):

@@ -116,7 +116,7 @@ def test_an_answer_without_a_place(
 ) -> None:
     monkeypatch.setattr("tests.support.forge.server.failure", lambda what: Answer(200, body))
     github.fail("GET", "/zip", 200)
-    assert refused(github, tmp_path / "a.zip").endswith("GitHub says no place to get it from (200)")
+    assert refused(github, tmp_path / "a.zip").endswith("GitHub gives no address for it (200)")
 
 
 def test_a_place_that_sends_on(github: FakeGitHub, tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ def test_the_token_loses_its_line_end(github: FakeGitHub) -> None:
 
 @pytest.mark.parametrize("url", ["", "github.com", "ftp://github.com", "https://", "file:///etc"])
 def test_an_address_that_is_none(url: str) -> None:
-    with pytest.raises(Problem, match="GITHUB_API_URL is no address of an API"):
+    with pytest.raises(Problem, match="GITHUB_API_URL is not the address of an API"):
         Forge(api_url=url, token="t", repository="acme/widget")
 
 

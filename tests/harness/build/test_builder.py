@@ -253,7 +253,7 @@ def test_a_missing_artifact_is_a_failure(checkout: Checkout) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command="true", artifacts=["out/app"])) as builder:
         failure = bad(builder.build("head", 0, 5))
-        assert failure.status == "the build made no out/app, which [build] artifacts names"
+        assert failure.status == "the build did not make out/app, which [build] artifacts names"
         assert failure.command == "true"
 
 

@@ -1,4 +1,4 @@
-"""How often nothing has changed and a change is called (K&J 8.3): of one comparison, and of whole reports."""
+"""False alarms (K&J 8.3), of single comparisons and of whole reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate with a memory and looks costs, beside a fixed design of K&J's interval with the same power."""
+"""The cost of a gate with memory and looks, compared with a fixed design of K&J's interval of equal power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the interval holds the truth, and how wide it is (K&J 8.4)."""
+"""Coverage: how often the interval holds the truth, and how wide it is (K&J 8.4)."""
 
 from __future__ import annotations
 

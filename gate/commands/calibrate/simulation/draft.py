@@ -1,4 +1,4 @@
-"""Sections whose numbers are still to be simulated: what they ask for, and what they make of the answers."""
+"""Sections of the simulation page: the studies that each needs, and the tables made from their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where variance components come from: measured runs, or what is remembered of this host."""
+"""Variance components, from measured runs or from what is remembered of this host."""
 
 from __future__ import annotations
 

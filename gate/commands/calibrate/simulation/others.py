@@ -1,4 +1,4 @@
-"""The rules of other tools on the same values, and the intervals of quantiles: what needs every value drawn."""
+"""The rules of other tools and the intervals of quantiles, on simulated values."""
 
 from __future__ import annotations
 

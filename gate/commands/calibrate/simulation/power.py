@@ -1,4 +1,4 @@
-"""How often a true change is called a regression."""
+"""Power: how often a true change is called a regression."""
 
 from __future__ import annotations
 

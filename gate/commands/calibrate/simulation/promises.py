@@ -1,4 +1,4 @@
-"""What statistics promise, beside what was measured."""
+"""The promises of the statistics, beside the simulated results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stopping early costs and saves: the same reports with looks and without."""
+"""Early stopping: what it costs and saves, on the same reports with looks and without."""
 
 from __future__ import annotations
 

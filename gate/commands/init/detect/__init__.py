@@ -1,1 +1,1 @@
-"""What kind of project a directory holds, and what of it `perfgate init` can build and measure."""
+"""Detection for `perfgate init`: the kind of project, and what can be built and measured."""

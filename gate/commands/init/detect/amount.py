@@ -1,4 +1,4 @@
-"""How much of a suite is measured, so that a run of the whole plan takes minutes."""
+"""Counts for a suite that make a run of the plan take minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kind of project a directory holds."""
+"""The choice of the kind of project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the CMakeLists.txt files of a project build, as far as they tell without running CMake."""
+"""The targets in the CMakeLists.txt files of a project, as far as they can be read without running CMake."""
 
 from __future__ import annotations
 

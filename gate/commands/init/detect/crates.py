@@ -1,4 +1,4 @@
-"""The packages of a Cargo project, and what commands about all of them share."""
+"""The packages of a Cargo project, and the parts of commands for all of them."""
 
 from __future__ import annotations
 

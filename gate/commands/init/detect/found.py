@@ -1,4 +1,4 @@
-"""What detection hands to the templates."""
+"""The result of detection, for the templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an analysis says in words: which factors matter for which quantile, by how much, and whether it is enough."""
+"""The sentences of an analysis: which factors matter for which quantile, by how much; is it enough?"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.action.earlier import Asked, Measured, fetch_measured, workflow_path
+from gate.commands.action.earlier import Measured, WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.model import Run, UserError
@@ -24,7 +24,7 @@ from tests.support.workflow_job import Job, changed, pull_payload
 
 PULL = Pull(number=12, head_sha=HEAD, head_ref="topic", base_sha=BASE, base_ref="main", fork=False)
 LABELED = dataclasses.replace(EVENT, name="pull_request", action="labeled", source=None, pull=PULL)
-PLAIN = Asked("", None, None, RulesOptions(None, None, (), ()))
+PLAIN = WantedRun("", None, None, RulesOptions(None, None, (), ()))
 FILE = ".github/workflows/perfgate.yml"
 NAME = "perfgate-perfgate-data"
 
@@ -40,13 +40,13 @@ def github() -> Iterator[FakeGitHub]:
 
 
 def measured(
-    github: FakeGitHub, folder: Path, asked: Asked = PLAIN, clone: Clone | None = None, pull: Pull = PULL
+    github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, clone: Clone | None = None, pull: Pull = PULL
 ) -> Measured | None:
     event = dataclasses.replace(LABELED, pull=pull)
     return fetch_measured(forge(github), clone, event, folder, "perfgate", asked)
 
 
-def refused(github: FakeGitHub, folder: Path, asked: Asked = PLAIN, **more: Any) -> str:
+def refused(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, **more: Any) -> str:
     with pytest.raises(UserError) as caught:
         measured(github, folder, asked, **more)
     assert not (folder / "measurements.jsonl").exists()
@@ -133,7 +133,7 @@ def test_names_are_compared_as_github_has_them(github: FakeGitHub, tmp_path: Pat
 def test_a_head_of_two_pull_requests_is_measured_again(github: FakeGitHub, tmp_path: Path) -> None:
     github.add_artifact(60, NAME, packed(lines()), HEAD)
     github.add_pull(8, head_sha=HEAD, base_ref="release")
-    assert "#8 and #12 have the same head, and nobody knows which of them run 60 was for" in refused(github, tmp_path)
+    assert "#8 and #12 have the same head, so run 60 cannot be assigned to one of them" in refused(github, tmp_path)
 
 
 @pytest.mark.parametrize(

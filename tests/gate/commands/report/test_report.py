@@ -200,4 +200,4 @@ def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
     one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
     code, page, _ = run("decide", str(one), "--html", "-")
     assert code == 0
-    assert "one build a side, so what a build adds is not known" in page
+    assert "one build a side does not show the variance between builds" in page

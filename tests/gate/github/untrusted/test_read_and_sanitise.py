@@ -390,5 +390,5 @@ def test_a_run_that_was_broken_off_is_refused(tmp_path: Path) -> None:
     for whole in ([RUN], [RUN, begin, end], [RUN, begin, begin, end], [RUN, begin, end, RUN, begin, end]):
         refuse_unfinished(read_untrusted(written(tmp_path, whole)))
     for broken in ([RUN, begin], [RUN, begin, end, begin], [RUN, begin, RUN, begin, end]):
-        with pytest.raises(UserError, match="did not come to its end"):
+        with pytest.raises(UserError, match="its run did not finish"):
             refuse_unfinished(read_untrusted(written(tmp_path, broken)))

@@ -1,4 +1,4 @@
-"""What other tools do, on the same values: tests that pool them, two numbers, testing again until it is significant."""
+"""The rules of other tools, on the same values: pooled tests, two numbers, testing until it is significant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studies that simulations are made of: each draws so many reports or comparisons and counts what came out.
+"""The studies of a simulation: each draws reports or comparisons and counts the verdicts.
 
 A study is data, so that it can be sent to another process; its counts add up over the chunks of a simulation.
 """

@@ -1,4 +1,4 @@
-"""Studies that need every value: the rules of other tools, and quantiles."""
+"""Studies on single values: the rules of other tools, and quantiles."""
 
 from __future__ import annotations
 
