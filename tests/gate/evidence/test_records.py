@@ -147,7 +147,7 @@ def test_a_flush_that_fails_takes_back_what_it_was_for(
 
 @pytest.mark.parametrize("data", [b"[" * 1000, b"\xff\xfe{\x00", b"benchmark,value", b"\x7fELF"])
 def test_what_begins_like_no_line_of_ours_is_no_torn_write(data: bytes) -> None:
-    with pytest.raises(RecordError, match="no JSON object"):
+    with pytest.raises(RecordError, match="not a JSON object"):
         read("m.jsonl", data)
     assert read("m.jsonl", b'{"type":"exec').torn
     assert read("m.jsonl", b"\0\0\0").torn

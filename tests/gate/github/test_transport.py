@@ -292,7 +292,7 @@ def test_an_address_that_is_none(url: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "widget", "a/b/c", "../..", "acme/..", "acme/wid get", "acme/widget\n", "a?/b"])
 def test_a_repository_that_is_none(name: str) -> None:
-    with pytest.raises(Problem, match="GITHUB_REPOSITORY is no owner/name"):
+    with pytest.raises(Problem, match="GITHUB_REPOSITORY is not owner/name"):
         Forge(api_url="http://127.0.0.1:1", token="t", repository=name)
 
 

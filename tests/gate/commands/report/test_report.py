@@ -180,7 +180,7 @@ def test_the_comment_points_where_it_is_told(folder: Path, monkeypatch: pytest.M
 def test_an_address_is_one(folder: Path, address: str) -> None:
     code, _, err = run("report", str(folder), "--run-url", address)
     assert (code, err.count("\n")) == (2, 1)
-    assert "no address" in err
+    assert "not an address" in err
 
 
 def test_measurements_may_be_compressed(folder: Path, tmp_path: Path) -> None:

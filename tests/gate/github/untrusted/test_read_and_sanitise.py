@@ -156,7 +156,7 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "newer": ({"type": "run", "schema": 2}, "schema 2 is newer"),
     "torn": (b'{"type":"look"', "its last line is cut off"),
     "zeros": (bytes(1000), "its last line is cut off"),
-    "something else": (b"PK\x03\x04", "is no JSON object"),
+    "something else": (b"PK\x03\x04", "is not a JSON object"),
     "look": ({"type": "look", "look": 10_001}, "look is not from"),
     "sessions": ({**RUN, "sessions": 65}, "sessions is not from"),
     "of a build": ({"type": "build", "side": "base", "build": 10_000}, "build is not from"),
