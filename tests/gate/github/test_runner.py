@@ -103,7 +103,7 @@ def test_an_output_with_its_own_delimiter_is_refused(tmp_path: Path, monkeypatch
 
 
 def test_an_output_needs_a_name(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no name"):
+    with pytest.raises(ValueError, match="is not a name"):
         runner.write_outputs(tmp_path / "output", {"a\nb": "1"})
 
 

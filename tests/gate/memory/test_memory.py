@@ -190,7 +190,7 @@ def test_another_programs_database_is_left_alone(path: Path, write: bool) -> Non
         raw.execute("CREATE TABLE precious (x)")
     raw.close()
     before = path.read_bytes()
-    assert "another program's database: name another file with --history" in line_of(path, write=write)
+    assert "is a database of another program: name another file with --history" in line_of(path, write=write)
     assert path.read_bytes() == before
 
 

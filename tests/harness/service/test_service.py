@@ -171,7 +171,10 @@ def test_a_service_that_ends_before_it_is_ready(companions: Companions, context:
     [
         (Service(command=["no-such"], ready="log:x"), 'service cannot start: there is no program "no-such"'),
         (Service(command="true", ready="tcp:x"), 'service: ready = "tcp:x": write "tcp:PORT", "tcp:HOST'),
-        (Service(command="sleep 9", ready="log:x", cpus="60000"), 'service cannot start: cpus = "60000": no processor'),
+        (
+            Service(command="sleep 9", ready="log:x", cpus="60000"),
+            'service cannot start: cpus = "60000": processor 60000 is not available here',
+        ),
     ],
 )
 def test_a_service_that_cannot_start(companions: Companions, context: Context, service: Service, status: str) -> None:
