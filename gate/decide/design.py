@@ -8,6 +8,7 @@ from typing import Literal
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
 from gate.model import Case, Evidence, FindingMemory, Memory
+from gate.model.case import CaseId, case_id
 from gate.stats.estimate import Method
 from gate.stats.planning import pairing_pays
 from gate.stats.sequential import Spending, spending
@@ -79,18 +80,11 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
     return found
 
 
-_Key = tuple[str, str, str, str]
+def _by_finding(memory: Memory | None) -> dict[CaseId, FindingMemory]:
+    return {case_id(m, m.statistic): m for m in (memory.findings if memory else ())}
 
 
-def _key(of: Case | FindingMemory, statistic: str) -> _Key:
-    return of.benchmark, of.metric, str(sorted(of.factors.items())), statistic
-
-
-def _by_finding(memory: Memory | None) -> dict[_Key, FindingMemory]:
-    return {_key(m, m.statistic): m for m in (memory.findings if memory else ())}
-
-
-def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key, FindingMemory]) -> Subject:
+def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:
     """Bring together a case, a statistic and the rules for both."""
     names = (policy.config, case.benchmark, case.metric, statistic)
     return Subject(
@@ -99,7 +93,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[_Key
         tau=None if statistic == MEAN else float(statistic[1:]) / 100,
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
-        memory=remembered.get(_key(case, statistic)),
+        memory=remembered.get(case_id(case, statistic)),
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Run, study
+from gate.model import Execution, Run, case
 
 
 def canonical(factors: Mapping[str, Any]) -> str:
     """Write settings as canonical JSON; 1 and 1.0 are one setting."""
-    return study.canonical(factors) or "{}"
+    return case.canonical(factors) or "{}"
 
 
 def settings(factors: Mapping[str, Any]) -> str:

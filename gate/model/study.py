@@ -6,7 +6,6 @@ values are in the base unit of the response (its logarithm where `scale` is "log
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -19,14 +18,6 @@ AnalysisUnit = Literal["iteration", "execution", "build"]
 """What one observation of the linear model is: a value, the mean of an execution, the mean of a build."""
 Scale = Literal["value", "log"]
 Varies = Literal["execution", "build", "session"]
-
-
-def canonical(factors: Mapping[str, Any]) -> str:
-    """Write settings as one text, in the order of their names, 1 and 1.0 alike; "" where there are none."""
-    if not factors:
-        return ""
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
-    return msgspec.json.encode(plain, order="sorted").decode()
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):

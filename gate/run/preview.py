@@ -10,7 +10,8 @@ from typing import TextIO
 from gate.config.types import Builds
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record, UserError
-from gate.model.study import Setting, canonical
+from gate.model.case import canonical
+from gate.model.study import Setting
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings

@@ -17,7 +17,7 @@ import msgspec
 from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import Build, Failure, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.errors import SourceError

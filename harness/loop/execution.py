@@ -15,7 +15,7 @@ from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
 from gate.model import Execution, Failure, Metric, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment, without_shims
 from harness.instruments.common import (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gate.model import Build, Execution, Failure, Look, Record, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.loop.steps import BuildStep, ExecutionStep
 
 

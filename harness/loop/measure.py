@@ -13,7 +13,7 @@ import msgspec
 from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.steps import BuildStep, ExecutionStep, Round

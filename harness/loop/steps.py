@@ -11,7 +11,7 @@ from typing import TypeVar
 from gate.config.study import Setting
 from gate.config.treatments import Planned
 from gate.model import Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.process.execute import MAX_PADDING
 
 T = TypeVar("T", bound=int | tuple[str, ...])

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from gate.decide.importance import MOST, ordered
 from gate.model import Commit, Finding, QuantileCurve, Report
+from gate.model.case import case_id
 from gate.model.report import Interaction
 from gate.model.warnings.hosts import HostWarning
 from gate.report.material import Material
@@ -19,7 +20,7 @@ from gate.report.page.data import Data, data_of, embedded_report
 from gate.report.page.facts import Fact
 from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
-from gate.report.page.pictures import Figure, case_key, forest_of, pictures_of
+from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.units import format_value
 from gate.words import cases, failures, interactions, numbers, reports
@@ -92,7 +93,7 @@ def page_of(report: Report, material: Material) -> Page:
     rows = tuple(rows_of(report, found, shown, material.cases, again))
     groups = tuple(grouped(report.failures, by_output=True))
     said = _said(rows, groups)
-    keys = {case_key(finding) for finding in found}
+    keys = {case_id(finding) for finding in found}
     return Page(
         report=report,
         facts=tuple(_facts(report, found)),
@@ -105,7 +106,7 @@ def page_of(report: Report, material: Material) -> Page:
         rows=rows,
         crossed=tuple(interactions.ordered(report)),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
-        loose_curves=tuple(curve for curve in report.curves if case_key(curve) not in keys),
+        loose_curves=tuple(curve for curve in report.curves if case_id(curve) not in keys),
         overall=tuple(_overall(report)),
         run=tuple(_run(report)),
         plan=tuple(_plan(report)),

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from gate.decide.importance import ORDER
 from gate.model import Case, Finding, QuantileCurve, Report, Verdict
+from gate.model.case import case_id
 from gate.report.page.bars import Bar, bars
-from gate.report.page.pictures import Shown, case_key
+from gate.report.page.pictures import Shown
 from gate.report.page.reproduce import Again
 from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
@@ -94,12 +95,12 @@ def rows_of(
     values: the cases at hand, of as many findings as there are. again: the commands that draw others.
     """
     same = reports.uniform(cases.quantity(f) for f in found)
-    curves = {case_key(curve): curve for curve in report.curves}
-    measured = {case_key(case): case for case in values}
+    curves = {case_id(curve): curve for curve in report.curves}
+    measured = {case_id(case): case for case in values}
     few = len(found) <= _FEW
     rows = []
     for number, (finding, bar, pictures) in enumerate(zip(found, bars(found), shown, strict=True), 1):
-        case = measured.get(case_key(finding))
+        case = measured.get(case_id(finding))
         rows.append(
             Row(
                 number=number,
@@ -119,7 +120,7 @@ def rows_of(
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
                 shown=pictures,
-                curve=curves.get(case_key(finding)) if pictures.elsewhere is None else None,
+                curve=curves.get(case_id(finding)) if pictures.elsewhere is None else None,
                 levels=tuple(level_rows(finding)),
                 shares=tuple(share_bars(finding)),
                 difference=_difference(finding),

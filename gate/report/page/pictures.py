@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from markupsafe import Markup
 from msgspec import structs
@@ -13,40 +12,10 @@ from msgspec import structs
 from gate.decide.importance import MOST
 from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
+from gate.model.case import CaseId, case_id
 from gate.words import numbers
 from gate.words.numbers import known
 from gate.words.plain import visible
-
-
-class HasCase(Protocol):
-    """A finding, a curve or the values of a case."""
-
-    @property
-    def benchmark(self) -> str:
-        """Name of the benchmark."""
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-
-    @property
-    def factors(self) -> dict[str, Any]:
-        """Settings of the factors."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseKey:
-    """A case: benchmark, metric and the settings of its factors, in an order of their own."""
-
-    benchmark: str
-    metric: str
-    factors: str
-
-
-def case_key(found: HasCase) -> CaseKey:
-    """Return the key of the case that something is about."""
-    return CaseKey(found.benchmark, found.metric, json.dumps(found.factors, sort_keys=True, default=str))
-
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 
@@ -95,12 +64,12 @@ def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequenc
 
     found: in the order of importance. cases: with values, of as many findings as are at hand.
     """
-    values = {case_key(case): case for case in cases}
-    effects = {case_key(curve): curve for curve in curves}
-    first: dict[CaseKey, int] = {}
+    values = {case_id(case): case for case in cases}
+    effects = {case_id(curve): curve for curve in curves}
+    first: dict[CaseId, int] = {}
     shown: list[Shown] = []
     for number, finding in enumerate(found):
-        key = case_key(finding)
+        key = case_id(finding)
         if number >= MOST and key not in first:
             shown.append(Shown())
         elif key in first:

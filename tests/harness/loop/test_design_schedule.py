@@ -14,7 +14,7 @@ from gate.config.study import FactorTable, SettingTable, Study
 from gate.config.treatments import Planned, treatments
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.loop.schedule import ExecutionStep, Round, design_schedule, schedule
 
 MAKE = BuildTable(command="make OPT={opt}")

@@ -13,7 +13,7 @@ from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, treatments
 from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
-from gate.model.study import canonical
+from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.common import Collected, Context, Unusable
 from harness.loop.execution import Executions

@@ -1,0 +1,48 @@
+"""What tells one case of a report from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+
+class HasCase(Protocol):
+    """What is about one case: its values, a finding, a curve, something remembered."""
+
+    @property
+    def benchmark(self) -> str:
+        """Name of the benchmark."""
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        """Settings of the factors."""
+
+
+class CaseId(NamedTuple):
+    """A case, and with a statistic what of it is compared."""
+
+    benchmark: str
+    metric: str
+    factors: str
+    """The settings as one text, in the order of the factors' names."""
+    statistic: str = ""
+    """Empty: the case with all its statistics."""
+
+
+def case_id(found: HasCase, statistic: str = "") -> CaseId:
+    """Return the identity of the case that something is about."""
+    return CaseId(found.benchmark, found.metric, canonical(found.factors), statistic)
+
+
+def canonical(factors: Mapping[str, Any]) -> str:
+    """Write settings as one text, in the order of their names, 1 and 1.0 alike; "" where there are none."""
+    if not factors:
+        return ""
+    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
+    return msgspec.json.encode(plain, order="sorted").decode()
