@@ -66,7 +66,7 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     templates = {f"gate/templates/{path.relative_to(ROOT / 'templates').as_posix()}" for path in files}
     assert templates
     assert templates <= names
-    assert {"gate/cli.py", "harness/measure.py"} <= names
+    assert {"gate/cli/main.py", "harness/loop/measure.py"} <= names
     assert {name.partition("/")[0] for name in names} == {"gate", "harness", "perfgate.py"}
 
 
