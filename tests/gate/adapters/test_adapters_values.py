@@ -96,6 +96,7 @@ def test_nothing_gives_nothing() -> None:
     assert parse(b"\n \n", {"latency": "ms"}) == {}
 
 
+@pytest.mark.endtoend
 def test_a_million_values_take_a_few_seconds() -> None:
     plain = b"".join(b"%d.5\n" % i for i in range(1_000_000))
     lines = "".join(json.dumps({"metric": f"m{i % 3}", "value": i / 7, "unit": "ms"}) + "\n" for i in range(1_000_000))

@@ -33,12 +33,14 @@ def factors(*sizes: int) -> list[Factor]:
     return [Factor(name=f"x{i}", settings=list(range(size))) for i, size in enumerate(sizes)]
 
 
+@pytest.mark.endtoend
 def test_seven_hundred_settings_have_effects() -> None:
     rng = np.random.default_rng(2)
     found = linear_model(measured((700,), 2, lambda n: rng.normal(size=n)), factors(700), 2, 0.95)
     assert found.residual_df == 700 and len(found.terms[0].effects) == 700
 
 
+@pytest.mark.endtoend
 def test_a_thousand_treatments_of_three_factors_are_coded() -> None:
     codes = np.array(list(product(range(10), repeat=3)))
     assert coded(codes, [10, 10, 10], 3).matrix.shape == (1000, 1000)

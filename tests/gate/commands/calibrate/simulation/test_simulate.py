@@ -48,6 +48,7 @@ def measured(tmp_path: Path, *, more: str = "") -> str:
 # --- what it shows ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.endtoend
 def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path) -> None:
     page = tmp_path / "evidence.md"
     out, _ = simulated(dataclasses.replace(OPTIONS, markdown=page))
