@@ -90,7 +90,7 @@ class ThermalThrottling(HostEvent, frozen=True):
 
 
 class OutOfMemory(HostEvent, frozen=True):
-    """The kernel ended processes for want of memory."""
+    """The kernel ended processes because memory ran out."""
 
     processes: float
 
