@@ -191,7 +191,7 @@ def test_what_it_measured_is_decided_the_same_where_it_is_not_installed(
 def test_without_its_file_it_is_a_mistake_in_the_config(project: Project) -> None:
     done = perfgate(ROOT, project, "check", "--base", "main")
     assert done.returncode == 2
-    assert '"wordcount" is no instrument; known: hyperfine, spawn, values, ' in done.stderr
+    assert '"wordcount" is not an instrument; known: hyperfine, spawn, values, ' in done.stderr
     assert done.stderr.count("\n") == 1
 
 

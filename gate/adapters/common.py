@@ -28,7 +28,7 @@ class Suite:
 
 T = TypeVar("T")
 # control characters, lone surrogates, and separators that a terminal takes for a line's end; a joiner inside an emoji
-# is none of them
+# is not one of them
 _UNSHOWABLE = ("Cc", "Cs", "Zl", "Zp")
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 

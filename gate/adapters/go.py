@@ -66,7 +66,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
         several: the command may name several packages; then, and when the output does, names begin with the package.
 
     Raises:
-        OutputError: a failure among the results, an end without PASS, or results that cannot be told apart from what
+        OutputError: a failure among the results, an end without PASS, or results that cannot be separated from what
             the benchmark prints.
     """
     if data.lstrip().startswith(b'{"'):

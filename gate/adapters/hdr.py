@@ -44,7 +44,7 @@ class Bucket:
 
 
 def recognises(data: bytes) -> bool:
-    """Tell whether a program's output is such a log: by its version line, its legend or its first interval."""
+    """Return whether a program's output is such a log: by its version line, its legend or its first interval."""
     for line in _beginning(data):
         if line.startswith(b"#"):
             if _VERSION in line:

@@ -158,7 +158,7 @@ def plain_metric(units: Mapping[str, str | None]) -> str:
 
 
 def usable(values: Sequence[float], unit: str) -> bool:
-    """Tell whether `checked` takes all of some values."""
+    """Return whether `checked` takes all of some values."""
     return out_of_bounds(values) is None and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
 
 

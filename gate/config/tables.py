@@ -32,7 +32,7 @@ Cpus = Annotated[
     str,
     Meta(
         pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
-        extra={"else": "no list of processors: write 0, 2-3 or 0,2"},
+        extra={"else": "not a list of processors: write 0, 2-3 or 0,2"},
     ),
 ]
 

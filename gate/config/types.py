@@ -49,7 +49,7 @@ Statistic = Annotated[
     str,
     Meta(
         pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$",
-        extra={"else": "no statistic: write mean, p50, p99 or p99.9"},
+        extra={"else": "not a statistic: write mean, p50, p99 or p99.9"},
     ),
 ]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
@@ -274,7 +274,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
         ),
     ] = "hyperfine"
     traits: Traits | None = None
-    """Of an instrument that is none of the KNOWN ones; written by perfgate into the run line, and by nobody else."""
+    """Of an instrument that is not one of the KNOWN ones; written by perfgate into the run line, and by nobody else."""
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(

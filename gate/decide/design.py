@@ -33,7 +33,7 @@ class Subject:
 
     @property
     def lower(self) -> bool:
-        """Tell whether lower is better."""
+        """Return whether lower is better."""
         return self.case.better == "lower"
 
 

@@ -87,7 +87,7 @@ class Estimated:
 
     @property
     def exact(self) -> bool:
-        """Tell whether both sides are compared as numbers."""
+        """Return whether both sides are compared as numbers."""
         return self.reduced.exact
 
 

@@ -82,6 +82,6 @@ def tails(subject: Subject) -> tuple[Tail, Tail]:
 
 
 def beyond(value: float, limit: float, tail: Tail) -> bool:
-    """Tell whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
+    """Return whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
     hair = 1e-12 * limit
     return value > limit + hair if tail == "above" else value < limit - hair

@@ -53,7 +53,7 @@ class Crossed:
 
     @property
     def paired(self) -> bool:
-        """Tell whether the interval is paired by round, which spends less of alpha at looks."""
+        """Return whether the interval is paired by round, which spends less of alpha at looks."""
         return self.method == "fieller-paired"
 
     @property

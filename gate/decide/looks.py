@@ -103,7 +103,7 @@ def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contra
 
 
 def _goes_on(subject: Subject, rounds: int | None) -> bool:
-    """Tell whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
+    """Return whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
     return rounds is None or all(
         any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
     )
@@ -249,7 +249,7 @@ def _position(
 
 
 def _within_floor(found: Estimated) -> bool:
-    """Tell whether an exact change is beyond the threshold, but no larger than the floor."""
+    """Return whether an exact change is beyond the threshold, but no larger than the floor."""
     ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
     outside = beyond(ratio.y / ratio.x, 1 + d, "above") or beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
     return floor is not None and outside and abs(ratio.y - ratio.x) <= floor

@@ -107,7 +107,7 @@ def _family_size(walked: Walk) -> int:
 
 
 def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
-    """Tell whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
+    """Return whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
     done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
     builds = plan.get("builds") if isinstance(plan, Mapping) else None
     most = builds.get("max") if isinstance(builds, Mapping) else None

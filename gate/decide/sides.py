@@ -39,27 +39,27 @@ class Sides:
 
     @property
     def several(self) -> bool:
-        """Tell whether several settings stand against it."""
+        """Return whether several settings stand against it."""
         return len(self.against) > 1
 
     @property
     def proven(self) -> bool:
-        """Tell whether there is an interaction."""
+        """Return whether there is an interaction."""
         return self.verdict in ("worse", "better")
 
     @property
     def worse_at(self) -> bool:
-        """Tell whether head's change is the worse one at the setting, not at what stands against it."""
+        """Return whether head's change is the worse one at the setting, not at what stands against it."""
         return self.verdict != "better"
 
     @property
     def worse_named(self) -> bool:
-        """Tell whether where it is worse is one setting."""
+        """Return whether where it is worse is one setting."""
         return self.proven and (self.worse_at or not self.several)
 
     @property
     def better_named(self) -> bool:
-        """Tell whether where it is better is one setting."""
+        """Return whether where it is better is one setting."""
         return self.proven and (not self.worse_at or not self.several)
 
     @property
@@ -99,19 +99,19 @@ class Sides:
 
     @property
     def only_worse(self) -> bool:
-        """Tell whether head regressed in all findings where it is worse, and is shown not to be worse in all others."""
+        """Return whether head regressed wherever it is worse, and is shown not to be worse in all other findings."""
         regressed = all(f.verdict in REGRESSED for f in self.every_worse)
         return self.proven and self.matters and regressed and all(map(is_clear, self.every_better))
 
     @property
     def only_better(self) -> bool:
-        """Tell whether head improved in all findings where it is better, and in no other."""
+        """Return whether head improved in all findings where it is better, and in no other."""
         improved = all(f.verdict == "improvement" for f in self.every_better)
         return self.proven and self.matters and improved and all(map(is_no_better, self.every_worse))
 
     @property
     def both_regress(self) -> bool:
-        """Tell whether all findings regressed, here more than there."""
+        """Return whether all findings regressed, here more than there."""
         return all(f.verdict in REGRESSED for f in (*self.worse, *self.better))
 
 
@@ -125,17 +125,17 @@ class Confined:
 
 
 def is_clear(finding: Finding) -> bool:
-    """Tell whether head is shown not to be worse."""
+    """Return whether head is shown not to be worse."""
     return finding.verdict == "improvement" or finding.not_worse
 
 
 def is_no_better(finding: Finding) -> bool:
-    """Tell whether head is shown not to be better."""
+    """Return whether head is shown not to be better."""
     return finding.verdict in ("unchanged", *REGRESSED)
 
 
 def matters(ratio: float | None, subject: Subject) -> bool:
-    """Tell whether a ratio is beyond the threshold of the findings, in either direction."""
+    """Return whether a ratio is beyond the threshold of the findings, in either direction."""
     edge = 1 + subject.threshold
     return ratio is not None and (beyond(ratio, edge, "above") or beyond(ratio, 1 / edge, "below"))
 

@@ -34,7 +34,7 @@ def bound_factors(run: Run | None) -> frozenset[str]:
 
 
 def is_study(run: Run | None, executions: Iterable[Execution]) -> bool:
-    """Tell whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
+    """Return whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
     study = _study(run)
     return bool(study) and not study.get("gate") and any(e.factors for e in executions)
 

@@ -90,7 +90,7 @@ def _joined(found: File, run: Run, file: File, other: Run) -> Run:
 
 
 def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
-    # another machine's noise is none of this one's, and what builds vary by is not what sessions do
+    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
     if not any(file.run.memory for file in files):
         return run
     measured = {r.record.session for r in records if isinstance(r.record, Execution)}
@@ -241,7 +241,7 @@ class Part:
 
     @property
     def compares(self) -> bool:
-        """Tell whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
+        """Return whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
         return any(file.both is None or file.both for file in self.files)
 
 

@@ -172,7 +172,7 @@ class Forge:
         return tuple(parent.sha for parent in found.parents)
 
     def is_merge_of(self, commit: str, head: str) -> bool:
-        """Tell whether a commit merges a head into what was its target then.
+        """Return whether a commit merges a head into what was its target then.
 
         The one that a pull request names is of now: it is made anew when the target moves on, as it does while a
         benchmark runs.

@@ -54,10 +54,10 @@ class FileGuard:
                 if _as_it_was(kept):
                     continue
                 _put_back(kept)
-                warnings.append(f"benchmark code wrote to {kept.name}; it was taken back")
+                warnings.append(f"benchmark code wrote to {kept.name}; the change was undone")
             except OSError as error:
                 whole = False
-                warnings.append(f"benchmark code wrote to {kept.name}, and it cannot be taken back: {error.strerror}")
+                warnings.append(f"benchmark code wrote to {kept.name}, and it cannot be undone: {error.strerror}")
         return Restored(tuple(warnings), whole)
 
 
@@ -102,7 +102,7 @@ def read_regular(path: Path, limit: int = -1) -> bytes | None:
 
 
 def is_regular(path: Path) -> bool:
-    """Tell whether a regular file lies under a name, and no link to one."""
+    """Return whether a regular file lies under a name, and no link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -132,7 +132,7 @@ def put(path: Path, data: bytes) -> None:
     except OSError:
         _rewrite(path, data)
     if read_regular(path, len(data) + 1) != data:
-        raise OSError(errno.EIO, "it holds something else again", str(path))
+        raise OSError(errno.EIO, "its content changed again", str(path))
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -173,7 +173,7 @@ def address(environment: Mapping[str, str], name: str, default: str) -> str:
 
 
 def is_ref(value: str) -> bool:
-    """Tell whether git would take the name of a ref or branch; anything a shell would mind is allowed."""
+    """Return whether git would take the name of a ref or branch; anything a shell would mind is allowed."""
     return _REF.fullmatch(value) is not None and ".." not in value and "@{" not in value
 
 

@@ -313,7 +313,7 @@ def _costs(spent: Spent | None, iterations: float) -> Costs | None:
 def _about(used: Mapping[str, Spent]) -> list[str]:
     notes = []
     if all(spent.build is None for spent in used.values()):
-        notes.append("nothing says what a build costs: counted as nothing")
+        notes.append("the cost of a build is not known: counted as 0")
     hidden = [name for name, spent in used.items() if spent.start is None]
     if hidden:
         notes.append(

@@ -48,7 +48,7 @@ class Vertical:
         return f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
 
     def holds(self, number: float) -> bool:
-        """Tell whether a number lies within the ends."""
+        """Return whether a number lies within the ends."""
         return self.range.low <= number <= self.range.high
 
     def beyond(self, side: Side) -> npt.NDArray[np.bool_]:

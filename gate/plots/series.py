@@ -173,4 +173,4 @@ def _caption(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
     else:
         yield "Executions are numbered from 0 within this case."
     if not known:
-        yield "The files do not say in which order the executions ran: they stand by round."
+        yield "The files do not give the order of the executions: they are sorted by round."

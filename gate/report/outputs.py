@@ -107,12 +107,12 @@ def show(
 
 
 def colored(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
+    """Return whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal."""
+    """Return whether a stream is a terminal."""
     with contextlib.suppress(AttributeError, ValueError):
         return stream.isatty()
     return False

@@ -58,8 +58,8 @@ def refuse_unfit(problems: Sequence[str]) -> None:
     """
     if problems:
         raise UnfitError(
-            f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more, "
-            "without --strict it measures all the same"
+            f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more; "
+            "without --strict, perfgate measures anyway"
         )
 
 

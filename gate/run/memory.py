@@ -245,7 +245,7 @@ def append_check(
 
 
 def on_default_branch(project: Project) -> bool:
-    """Tell whether head is a commit of the default branch, without changes."""
+    """Return whether head is a commit of the default branch, without changes."""
     git, head = project.repository.git, project.sources.head.commit
     if head.dirty or head.sha is None:
         return False

@@ -164,7 +164,10 @@ def _config_at(repository: Repository, revision: str, side: Side) -> Source | No
 
 def _way_out(error: ConfigError) -> ConfigError:
     """Say what gets a change past a base whose config is wrong, or the one that fixes it would be stopped too."""
-    return ConfigError("", f"{error}; for the change that mends it: --config perfgate.toml takes head's for both sides")
+    return ConfigError(
+        "",
+        f"{error}; to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides",
+    )
 
 
 def _refuse_ignored(repository: Repository) -> None:

@@ -60,7 +60,7 @@ def solve(problem: Problem) -> Solution:
     vertex = _descend(problem, inner)
     objective = problem.objective(vertex.beta)
     bound = max(_bound(problem, vertex.dual, vertex.beta), _bound(problem, inner.dual, vertex.beta))
-    # a sum cannot be told from the rounding errors of its terms
+    # a sum cannot be separated from the rounding errors of its terms
     rounding = 4e-16 * math.sqrt(len(problem.y)) * min(problem.tau, 1 - problem.tau)
     if objective - bound <= CLOSED * objective + rounding:
         return vertex

@@ -99,7 +99,7 @@ def _of_sessions(tops: Tops) -> bool:
 
 
 def _one_ratio(x: Tops, y: Tops) -> bool:
-    """Tell whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
+    """Return whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
     both = matched(x, y)
     x_values, y_values = both.base.values, both.head.values
     if x.log:

@@ -122,7 +122,7 @@ class Interval:
 
     @property
     def by_round(self) -> bool:
-        """Tell whether base and head of a round are taken together."""
+        """Return whether base and head of a round are taken together."""
         return self.method == "fieller-paired" or (self.method == "fieller-moderated" and self.paired)
 
     def covariance(self, components: Components) -> float:
@@ -159,7 +159,7 @@ ASSUMED_CORRELATION = 0.4
 
 
 def pairing_pays(builds: int, alpha: float, family: int, correlation: float = ASSUMED_CORRELATION) -> bool:
-    """Tell whether pairing by round narrows the interval by more than its fewer degrees widen it."""
+    """Return whether pairing by round narrows the interval by more than its fewer degrees widen it."""
     if builds < 2:
         return False
     tail = alpha / (2 * max(family, 1))

@@ -113,7 +113,7 @@ def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: fl
 
 
 def _comparable(session: Remembered, executions: float, iterations: float) -> bool:
-    """Tell whether every count that has no level of its own in the session is about the same in the plan."""
+    """Return whether every count that has no level of its own in the session is about the same in the plan."""
     if session.iteration is None and session.execution is None:
         return _alike(executions * iterations, session.executions * session.iterations)
     if session.iteration is None:

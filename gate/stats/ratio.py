@@ -191,7 +191,7 @@ class LogPair:
 
 
 def paired_units(base: Tops, head: Tops) -> bool:
-    """Tell whether every top unit of either side has its partner on the other: rounds are complete."""
+    """Return whether every top unit of either side has its partner on the other: rounds are complete."""
     return base.units == head.units
 
 

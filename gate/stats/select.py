@@ -31,7 +31,7 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
 
 
 def measured_together(base: Sample, head: Sample) -> bool:
-    """Tell whether a round has both sides; of two runs, each with its sessions, session 0 is not one session."""
+    """Return whether a round has both sides; of two runs, each with its sessions, session 0 is not one session."""
     return not set(base.builds).isdisjoint(head.builds)
 
 

@@ -110,7 +110,7 @@ def _spread(finding: Finding) -> str:
 
 
 def _is_above(finding: Finding) -> bool:
-    """Tell whether a change that is called goes to ratios above 1."""
+    """Return whether a change that is called goes to ratios above 1."""
     return (finding.verdict == "improvement") == (finding.better == "higher")
 
 

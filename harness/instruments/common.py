@@ -105,7 +105,7 @@ OUTPUT = "output"
 
 
 def mentions(command: str | list[str], name: str) -> bool:
-    """Tell whether a command holds {name}."""
+    """Return whether a command holds {name}."""
     return any("{" + name + "}" in part for part in ([command] if isinstance(command, str) else command))
 
 

@@ -63,7 +63,7 @@ class Background(Protocol):
     """A process in the background."""
 
     def alive(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         ...
 
     def status(self) -> str:
@@ -71,7 +71,7 @@ class Background(Protocol):
         ...
 
     def unstarted(self) -> bool:
-        """Tell whether it was a shell that could not start a program."""
+        """Return whether it was a shell that could not start a program."""
         ...
 
     def stop(self, grace: float) -> None:
@@ -96,7 +96,7 @@ class ProcessBackground:
         self._stopped = False
 
     def alive(self) -> bool:
-        """Tell whether it runs, and cut its log when that has grown too long."""
+        """Return whether it runs, and cut its log when that has grown too long."""
         if not self._stopped:
             bound(self._log)
         return return_code(self._process) is None
@@ -107,7 +107,7 @@ class ProcessBackground:
         return "" if code is None else exit_status(code) or "exit 0"
 
     def unstarted(self) -> bool:
-        """Tell whether it was a shell that could not start a program."""
+        """Return whether it was a shell that could not start a program."""
         return return_code(self._process) in NOT_STARTED
 
     def stop(self, grace: float) -> None:
@@ -132,7 +132,7 @@ class FakeBackground:
         self.ended = ""
 
     def alive(self) -> bool:
-        """Tell whether it has no status yet."""
+        """Return whether it has no status yet."""
         return not self.ended
 
     def status(self) -> str:

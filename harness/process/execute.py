@@ -76,7 +76,7 @@ class Command:
 
     @property
     def plain(self) -> bool:
-        """Tell whether it has perfgate's own processors and priority."""
+        """Return whether it has perfgate's own processors and priority."""
         return self.cpus is None and self.priority is None
 
 
@@ -99,7 +99,7 @@ class Outcome:
 
     @property
     def unstarted(self) -> bool:
-        """Tell whether a program could not be started: the command's own, or one that its shell was to start."""
+        """Return whether a program could not be started: the command's own, or one that its shell was to start."""
         return not self.begun or self.code in NOT_STARTED
 
 

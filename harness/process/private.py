@@ -9,10 +9,10 @@ _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
 
 
 def is_of_runner(name: str) -> bool:
-    """Tell whether a CI runner sets a variable for its own steps."""
+    """Return whether a CI runner sets a variable for its own steps."""
     return _OF_RUNNER.match(name) is not None
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a variable's name says that it holds a secret."""
+    """Return whether a variable's name says that it holds a secret."""
     return _SECRET.search(name) is not None

@@ -62,7 +62,7 @@ class Living:
         return ""
 
     def unstarted(self) -> bool:
-        """Tell whether one of them ended because a shell could not start a program."""
+        """Return whether one of them ended because a shell could not start a program."""
         return any(each.background.unstarted() for each in self.companions)
 
     def logs(self) -> str:

@@ -37,7 +37,7 @@ class Access:
     token: str = field(repr=False)
 
     def covers(self, url: str) -> bool:
-        """Tell whether a URL is of that server, over https (over http only on this machine)."""
+        """Return whether a URL is of that server, over https (over http only on this machine)."""
         server, parts = _split(self.server_url), _split(url)
         if not self.token or server is None or parts is None or _place(server) != _place(parts):
             return False
@@ -72,7 +72,7 @@ def authorised(git: Git, url: str, access: Access) -> Git:
 
 
 def holds_password(url: str) -> bool:
-    """Tell whether a URL brings its own password."""
+    """Return whether a URL brings its own password."""
     parts = _split(url)
     return parts is not None and parts.password is not None
 

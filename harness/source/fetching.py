@@ -182,7 +182,7 @@ class Clone:
             raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
 
     def _is_certain(self, base: str, one: str, other: str) -> bool:
-        """Tell whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
+        """Return whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
         listed = set(self.git.line("rev-list", one, other, "--not", base).splitlines())
         return not listed & self._cuts()
 

@@ -185,7 +185,7 @@ def _parents(repository: Repository, revision: str) -> list[str]:
 
 
 def _is_pull_merge(repository: Repository, head: Source, environment: Mapping[str, str]) -> bool:
-    """Tell whether HEAD is the merge that CI made of a pull request and its target.
+    """Return whether HEAD is the merge that CI made of a pull request and its target.
 
     A push of a branch whose last commit is a merge looks the same but for the ref: its first parent is no base.
     """

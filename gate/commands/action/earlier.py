@@ -98,7 +98,7 @@ class _Mine:
         self.shared: dict[int, str] = {}
 
     def made(self, run: RunFacts) -> bool:
-        """Tell whether a run may have measured the pull request, by what the forge says of it."""
+        """Return whether a run may have measured the pull request, by what the forge says of it."""
         if run.event != "pull_request" or run.head_repository.casefold() != self._repository:
             return False
         if run.head_branch != self._pull.head_ref or (run.pulls and self._pull.number not in run.pulls):
@@ -147,7 +147,7 @@ class _History:
         return self.forge.merge_base(one, other)
 
     def between(self, first: str, commit: str, last: str) -> bool:
-        """Tell whether a commit has all of one and another has all of it."""
+        """Return whether a commit has all of one and another has all of it."""
         return self.merge_base(first, commit) == first and self.merge_base(commit, last) == commit
 
 
@@ -205,7 +205,7 @@ def _other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun)
 
 
 def _is_base(history: _History, claims: Claims, pull: Pull, tip: str, *, alone: bool) -> bool:
-    """Tell whether a check compares with this base, with the target at a tip now.
+    """Return whether a check compares with this base, with the target at a tip now.
 
     A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
 

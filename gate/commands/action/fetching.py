@@ -195,7 +195,7 @@ def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
 
 
 def _led_to(clone: Clone, before: str, tip: str) -> bool:
-    """Tell whether a commit is here and an ancestor of another: after a forced push it need not be either."""
+    """Return whether a commit is here and an ancestor of another: after a forced push it need not be either."""
     if clone.bring(before):
         return False
     return before in clone.parents(tip) or clone.merge_base(before, tip) == before

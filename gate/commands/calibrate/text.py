@@ -204,7 +204,7 @@ def _memory(calibration: Calibration) -> str:
         low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
         text += (
             f"; {numbers.plural(forecast.more, 'more calibration')} on other days would make it about "
-            f"{low if low == high else f'{low} to {high}'}: several sessions tell how noise moves from day to day, "
+            f"{low if low == high else f'{low} to {high}'}: several sessions show how noise changes from day to day, "
             "a longer one does not"
         )
     return f"{text}. It halves every {HALF_LIFE:.0f} days."

@@ -128,7 +128,7 @@ def _first_looks(chosen: Chosen) -> list[int]:
 
 
 def _same(one: Inputs, other: Inputs) -> bool:
-    """Tell whether two files hold the very same lines; an id alone is easily copied."""
+    """Return whether two files hold the very same lines; an id alone is easily copied."""
     records = [[located.record for located in inputs.records] for inputs in (one, other)]
     return bool(records[0]) and records[0] == records[1]
 

@@ -107,7 +107,7 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     found = summarize(Sample(flat, (counts, np.array([len(counts)]), np.array([1])), ((0, 0),)))
     t2 = {each.level: max(each.t2, 0.0) for each in found.variances}
     if not (counts > 1).any():
-        # one value an execution: the two cannot be told apart
+        # one value an execution: the two cannot be separated
         spread = math.sqrt(float(flat.var(ddof=1))) / mean
         return spread, None, spread
     within = math.sqrt(t2.get("iteration", 0.0)) / mean
@@ -141,7 +141,7 @@ def advice(rows: Sequence[Row]) -> list[str]:
     lines += _waiting({row.metric: row for row in reversed(rows) if row.metric in CPU})
     lines.append(
         "These are few values: outliers occur in every metric (NIST TN 1855, section 3.8). "
-        "`perfgate plan` tells what counts a gate needs."
+        "`perfgate plan` shows how much a gate needs to measure."
     )
     return lines
 

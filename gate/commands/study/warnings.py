@@ -53,7 +53,7 @@ def sessions_of_each(design: Design, sessions: int) -> int:
 def _replicates(design: Design, repeats: int) -> list[str]:
     if design.study.replicates * repeats > 1:
         return []
-    noise = "only interactions that the model leaves out can tell the noise; 3 or more replicates tell it"
+    noise = "only interactions that the model leaves out show the noise; 3 or more replicates measure it"
     return [f"study.replicates = 1: each treatment is measured once, and there is no residual of its own: {noise}"]
 
 
@@ -64,7 +64,7 @@ def _builds(design: Design, repeats: int) -> list[str]:
     names = [factor.name for factor in design.factors if factor.varies == "build"]
     if not names:
         return []
-    luck = "its effect cannot be told from the luck of one build; study.builds = 5 makes more"
+    luck = "its effect cannot be separated from the luck of one build; study.builds = 5 makes more"
     return [f"{joined(names)}: differs between builds, and each setting is built once: {luck}"]
 
 
@@ -81,7 +81,7 @@ def _sessions(design: Design, sessions: int) -> list[str]:
     ]
     if not names:
         return []
-    advice = "its effect cannot be told from that session; two sessions for each setting tell it"
+    advice = "its effect cannot be separated from that session's; measure two sessions for each setting"
     return [f"{joined(names)}: a setting is measured in one session only: {advice}"]
 
 

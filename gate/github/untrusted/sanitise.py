@@ -222,7 +222,7 @@ class _Sieve:
         if isinstance(record, Run):
             self._session[located.path] = record.session
         elif located.path not in self._session:
-            raise UserError(f"{where}: stands before the first run line")
+            raise UserError(f"{where}: is before the first run line")
         session = getattr(record, "session", None)
         if session is None:
             return

@@ -101,9 +101,12 @@ def _told(sides: dict[str, list[str]]) -> str:
         return "byte-identical in all builds of base and head"
     words = [_within(name, found) for name, found in (("base", base), ("head", head))]
     if any(1 < len(set(found)) < len(found) for found in (base, head)):
-        words.append("a file that comes out again is no new layout, so that the builds sample it less than they count")
+        words.append(
+            "a file that comes out the same again is not a new layout, so the builds sample fewer layouts "
+            "than their number"
+        )
     common = set(base) & set(head)
-    words.append("some files are the same in base and head" if common else "no file of base is one of head")
+    words.append("some files are the same in base and head" if common else "base and head share no file")
     return "; ".join(words)
 
 

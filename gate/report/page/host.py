@@ -66,7 +66,7 @@ _THINGS: dict[str, _Thing] = {
     "thermal_throttles": _Thing("slowed down for heat (times)", _plain, counts=True),
     "swap_in": _Thing("swapped in", _pages, counts=True),
     "swap_out": _Thing("swapped out", _pages, counts=True),
-    "oom_kills": _Thing("processes ended for want of memory", _plain, counts=True),
+    "oom_kills": _Thing("processes killed for lack of memory", _plain, counts=True),
     "memory_available": _Thing("memory available", lambda value: format_value(value, "B"), counts=False),
     "processors": _Thing("processors", _plain, counts=False),
 }

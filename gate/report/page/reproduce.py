@@ -83,10 +83,10 @@ def whose_rules(source: str) -> str:
     known = _WHOSE.get(name)
     if known is None:
         return f"They come from: {visible(source)}."
-    over = f" Set over it by --set: {visible(sets)}." if sets else ""
+    over = f" Overridden by --set: {visible(sets)}." if sets else ""
     return known + over
 
 
 def is_dirty(sides: Sequence[Commit | None]) -> bool:
-    """Tell whether a side had uncommitted changes, which no commit gives again."""
+    """Return whether a side had uncommitted changes, which no commit gives again."""
     return any(side is not None and bool(side.dirty) for side in sides)

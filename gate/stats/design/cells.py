@@ -159,7 +159,7 @@ def lacking(units: pd.DataFrame, factors: Sequence[Factor]) -> list[dict[str, Se
 
 
 def balanced(units: pd.DataFrame, factors: Sequence[Factor]) -> bool:
-    """Tell whether every combination of settings was measured, and each by as many units."""
+    """Return whether every combination of settings was measured, and each by as many units."""
     counts = {len(cell.y) for cell in cells(units, factors)}
     return len(counts) == 1 and not lacking(units, factors)
 

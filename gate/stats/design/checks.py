@@ -258,7 +258,7 @@ def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
     f = lacking / df / (pure / pure_df) if pure else None
     share = lacking / fit.total_ss
     more = order < len(design.names)
-    advice = f"try --order {order + 1}" if more else "terms that could not be told apart are not in the model"
+    advice = f"try --order {order + 1}" if more else "terms that could not be separated are not in the model"
     return Finding(
         name=name,
         statistic=f,

@@ -260,8 +260,8 @@ def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
     columns = own.matrix[:, own.terms[-1].start :]
     for term in model.terms[1:]:
         if not set(term.factors) & set(factors) and _within(columns, model.matrix[:, term.start : term.stop]):
-            return f"the treatments measured do not tell it from {_term(design, term.factors)}"
-    return "the treatments measured do not tell it from the terms before it"
+            return f"the measured treatments do not separate it from {_term(design, term.factors)}"
+    return "the measured treatments do not separate it from the terms before it"
 
 
 def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) -> str:
@@ -270,7 +270,7 @@ def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) 
 
 
 def _within(columns: Array, others: Array) -> bool:
-    """Tell whether one of the columns is a sum of others and a constant."""
+    """Return whether one of the columns is a sum of others and a constant."""
     space = np.column_stack((np.ones(len(others)), others))
     apart = columns - space @ np.linalg.lstsq(space, columns)[0]
     return bool((np.linalg.norm(apart, axis=0) <= DEPENDENT * np.linalg.norm(columns, axis=0)).any())

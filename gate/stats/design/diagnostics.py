@@ -93,7 +93,7 @@ def _scarce(fit: Fit) -> list[str]:
     if not fit.total_ss:
         return ["all values are alike: there is nothing to explain (is the timer too coarse?)"]
     if not fit.residual_df:
-        return ["one observation for each effect: nothing is left to tell an effect from noise; measure replicates"]
+        return ["one observation for each effect: nothing is left to estimate the noise from; measure replicates"]
     if not fit.residual_ss:
         return ["no spread within treatments: intervals have no width, which holds for exact values only"]
     return []

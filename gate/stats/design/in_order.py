@@ -64,7 +64,7 @@ def independence(fit: Fit, course: Course) -> Finding:
     r = (moments.mean - d) / 2
     below = float(betainc(moments.a, moments.b, d / 4))
     alike = "are alike" if r > 0 else "alternate"
-    told = "they tell less than as many independent ones, and the intervals are too narrow" if r > 0 else (
+    told = "they carry less information than as many independent ones, so the intervals are too narrow" if r > 0 else (
         "they are not independent, and the intervals are not to be trusted"
     )  # fmt: skip
     return Finding(
@@ -128,7 +128,7 @@ def drift(fit: Fit, course: Course) -> Finding:
     apart = time - (x @ (fit.covariance @ (x.T @ design.totals(time))))[design.place]
     room = float(apart @ apart)
     if fit.residual_df < 3 or not fit.residual_ss or room <= 1e-9 * float(time @ time) or not time.any():
-        return untested(name, "too few units to tell it from the factors")
+        return untested(name, "too few units to separate it from the factors")
     slope = float(apart @ fit.residuals) / room
     left = max(fit.residual_ss - slope**2 * room, 0.0)
     df = fit.residual_df - 1

@@ -233,7 +233,7 @@ class _Band:
     last: int
 
     def holds(self, ordered: Array, value: float) -> bool:
-        """Tell whether all values outside lie on the side of the fit that they were taken to."""
+        """Return whether all values outside lie on the side of the fit that they were taken to."""
         above = self.last == len(ordered) or value <= float(ordered[self.last])
         return above and (self.first == 0 or value >= float(ordered[self.first - 1]))
 

@@ -122,4 +122,4 @@ def _safely(name: str, look: _Look) -> Check:
     try:
         return look()
     except Exception as error:  # noqa: BLE001  # a file of a shape that nobody foresaw is unknown, never ok, never the end
-        return unreadable(name, "It could not be looked at; please report it.", f"{type(error).__name__}: {error}")
+        return unreadable(name, "This check failed; please report it.", f"{type(error).__name__}: {error}")

@@ -19,7 +19,7 @@ _FIRMWARE_BITS = ("too little voltage", "frequency capped", "throttled", "soft t
 
 def governor(tree: Tree) -> Check:
     """Look at what decides the frequency; bad where it is held down."""
-    why = "A frequency that follows the load makes the same program faster or slower by what ran before it."
+    why = "When the frequency follows the load, a program's speed depends on what ran before it."
     command = f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor"
     profile = tree.text("sys/firmware/acpi/platform_profile")
     found = Counter(governors(tree))
@@ -35,7 +35,7 @@ def governor(tree: Tree) -> Check:
     if set(found) == {"performance"}:
         return Check("governor", "ok", value, why)
     if "powersave" in found and _held_down(tree):
-        held = "The processors stay at or near their lowest frequency, where other things limit a program than usual."
+        held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
         return Check("governor", "bad", value, held, command)
     return Check("governor", "warn", value, why, command)
 
@@ -48,7 +48,7 @@ def _held_down(tree: Tree) -> bool:
 
 def boost(tree: Tree) -> Check:
     """Look whether processors may go beyond their nominal frequency."""
-    why = "How long a processor keeps a frequency above the nominal depends on heat and on what the others do."
+    why = "How long turbo lasts depends on heat and on what the other processors do."
     on = turbo(tree)
     if on is None:
         return unreadable("turbo", why)
@@ -60,7 +60,7 @@ def boost(tree: Tree) -> Check:
 
 def heat(tree: Tree, window: Window) -> Check:
     """Look whether processors are slowed down for their heat; bad when that happens now."""
-    why = "A processor that protects itself from heat slows down in the middle of a measurement."
+    why = "A hot processor slows down in the middle of a measurement."
     name = "thermal throttling"
     count, before = window.end.throttles, window.begin.throttles
     if count is None or before is None:

@@ -19,7 +19,7 @@ _LONGEST = 4096
 def temporary(directory: Path) -> Check:
     """Look at the directory where base and head are checked out and built."""
     name = "temporary files"
-    why = "Base and head are checked out and built there, and measurements wait for a disk that is full."
+    why = "Base and head are checked out and built there, which takes space."
     command = "export TMPDIR=/path/with/space"
     try:
         status = os.statvfs(directory)
@@ -38,7 +38,7 @@ def temporary(directory: Path) -> Check:
 def history(file: Path | None) -> Check:
     """Look whether what is learned of this machine can be kept; None: no place is known."""
     name = "history"
-    why = "What is remembered of this machine tells noise from change sooner; without it checks go on."
+    why = "Remembered noise of this machine lets checks decide sooner; they also work without it."
     command = "export PERFGATE_HISTORY=/path/to/history.sqlite"
     if file is None:
         return Check(name, "warn", "no home directory, and nothing names another place", why, command)

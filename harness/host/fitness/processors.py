@@ -22,13 +22,13 @@ def smt(tree: Tree) -> Check:
     if active != "0":
         return unreadable(name, why)
     if is_virtual(tree) is not False:
-        return unreadable(name, why, "none is seen, but a virtual machine may be given halves of cores")
+        return unreadable(name, why, "none is visible, but a virtual machine may have been given half cores")
     return Check(name, "ok", "off", why)
 
 
 def isolated(tree: Tree) -> Check:
     """Tell which processors the scheduler leaves alone: information."""
-    name, why = "isolated cpus", "On a processor that the scheduler leaves alone, nothing else runs (isolcpus=)."
+    name, why = "isolated cpus", "Nothing else runs on an isolated processor (isolcpus=)."
     texts = {what: tree.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
     if texts["isolated"] is None:
         return unreadable(name, why)
@@ -55,7 +55,7 @@ def affinity(tree: Tree) -> Check:
 def kinds(tree: Tree) -> Check:
     """Look whether the processors are of one kind."""
     name = "processor kinds"
-    why = "On a fast core or a slow one the same program takes other times, and the scheduler chooses."
+    why = "A program takes longer on a slow core than on a fast one, and the scheduler chooses which."
     groups = _groups(tree)
     if not groups:
         return unreadable(name, why)
@@ -118,7 +118,7 @@ def _models(tree: Tree) -> dict[int, str]:
 def nodes(tree: Tree) -> Check:
     """Look whether all memory is equally near to all processors."""
     name = "numa nodes"
-    why = "Memory of another node is slower: where a program lands changes its time."
+    why = "Memory of another node is slower, so a program's speed depends on where it runs."
     online = tree.text("sys/devices/system/node/online")
     if online is None:
         return unreadable(name, why)

@@ -40,7 +40,7 @@ class Tree:
         return found
 
     def exists(self, name: str) -> bool:
-        """Tell whether there is such a file or folder."""
+        """Return whether there is such a file or folder."""
         try:
             return (self.root / name).exists()
         except OSError:
@@ -114,6 +114,6 @@ class Check:
     """What changes it, for a shell; None where no command does, or nothing needs changing."""
 
 
-def unreadable(name: str, why: str, value: str = "this system does not tell") -> Check:
+def unreadable(name: str, why: str, value: str = "this system does not show it") -> Check:
     """Say that something cannot be known here, which is never ok."""
     return Check(name, "unknown", value, why)

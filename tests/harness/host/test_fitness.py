@@ -265,7 +265,7 @@ def test_powersave_means_another_thing_with_each_driver(
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
         ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
-        ({"run/systemd/container": "lxc"}, "unknown", "this system does not tell, in a container (lxc)"),
+        ({"run/systemd/container": "lxc"}, "unknown", "this system does not show it, in a container (lxc)"),
     ],
 )
 def test_virtual_machines(
@@ -303,7 +303,7 @@ def test_kinds_of_processors(
         ({"proc/self/cgroup": "4:cpu,cpuacct:/docker/1234", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs": "",
           "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000"}, "2.00 processors"),
         ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/cgroup.procs": ""}, "none"),
-        ({"proc/self/cgroup": "0::/"}, "this system does not tell"),
+        ({"proc/self/cgroup": "0::/"}, "this system does not show it"),
     ],
 )  # fmt: skip
 def test_quotas_of_control_groups(
@@ -312,7 +312,7 @@ def test_quotas_of_control_groups(
     machines.write(tmp_path, files)
     check = found(monkeypatch, Tree(tmp_path))["cpu quota"]
     assert check.value == value
-    assert check.state == {"none": "ok", "this system does not tell": "unknown"}.get(value, "warn")
+    assert check.state == {"none": "ok", "this system does not show it": "unknown"}.get(value, "warn")
 
 
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

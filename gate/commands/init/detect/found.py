@@ -93,7 +93,7 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
     """Return the benchmark that starts a built program, and the notes that go with it.
 
     unsure: whether it may want arguments that are not known; then it is not started at all, as a program that only
-    complains about its usage cannot be told from a broken one.
+    complains about its usage cannot be separated from a broken one.
     """
     if unsure:
         return _unknown_arguments(path)
@@ -106,7 +106,7 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
 
 
 def c_wants_arguments(text: str) -> bool:
-    """Tell whether a C or C++ source reads arguments that it does not do without, or its standard input.
+    """Return whether a C or C++ source reads arguments that it does not do without, or its standard input.
 
     It does without where it reads one only if there are more (`argc > 1 ? ... : ...`) and complains of none.
     """
@@ -130,10 +130,10 @@ def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:
 
 
 def stand_in(
-    name: str, command: list[str] | str, advice: str = "Put a program of yours that does real work here."
+    name: str, command: list[str] | str, advice: str = "Put your own program here, one that does real work."
 ) -> Measured:
     """Return the benchmark that runs a project's tests for want of a better one."""
-    return Measured(name, command, ["The tests, as a stand-in: they are not made to be measured.", advice], slow=True)
+    return Measured(name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True)
 
 
 def placeholder() -> tuple[Measured, list[str]]:

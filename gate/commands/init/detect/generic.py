@@ -26,7 +26,7 @@ def look(tree: Tree) -> Found:
     script = min(_scripts(tree), key=lambda path: (path.count("/"), "run" not in path, path), default=None)
     if script is None:
         benchmark, notes = placeholder()
-        return Found("generic", "no build or benchmark that can be told", benchmark, None, build_comment, notes=notes)
+        return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
     command, share = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
     measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)

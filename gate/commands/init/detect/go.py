@@ -63,7 +63,7 @@ def look(tree: Tree) -> Found | None:
 
 
 def _seen(path: str) -> bool:
-    """Tell whether the go command looks there: not in what begins with "_" or ".", in testdata or vendor."""
+    """Return whether the go command looks there: not in what begins with "_" or ".", in testdata or vendor."""
     parents = PurePosixPath(path).parts[:-1]
     return not any(part in ("testdata", "vendor") or part.startswith(("_", ".")) for part in parents)
 
@@ -195,7 +195,7 @@ def _of_program(tree: Tree, modules: list[str]) -> Found | None:
         _LINKED,
         artifacts=[path],
         products=[path],
-        notes=[*notes, "there are no benchmarks (func BenchmarkX(b *testing.B)), which would tell more"],
+        notes=[*notes, "there are no benchmarks (func BenchmarkX(b *testing.B)), which would show more"],
     )
 
 

@@ -61,7 +61,7 @@ def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | N
 
 
 def is_adaptive(source: str) -> bool:
-    """Tell whether a file imports a library whose benchmarks repeat until a fixed time has passed."""
+    """Return whether a file imports a library whose benchmarks repeat until a fixed time has passed."""
     return any(_imports(name, [source]) for name in (*_PACKAGES, "benchmark"))
 
 

@@ -207,7 +207,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
         legend=f"Quantile regression with all interactions: what each factor adds at each quantile of the values. It "
         f"assumes no distribution. Values of one {found.cluster} may depend on each other; the intervals count "
         f"{found.clusters} {found.cluster}s as clusters.",
-        items=tuple(f"not told apart: {text}" for text in found.inestimable),
+        items=tuple(f"not separable: {text}" for text in found.inestimable),
         figures=_given(draw.quantile_effects()),
         views=(views.quantile(response, last, confidence), views.by_quantile(response, found.models)),
         folds=(

@@ -18,7 +18,7 @@ from gate.words.plain import columns
 from harness.host.fitness import Check
 
 FIT = [
-    Check("governor", "unknown", "this system does not tell", "A frequency that follows the load makes it noisy."),
+    Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),
     Check("turbo", "warn", "on", "How long a frequency above the nominal lasts depends on heat.", "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"),
     Check("aslr", "ok", "on", "Leave it on."),
     Check("swap", "ok", "none", "Disks are slow."),
@@ -40,8 +40,8 @@ warn     turbo            on
          How long a frequency above the nominal lasts depends on heat.
          to change it: echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
 
-unknown  governor: this system does not tell. A frequency that follows the load
-           makes it noisy.
+unknown  governor: this system does not show it. A frequency that follows the
+           load makes it noisy.
 
 ok       aslr: on
          swap: none

@@ -413,7 +413,7 @@ def test_what_a_build_makes_is_not_offered(project: Project, files: dict[str, st
 
 def test_outside_of_a_repository(project: Project) -> None:
     code, out, _ = init(project({"Cargo.toml": PACKAGE, "src/main.rs": ""}, git=False))
-    assert (code, "detected: cargo" in out, "no git repository yet" in out) == (0, True, True)
+    assert (code, "detected: cargo" in out, "not a git repository yet" in out) == (0, True, True)
 
 
 def test_a_perfgate_toml_that_git_ignores_is_mentioned(project: Project) -> None:
@@ -509,7 +509,7 @@ def test_what_it_says(project: Project) -> None:
         (
             {},
             "bazel",
-            "--kind bazel: is none of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
+            "--kind bazel: is not one of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
         ),
         ({}, "go", "--kind go: there is no go.mod here"),
         (

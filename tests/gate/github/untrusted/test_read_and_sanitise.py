@@ -272,7 +272,7 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_pa
     [
         ([execution()], "no run line"),
         ([], "no run line"),
-        ([execution(), RUN], "line 1: stands before the first run line"),
+        ([execution(), RUN], "line 1: is before the first run line"),
         ([{"type": "run"}], "line 1: does not name the commits"),
         ([{**RUN, "base": None}], "does not name the commits"),
         ([{**RUN, "head": {"sha": "HEAD"}}], "does not name the commits"),

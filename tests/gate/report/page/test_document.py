@@ -171,7 +171,7 @@ def build(side: str, number: int, digest: str, path: str = "app") -> Build:
     [
         ("aa", "aa", "app: byte-identical in all builds of base and head"),
         ("aa", "bb", "all 2 builds of base are byte-identical"),
-        ("ab", "cd", "the 2 builds of head differ from build to build; no file of base is one of head"),
+        ("ab", "cd", "the 2 builds of head differ from build to build; base and head share no file"),
         ("ab", "ac", "some files are the same in base and head"),
         ("aab", "cde", "the 3 builds of base are only 2 different files"),
         ("a", "", "app: only base has it"),

@@ -79,7 +79,7 @@ def test_whose_rules_judged_is_said_in_plain_words(source: str, begins: str) -> 
 
 
 def test_what_was_set_over_the_rules_is_said() -> None:
-    assert whose_rules("base with gate.threshold=5%").endswith("Set over it by --set: gate.threshold=5%.")
+    assert whose_rules("base with gate.threshold=5%").endswith("Overridden by --set: gate.threshold=5%.")
 
 
 def overall(report: Report) -> list[str]:

@@ -24,12 +24,12 @@ Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated
 
 
 def is_moderated(interval: Interval) -> bool:
-    """Tell whether an interval needs a memory."""
+    """Return whether an interval needs a memory."""
     return interval in ("fieller-moderated", "fieller-moderated unpaired")
 
 
 def by_round(interval: Interval) -> bool:
-    """Tell whether an interval rests on the contrast of the sides in each round."""
+    """Return whether an interval rests on the contrast of the sides in each round."""
     return interval in ("fieller-paired", "fieller-moderated")
 
 
