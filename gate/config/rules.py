@@ -65,13 +65,6 @@ def is_studied(config: Config, benchmark: str) -> bool:
     return config.study is None or any(matches(glob, name) for glob in config.study.benchmarks for name in names)
 
 
-def is_response(config: Config, benchmark: str, metric: str) -> bool:
-    """Return whether a study analyses a metric: what study.responses names, else what is decided."""
-    if config.study is None or config.study.responses is None:
-        return is_decided(config, benchmark, metric)
-    return any(matches(glob, metric) for glob in config.study.responses)
-
-
 def is_exact(config: Config, benchmark: str, metric: str) -> bool:
     """Return whether a metric is compared as a number: it is declared so, or its instrument counts exactly."""
     declared = metric_rules(config, benchmark, metric).exact

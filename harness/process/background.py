@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 from harness.process.groups import NOT_STARTED, Process, end_group, exit_status, return_code
@@ -122,27 +121,3 @@ class ProcessBackground:
                 self._released()
             finally:
                 os.close(self._log)
-
-
-class FakeBackground:
-    """A background process that is none; `ended` is its status, and a test may set it."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        self.ended = ""
-
-    def alive(self) -> bool:
-        """Return whether it has no status yet."""
-        return not self.ended
-
-    def status(self) -> str:
-        """Return `ended`."""
-        return self.ended
-
-    def unstarted(self) -> bool:
-        """Say no."""
-        return False
-
-    def stop(self, grace: float) -> None:  # noqa: ARG002  # the Protocol's
-        """End as by a signal."""
-        self.ended = self.ended or "signal SIGTERM"

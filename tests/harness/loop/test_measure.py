@@ -28,7 +28,8 @@ from harness.loop.measure import (
     StepStarted,
 )
 from harness.loop.schedule import Round, schedule
-from harness.process.execute import Command, Executor, FakeExecutor, Outcome, ProcessExecutor
+from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]

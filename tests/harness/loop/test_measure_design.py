@@ -19,7 +19,8 @@ from harness.instruments.common import Collected, Context, Unusable
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
 from harness.loop.schedule import Round, design_schedule, schedule
-from harness.process.execute import Command, FakeExecutor, Outcome
+from harness.process.execute import Command, Outcome
+from tests.support.fakes import FakeExecutor
 
 STUDY = Study(
     factor={

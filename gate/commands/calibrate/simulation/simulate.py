@@ -26,7 +26,6 @@ THRESHOLDS = (0.0, 0.01, 0.02, 0.05)
 EFFECTS = (0.05, 0.10)
 REPORTS = 2000
 CASES = 20
-SEED = 1
 """What is simulated when the command line does not say."""
 
 _MOST = {"builds": 200, "reports": 10_000_000, "cases": 1000}

@@ -301,7 +301,7 @@ def test_an_unknown_order_is_said() -> None:
     own = examples.response((SCHED,))
     picture = series("s", replace(own, series=[replace(p, order=-1) for p in own.series]))
     assert picture is not None
-    assert "do not say in which order" in picture.caption
+    assert "do not give the order" in picture.caption
 
 
 def test_many_units_are_thinned_and_the_extremes_stay() -> None:

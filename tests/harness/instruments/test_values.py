@@ -12,7 +12,8 @@ from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.common import Context, Unusable, arguments, by_hand, mentions
 from harness.instruments.values import Values
-from harness.process.execute import FakeExecutor, Outcome, ProcessExecutor
+from harness.process.execute import Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
@@ -228,7 +229,7 @@ def test_a_format_is_read_whatever_the_output_looks_like(context: Context) -> No
 
 
 def test_an_hdr_histogram_log(context: Context) -> None:
-    log = Path(__file__).parent.parent / "data" / "hdr" / "python.hlog"
+    log = Path(__file__).parents[2] / "data" / "hdr" / "python.hlog"
     command = ["cp", str(log), "{output}"]
     found = measured(context, command, metric={"latency": MetricRules(unit="us", statistics=["p99"])})
     assert not isinstance(found, Unusable)

@@ -13,7 +13,7 @@ from harness.instruments.common import Context, Unusable
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.process.execute import Outcome, ProcessExecutor
 
-DATA = Path(__file__).parent.parent / "data" / "perf"
+DATA = Path(__file__).parents[2] / "data" / "perf"
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 # stands for perf where the host has none: it writes a captured output and starts the command, as perf does
 FAKE = """#!/bin/sh

@@ -15,9 +15,10 @@ from harness.instruments.common import Context, Unusable
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
-from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
+from harness.process.execute import Command, Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
 
-DATA = Path(__file__).parent.parent / "data" / "hyperfine"
+DATA = Path(__file__).parents[2] / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 REAL = find_hyperfine(os.environ)
