@@ -10,12 +10,12 @@ from gate.model import Execution, Run, case
 
 def canonical(factors: Mapping[str, Any]) -> str:
     """Write settings as canonical JSON; 1 and 1.0 are one setting."""
-    return case.canonical(factors) or "{}"
+    return case.canonical(factors) if factors else "{}"
 
 
 def settings(factors: Mapping[str, Any]) -> str:
     """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
-    return ", ".join(f"{name}={value}" for name, value in factors.items())
+    return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
 
 
 def study_factors(run: Run | None) -> frozenset[str]:

@@ -69,10 +69,12 @@ def in_order(records: Sequence[Located]) -> list[Located]:
 
     A file stays whole and in its own order.
     """
+    if len({located.path for located in records}) <= 1:
+        return list(records)
     places: dict[str, tuple[int, int]] = {}
     for file in files_of(records):
         places.setdefault(file.path, (min(file.sessions, default=0), _shard(file.run)))
-    return sorted(records, key=lambda located: places[located.path]) if len(places) > 1 else list(records)
+    return sorted(records, key=lambda located: places[located.path])
 
 
 def _joined(found: File, run: Run, file: File, other: Run) -> Run:
@@ -185,12 +187,13 @@ def files_of(records: Iterable[Located]) -> list[File]:
     current: dict[str, File] = {}
     found = []
     for located in records:
-        if isinstance(located.record, Run) or located.path not in current:
-            first = located if isinstance(located.record, Run) else None
-            current[located.path] = File(located.path, first)
-            found.append(current[located.path])
-        if not isinstance(located.record, Run):
-            current[located.path].records.append(located.record)
+        record, file = located.record, current.get(located.path)
+        first = located if isinstance(record, Run) else None
+        if first or file is None:
+            file = current[located.path] = File(located.path, first)
+            found.append(file)
+        if not first:
+            file.records.append(record)
     return found
 
 
@@ -266,12 +269,11 @@ def parts_of(records: Sequence[Located]) -> list[Part]:
     return list(parts.values())
 
 
-def missing_parts(records: Sequence[Located]) -> list[Failure]:
+def missing_parts(parts: Sequence[Part]) -> list[Failure]:
     """Return a failure for each part that the run lines promise and the files do not hold, or hold without values.
 
     A shard that no session has, and a session that no shard has, is named once.
     """
-    parts = parts_of(records)
     shards, sessions = ({getattr(part, of) for part in parts} for of in ("shard", "session"))
     held = [part for part in parts if part.files]
     shards_held, sessions_held = {part.shard for part in held}, {part.session for part in held}
@@ -307,13 +309,13 @@ def _without_values(part: Part) -> list[Failure]:
     ]
 
 
-def session_gaps(records: Sequence[Located]) -> list[Failure]:
+def session_gaps(parts: Sequence[Part]) -> list[Failure]:
     """Return a failure for each benchmark that one session measured and another, which is there, did not.
 
     Judged by the others alone it would have fewer units than its plan says, or builds in their place. A benchmark that
     failed somewhere, and one that only one side measured anywhere, are spoken of elsewhere.
     """
-    parts = [part for part in parts_of(records) if part.executions]
+    parts = [part for part in parts if part.executions]
     failed = {f.benchmark for part in parts for f in part.failures}
     sides: dict[str, set[Side]] = {}
     of_shard: dict[int, set[str]] = {}

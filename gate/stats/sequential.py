@@ -152,10 +152,12 @@ def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
     """
-    nodes, weights = _legendre()
     # in logarithms: an early look spends less of a small alpha than a float can hold
     first = -ndtri_exp(log_spent_by(alpha, times[0]))
     found = [first]
+    if len(times) == 1:
+        return found
+    nodes, weights = _legendre()
     x, mass = _grid(nodes, weights, first * math.sqrt(times[0]), math.sqrt(times[0]))
     mass = mass * np.exp(-(x**2) / (2 * times[0])) / math.sqrt(2 * math.pi * times[0])
     for before, now in pairwise(times):

@@ -18,7 +18,7 @@ from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import config_of, missing_parts, run_of
+from gate.evidence.runs import config_of, missing_parts, parts_of, run_of
 from gate.model import (
     Build,
     Case,
@@ -255,7 +255,7 @@ def _missing_parts(pair: Pair) -> list[Failure]:
     return [
         msgspec.structs.replace(failure, side=side)
         for chosen, side in sides
-        for failure in missing_parts(chosen.inputs.records)
+        for failure in missing_parts(parts_of(chosen.inputs.records))
         if failure.side in (chosen.side, None)
     ]
 
