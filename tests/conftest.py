@@ -12,6 +12,9 @@ _PATH = f"{Path(__file__).parent.parent / '.tools' / 'bin'}{os.pathsep}{os.envir
 # Benchmarks that tests measure are started as `python3`: what a version manager puts in its place takes longer than they.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
+# Compiling these tests takes a tenth of the whole suite: keep what is compiled, also where the environment says not to.
+sys.dont_write_bytecode = False
+
 REAL_COMPONENTS = {
     "hyperfine": "tests ran with the stand-in",
     "make": "the C example was not built",

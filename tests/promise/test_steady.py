@@ -67,7 +67,7 @@ def check(warm: float, trials: int) -> None:
 
 @pytest.mark.parametrize("warm", [0.0, 0.6])
 def test_the_interval_covers_after_warm_up_is_dropped_quick(warm: float) -> None:
-    check(warm, 80)
+    check(warm, 40)
 
 
 @pytest.mark.promise

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from gate.cli.main import main
@@ -31,7 +33,7 @@ CONFIG = """\
 threshold = "5%"
 [plan]
 builds = 5
-executions = 2
+executions = 1
 iterations = 4
 [[benchmark]]
 name = "bench"
@@ -52,6 +54,8 @@ class Project:
     def git(self, *arguments: str) -> str:
         """Run git as somebody; returns what it prints."""
         person = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+        # nothing here lives long enough to be tidied
+        person += ["-c", "gc.auto=0", "-c", "maintenance.auto=false"]
         done = subprocess.run(
             ["git", *person, *arguments], cwd=self.top, capture_output=True, text=True, check=True, env=environment()
         )
@@ -62,6 +66,19 @@ class Project:
         path = self.top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+    def commits(self, *messages: str) -> list[str]:
+        """Commit what HEAD has once a message, in one process; return the commits."""
+        branch = self.git("symbolic-ref", "HEAD")
+        stream = "".join(
+            f"commit {branch}\ncommitter test <test@example.org> {1_700_000_000 + n} +0000\n"
+            f"data {len(message)}\n{message}\n" + (f"from {branch}^0\n" if n == 0 else "")
+            for n, message in enumerate(messages)
+        )
+        subprocess.run(
+            ["git", "fast-import", "--quiet"], cwd=self.top, input=stream, text=True, check=True, env=environment()
+        )
+        return self.git("rev-list", "--reverse", f"--max-count={len(messages)}", "HEAD").splitlines()
 
     def bench(self, speed: float, **more: str) -> None:
         """Set the speed of the benchmark in the working tree; more: other files."""
@@ -107,6 +124,41 @@ class Project:
         file = self.top / ".perfgate/measurements.jsonl"
         records = [located.record for located in read(str(file), file.read_bytes()).records]
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+class Step(NamedTuple):
+    """A commit to make; on a branch, files: name and text of what is written before."""
+
+    branch: str
+    message: str
+    files: tuple[tuple[str, str], ...]
+
+
+def committed(top: Path, *steps: Step) -> Project:
+    """Make a project of these commits at a path that does not exist yet, the last checked out; git makes each once."""
+    shutil.copytree(_committed_once(steps), top)
+    made = object.__new__(Project)
+    made.top = top
+    # copies are other files than the index knows
+    made.git("update-index", "-q", "--refresh")
+    return made
+
+
+_TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-projects-")
+
+
+@cache
+def _committed_once(steps: tuple[Step, ...]) -> Path:
+    made = Project(Path(tempfile.mkdtemp(dir=_TEMPLATES.name), "project"))
+    for sample in (made.top / ".git/hooks").glob("*.sample"):
+        sample.unlink()
+    for branch, message, files in steps:
+        if branch != made.git("symbolic-ref", "--short", "HEAD"):
+            made.git("switch", "-q", "-c", branch)
+        for name, text in files:
+            made.write(name, text)
+        made.commit(message)
+    return made.top
 
 
 def inside(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

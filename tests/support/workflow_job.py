@@ -15,7 +15,7 @@ from unittest import mock
 from gate.commands.action import command as action
 from gate.commands.action.command import Options
 from tests.support import project as ordinary
-from tests.support.project import Project, environment
+from tests.support.project import Project, Step, committed, environment
 from tests.support.runner_log import Command, commands, outputs
 
 # numbers that hardly vary: what is told of them is the same in every run
@@ -166,11 +166,9 @@ def pull_payload(
 
 def changed(top: Path, *, base: float, head: float, config: str = CONFIG) -> Project:
     """Make a project whose benchmark takes these times on both sides; head is checked out on a branch."""
-    project = Project(top)
-    project.write("perfgate.toml", config)
-    project.write("bench.py", BENCH.replace("SPEED", str(base)))
-    project.commit("base")
-    project.git("switch", "-q", "-c", "topic")
-    project.write("bench.py", BENCH.replace("SPEED", str(head)))
-    project.commit("head")
-    return project
+    first, second = (BENCH.replace("SPEED", str(speed)) for speed in (base, head))
+    return committed(
+        top,
+        Step("main", "base", (("perfgate.toml", config), ("bench.py", first))),
+        Step("topic", "head", (("bench.py", second),)),
+    )

@@ -14,7 +14,7 @@ from tests.support.forge import FakeGitHub
 from tests.support.project import Project
 
 TEMPLATES = Path(__file__).parent.parent.parent.parent / "templates" / "workflows"
-CONFIG = ordinary.CONFIG.replace("executions = 2", "executions = 1")
+CONFIG = ordinary.CONFIG
 WORKFLOW = """\
 name: perfgate
 on: [pull_request, merge_group, push, schedule, workflow_dispatch, workflow_run]

@@ -80,8 +80,8 @@ def _first(side: Sample, builds: int) -> Sample:
 
 
 def test_what_is_advised_tells_more_often_than_not() -> None:
-    found = told(5, 0.03, 300)
-    assert found.advised > 100
+    found = told(5, 0.03, 150)
+    assert found.advised > 50
     assert 0.6 < found.settled / found.advised < 0.9
 
 

@@ -20,7 +20,7 @@ from gate.run.memory import append_check, findings_of, history_path, on_default_
 from gate.run.project import Project, open_project
 from harness.host.facts import facts
 from tests.support.lines import builds, located
-from tests.support.project import CONFIG
+from tests.support.project import BENCH, CONFIG, Step, committed
 from tests.support.project import Project as Checkout
 
 HOST = facts()
@@ -32,11 +32,12 @@ RULES = RulesOptions(None, None, (), ())
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     """A project with two commits, and a user without a history, on a machine that is no CI."""
-    made = Checkout(tmp_path / "widget")
-    made.bench(1.0, **{"perfgate.toml": CONFIG})
-    made.commit("base")
-    made.bench(1.1)
-    made.commit("head")
+    fast, slow = (("bench.py", BENCH.replace("SPEED", speed)) for speed in ("1.0", "1.1"))
+    made = committed(
+        tmp_path / "widget",
+        Step("main", "base", (("perfgate.toml", CONFIG), fast)),
+        Step("main", "head", (slow,)),
+    )
     for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

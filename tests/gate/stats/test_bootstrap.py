@@ -125,7 +125,7 @@ def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], ses
         tree = [[[flat(tree)[:5]]]]  # of more values there are too many resamples
     expected = exact(reduced(tree, scheme, sessions))
     points, shares = np.array(sorted((float(key), float(share)) for key, share in expected.items())).T
-    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 15)
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
     middles = (points[1:] + points[:-1]) / 2
     nearest = np.searchsorted(middles, found)
     assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
@@ -161,7 +161,7 @@ def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tr
 def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], sessions: bool, scheme: Scheme) -> None:
     tree = nested(np.random.default_rng(3), most)
     tree = [[build for session in tree for build in session]] if not sessions else tree
-    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 10)
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 5)
     resampled = reduced(tree, scheme, sessions)
     expected = variance(resampled)
     n = len(found)
@@ -233,7 +233,7 @@ def test_sums_of_a_varying_number_of_draws(n: int) -> None:
 
 def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
-    sides = [hierarchy(sample(nested(rng, (1, 30, 10, 20))), "RRR", sessions=False) for _ in range(2)]
+    sides = [hierarchy(sample(nested(rng, (1, 12, 6, 20))), "RRR", sessions=False) for _ in range(2)]
     one_by_one = [replicate_means(sides, 7, range(c, c + 1)) for c in range(3)]
     expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
     monkeypatch.setattr(resample, "_WORTH_THREADS", 0)
@@ -526,7 +526,7 @@ print(kib("VmHWM") - before)
     "levels",
     [
         pytest.param((), marks=pytest.mark.promise),
-        ((100_000, 10), (10_000, 5)),
+        pytest.param(((100_000, 10), (10_000, 5)), marks=pytest.mark.endtoend),
         pytest.param(((100_000, 50_000),), marks=pytest.mark.promise),
     ],
 )

@@ -116,7 +116,7 @@ def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) ->
     work = Project(tmp_path / "work")
 
     def commits(name: str, count: int) -> str:
-        return [work.commit(f"{name}{n}") for n in range(count)][-1]
+        return work.commits(*(f"{name}{n}" for n in range(count)))[-1]
 
     work.write("at", "root")
     root = work.commit("root")

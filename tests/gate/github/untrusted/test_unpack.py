@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import random
@@ -88,6 +89,7 @@ class Stream(io.RawIOBase):
         return len(data)  # type: ignore[arg-type]
 
 
+@functools.cache
 def bomb(size: int) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     return b"".join(packer.compress(bytes(1_000_000)) for _ in range(size // 1_000_000)) + packer.flush()
