@@ -9,10 +9,11 @@ import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
-from gate.evidence.factors import bound_factors, canonical, is_study, settings, study_factors
+from gate.evidence.factors import bound_factors, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import parts_of
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
     AfterLastLook,
