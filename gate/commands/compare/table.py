@@ -63,6 +63,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Screen:
+    """The terminal that shows a comparison."""
+
+    color: bool
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A value with the half-width of its own interval: "101.5" or "101.5 ms", and "0.5%"."""
 
