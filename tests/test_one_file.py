@@ -67,6 +67,37 @@ INSTRUMENT = Declared(
     Traits(chief=("words",), floor=Quantity.parse("5"), exact=True),
 )
 """,
+    # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
+    "harness/instruments/two_words.py": """
+from gate.adapters.common import Suite
+from gate.adapters.values import Series
+from gate.config.instruments import Traits
+from harness.instruments.declared import Declared, Found
+from harness.instruments.suite import SuiteInstrument
+
+
+class TwoWords:
+    def options(self, call):
+        return ()
+
+    def environment(self, call):
+        return {}
+
+    def read(self, call):
+        rows = (line.split() for line in call.stdout.read_text().splitlines())
+        return Suite({name: {"time": Series("s", [float(value)] * call.values)} for name, value in rows}, {})
+
+    def explain(self, outcome, said):
+        return outcome.status
+
+
+INSTRUMENT = Declared(lambda caller: Found(SuiteInstrument(TwoWords())), Traits(suite=True, exact=True))
+""",
+    # a format of comparisons: a choice of `compare --format`
+    "gate/commands/compare/formats/count.py": """
+def render(comparison, screen):
+    return f"{len(comparison.report.findings)} findings\\n"
+""",
     # a command, with an option
     "gate/commands/greet/command.py": """
 from dataclasses import dataclass
@@ -105,6 +136,10 @@ instrument = "values"
 format = "pairs"
 [benchmark.metric.pages]
 exact = true
+[[benchmark]]
+name = "both"
+command = ["cat", "suite"]
+instrument = "two_words"
 """
 
 
@@ -139,10 +174,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     made.write("perfgate.toml", CONFIG)
     made.write("words", "word " * 20)
     made.write("pairs", "pages=100 stores=7")
+    made.write("suite", "parse 3\nwrite 5")
     made.commit()
     made.git("switch", "-q", "-c", "work")
     made.write("words", "word " * 17)
     made.write("pairs", "pages=150 stores=7")
+    made.write("suite", "parse 4\nwrite 5")
     made.commit()
     return made
 
@@ -200,6 +237,22 @@ def test_a_new_adapter_is_a_format_of_values(checked: subprocess.CompletedProces
     findings = {f["metric"]: f["verdict"] for f in project.report()["findings"] if f["benchmark"] == "says"}
     assert findings["pages"] == "regression"
     assert "stores" in findings
+
+
+def test_a_new_suite_tool_is_an_instrument(checked: subprocess.CompletedProcess[str], project: Project) -> None:
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    findings = {f["benchmark"]: f["verdict"] for f in project.report()["findings"]}
+    assert (findings["both/parse"], findings["both/write"]) == ("regression", "unchanged")
+
+
+def test_a_new_format_of_comparisons_is_a_choice(
+    checked: subprocess.CompletedProcess[str], source: Path, project: Project
+) -> None:
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    told = perfgate(source, project, "compare", ".perfgate", "--format", "count")
+    # with the letters, which are recorded and not decided
+    expected = f"{len(project.report()['findings']) + 1} findings\n"
+    assert (told.returncode, told.stdout) == (0, expected), told.stderr
 
 
 def test_a_new_command_is_listed_and_runs(source: Path, project: Project) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import values
-from gate.cli.formats import file_formats
+from gate.cli.listing import file_formats
 from gate.cli.options import named, option, repeated, switch
 from gate.cli.values import Shard
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from gate.cli.listing import value_formats
 from gate.config.checks import check
-from gate.config.instruments import KNOWN, declared_traits, instrument_names
-from gate.config.listing import format_names
+from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.source import Path, Source, dotted
 from gate.config.tables import OF_RUNS
 from gate.config.types import Benchmark, Config
@@ -54,9 +54,9 @@ def parse_types(source: Source, *, lenient: bool = False) -> Config:
 
 def _refuse_unknown_formats(config: Config, source: Source) -> None:
     for index, benchmark in enumerate(config.benchmark):
-        if benchmark.format is not None and benchmark.format not in format_names():
+        if benchmark.format is not None and benchmark.format not in value_formats():
             path: Path = ("benchmark", index, "format")
-            raise source.error(path, f'"{benchmark.format}" is not one of {", ".join(format_names())}')
+            raise source.error(path, f'"{benchmark.format}" is not one of {", ".join(value_formats())}')
 
 
 def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
@@ -64,7 +64,7 @@ def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
     name = benchmark.instrument
     if name in KNOWN or benchmark.traits is not None:
         return benchmark
-    traits = declared_traits(name)
+    traits = traits_of(name)
     if traits is None:
         names = instrument_names()
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)

@@ -13,6 +13,7 @@ from typing import Any
 from gate.decide.design import Subject
 from gate.evidence.factors import pair, shown
 from gate.model import Run
+from gate.model.case import CaseId
 from gate.model.warnings.estimates import Combination, CombinationsLeftOut
 
 
@@ -59,8 +60,8 @@ def contrasts_of(subjects: Sequence[Subject], run: Run | None) -> Contrasts:
     for subject in subjects:
         case = subject.case
         if case.factors:
-            names = frozenset(case.factors)
-            groups.setdefault((case.benchmark, case.metric, subject.statistic, names), []).append(subject)
+            everywhere = CaseId(case.benchmark, case.metric, statistic=subject.statistic)
+            groups.setdefault((everywhere, frozenset(case.factors)), []).append(subject)
     found: list[Contrast] = []
     warnings: list[CombinationsLeftOut] = []
     for group in groups.values():

@@ -8,12 +8,10 @@ from typing import Literal
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
 from gate.model import Case, Evidence, FindingMemory, Memory
-from gate.model.case import CaseId, case_id
+from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.planning import pairing_pays
 from gate.stats.sequential import Spending, spending
-
-MEAN = "mean"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +73,7 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
             continue
         rules = metric_rules(policy.config, case.benchmark, case.metric)
         # p50 and p50.0 are one question
-        once = {s if s == MEAN else float(s[1:]): s for s in reversed(rules.statistics)}
+        once = {quantile_of(s): s for s in reversed(rules.statistics)}
         found += [subject_of(case, s, policy, remembered) for s in reversed(once.values())]
     return found
 
@@ -90,7 +88,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     return Subject(
         case=case,
         statistic=statistic,
-        tau=None if statistic == MEAN else float(statistic[1:]) / 100,
+        tau=quantile_of(statistic),
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
         memory=remembered.get(case_id(case, statistic)),

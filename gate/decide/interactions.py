@@ -13,6 +13,7 @@ from gate.decide.looks import Walk
 from gate.decide.outcomes import outcome_of
 from gate.decide.sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
 from gate.model import Finding, RatioInterval, outcomes
+from gate.model.case import CaseId
 from gate.model.report import Interaction, InteractionVerdict
 
 
@@ -112,7 +113,7 @@ def _asked(walked: Walk, findings: Sequence[Finding]) -> list[_Asked]:
 
 def _group(finding: Finding) -> Hashable:
     """Tell one case and statistic, at any settings of the same factors, from others."""
-    return finding.benchmark, finding.metric, finding.statistic, frozenset(finding.factors)
+    return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic), frozenset(finding.factors)
 
 
 def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:

@@ -10,7 +10,7 @@ from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
-from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
+from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
@@ -31,6 +31,7 @@ from gate.model import (
     ReportVerdict,
     RunFacts,
 )
+from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered

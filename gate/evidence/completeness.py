@@ -10,9 +10,10 @@ import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
-from gate.evidence.factors import bound_factors, canonical, is_study, settings, study_factors
+from gate.evidence.factors import bound_factors, is_study, settings, study_factors
 from gate.evidence.runs import Part
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
     AfterLastLook,

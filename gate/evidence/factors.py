@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Run, case
+from gate.model import Execution, Run
+from gate.model.case import CaseId
 
 
-def canonical(factors: Mapping[str, Any]) -> str:
-    """Write settings as canonical JSON; 1 and 1.0 are one setting."""
-    return case.canonical(factors) if factors else "{}"
+def at(of: CaseId) -> str:
+    """Say at which settings a case is: ' at {"size":10}'; "" where it has none."""
+    return f" at {of.factors}" if of.factors else ""
 
 
 def settings(factors: Mapping[str, Any]) -> str:

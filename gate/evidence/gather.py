@@ -20,12 +20,13 @@ from gate.evidence.completeness import (
     rounds_of,
     settled_of,
 )
-from gate.evidence.factors import bound_factors, canonical, settings
+from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
 from gate.units import to_base
@@ -44,10 +45,6 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | 
     of_base = sum(side == "base" for side, _ in never)
     few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
     return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
-
-
-CaseKey = tuple[str, str, str]
-"""Benchmark, metric, factors as canonical JSON."""
 
 
 def gather(
@@ -85,7 +82,9 @@ def gather(
     found = presence(executions, failures, run, select)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed]
+    judged = [
+        e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
+    ]
     pairs = _pairs(judged, config, bound_factors(run))
     times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
     seconds = [each for each in times if each is not None]
@@ -153,20 +152,21 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
         e = located.record
         if not isinstance(e, Execution):
             continue
+        factors = canonical(e.factors)
         for metric in e.metrics:
-            key = (e.benchmark, metric, canonical(e.factors), e.side, e.session, e.build, e.execution)
+            key = (CaseId(e.benchmark, metric, factors), e.side, e.session, e.build, e.execution)
             first = seen.setdefault(key, located)
             if first is not located:
                 session = f" session {e.session}," if e.session else ""
-                at = f" {settings(e.factors)}," if e.factors else ""
+                where = f" {settings(e.factors)}," if e.factors else ""
                 raise EvidenceError(
                     f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
-                    f"({e.benchmark}, {metric}, {e.side},{at}{session} build {e.build}, execution {e.execution})"
+                    f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, execution {e.execution})"
                 )
 
 
 def _has_values(e: Execution) -> bool:
-    return bool(e.metrics) and all([metric.values for metric in e.metrics.values()])
+    return bool(e.metrics) and all(metric.values for metric in e.metrics.values())
 
 
 def _without_values(e: Execution, config: Config) -> list[Failure]:
@@ -206,17 +206,18 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
     Args:
         bound: factors of which a session has some settings by design.
     """
-    sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
+    sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
         for metric, measured in e.metrics.items():
             if measured.values:
-                sides[e.benchmark, metric, factors][e.side].append(e)
+                sides[CaseId(e.benchmark, metric, factors)][e.side].append(e)
     found = _Pairs([], [], [], [])
     sessions = _sessions(executions, bound)
-    for (benchmark, metric, factors), by_side in sides.items():
+    for case, by_side in sides.items():
+        benchmark, metric = case.benchmark, case.metric
         decided = is_decided(config, benchmark, metric)
-        what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
+        what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
@@ -225,7 +226,9 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
         if decided and lacking:
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:
-            found.warnings.extend(MetricMissing(benchmark, metric, factors, each.session or 0) for each in lacking)
+            found.warnings.extend(
+                MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
+            )
             found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))

@@ -18,8 +18,9 @@ from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
-from gate.memory.sessions import MEAN, costs_of
+from gate.memory.sessions import costs_of
 from gate.model import Case, FindingMemory, Memory, Remembered, Run, Sample, UserError
+from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import typed
 from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
 from gate.stats.planning import Costs, build_variance
@@ -73,7 +74,7 @@ def _nothing(_executions: float, _iterations: float) -> float:
     return 0.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Finding:
     """What has been gathered of one finding so far."""
 
@@ -89,7 +90,7 @@ class _Finding:
     @property
     def tau(self) -> float | None:
         """The quantile; None for the mean."""
-        return None if self.statistic == MEAN else float(self.statistic[1:]) / 100
+        return quantile_of(self.statistic)
 
     @property
     def name(self) -> str:
@@ -121,36 +122,36 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     Raises:
         UserError: nothing to plan from, or one build a side only.
     """
-    findings: dict[str, _Finding] = {}
-    exact: set[str] = set()
+    findings: dict[CaseId, _Finding] = {}
+    exact: dict[CaseId, str] = {}
     notes = []
     for inputs in readings:
         evidence = gather(inputs.records, policy.config, select)
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
         for subject in subjects_of(evidence, policy):
-            finding = _finding(findings, subject)
+            case = case_id(subject.case, subject.statistic)
+            finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):
-                exact.add(finding.name)
+                exact[case] = finding.name
             _add_run(finding, subject, evidence.run)
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
     origin = ", ".join(names)
     if not findings:
         raise UserError(f"{origin}: nothing to plan from: both sides have no benchmark in common")
-    kept = [finding for finding in findings.values() if finding.name not in exact]
+    kept = [finding for case, finding in findings.items() if case not in exact]
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
         raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
     if exact:
-        notes.append(f"{listed([*exact])}: exact, compared as numbers whatever the plan")
+        notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)
 
 
-def _finding(findings: dict[str, _Finding], subject: Subject) -> _Finding:
+def _begun(subject: Subject) -> _Finding:
     case = subject.case
-    made = _Finding(case.benchmark, case.metric, case.factors, subject.statistic)
-    return findings.setdefault(made.name, made)
+    return _Finding(case.benchmark, case.metric, case.factors, subject.statistic)
 
 
 def _has_spread(case: Case) -> bool:
@@ -259,15 +260,15 @@ def _gathered(
     share = shared_share([session for finding in findings for session in finding.sessions])
     notes = list(dict.fromkeys(notes))
     known = []
-    silent = [f.name for f in findings if not squares_of(f.sessions)]
+    silent = [finding for finding in findings if not squares_of(finding.sessions)]
     if silent:
-        notes.append(f"{listed([*silent])}: left out, no spread over builds from which to plan")
+        notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
         costs = _costs(spent.get(finding.benchmark), measured)
         if costs is None:
             raise UserError(f"{origin}: does not say how long the executions of {finding.benchmark} take")
-        if finding.name not in silent:
+        if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")

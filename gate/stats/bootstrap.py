@@ -328,8 +328,7 @@ def _acceleration(jackknife: list[Floats]) -> float:
         influence = (without.mean() - without) * (len(without) - 1) / len(without)
         cubes += float((influence**3).sum())
         squares += float((influence**2).sum())
-    a = cubes / (6 * squares**1.5) if squares > 0 else 0.0
-    return a if math.isfinite(a) else 0.0
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: Unit) -> Iterator[AnyWarning]:

@@ -85,7 +85,6 @@ class _Point:
     d: Array
 
 
-@np.errstate(all="ignore")
 def _interior(problem: Problem) -> Solution:
     """Follow the central path of: minimise tau sum u + (1 - tau) sum v, y - x beta = u - v.
 
@@ -164,7 +163,6 @@ class _Vertex:
     residuals: Array
 
 
-@np.errstate(all="ignore")
 def _descend(problem: Problem, near: Solution) -> Solution:
     """Go from a solution to the vertex beside it, and downhill along edges while one leads down."""
     tau = problem.tau

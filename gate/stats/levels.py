@@ -5,6 +5,7 @@ Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: mean
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -48,9 +49,9 @@ class Tops:
     """The unweighted mean of the units."""
 
     def __post_init__(self) -> None:
-        # once: it is asked for a dozen times
-        with np.errstate(all="ignore"):
-            object.__setattr__(self, "mean", float(np.add.reduce(self.values) / len(self.values)))
+        # once: it is asked for a dozen times; there are no units where both sides share no round
+        mean = float(np.add.reduce(self.values) / len(self.values)) if len(self.values) else math.nan
+        object.__setattr__(self, "mean", mean)
 
     @property
     def n(self) -> int:

@@ -299,6 +299,7 @@ def host_factor(ratios_s_over_s0: Sequence[tuple[float, float, Prior]]) -> float
     ]
     if len(scaled) < FEWEST_FOR_FACTOR:
         return 1.0
+    # infinite where the mean of a side is 0
     median = float(np.median(scaled))
     return max(1.0, median) if math.isfinite(median) else 1.0
 
@@ -323,6 +324,7 @@ def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float 
     p = surprise(s, d, prior, factor)
     level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
     p = p if p_sides is None else min(p, p_sides)
+    # infinite where the mean of a side is 0
     if p < level or not math.isfinite(s):
         return Moderated(s, d, used=False, noisier=p < NOISIER, p=p)
     total = prior.df + d

@@ -174,6 +174,7 @@ def quantile_curve(
 
 
 def _exp(log: float) -> float:
+    # few clusters have intervals of any width
     return math.exp(min(max(log, -700.0), 700.0))
 
 
@@ -197,6 +198,7 @@ class _Pooled:
         return found
 
 
+# a value of 0 has no logarithm, and its quantile no interval
 @np.errstate(invalid="ignore")
 def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
     """Return the half-width of the band of y - x, shape (taus,), NaN where nothing is known of it."""
@@ -216,7 +218,7 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
     return np.asarray(-stdtrit(df, (1 - confidence) / 2) * np.sqrt(variance), dtype=np.float64)
 
 
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore")  # as above
 def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     label, clusters = _clusters(sample, sessions=sessions)
     n, groups = len(sample.values), len(clusters)

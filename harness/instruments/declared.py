@@ -28,14 +28,18 @@ class Declared:
     find: Callable[[Mapping[str, str]], Found | str]
     """Looks for it with the caller's environment; says in words why it cannot be used."""
     traits: Traits = field(default_factory=Traits)
-    """Of the instruments in gate.config.instruments.KNOWN, those there count."""
+    """Of an instrument that gate.config.instruments.KNOWN does not list."""
     instead: str | None = None
     """The instrument with the same metric names that measures where this one cannot be used."""
+    any_command: bool = False
+    """It measures a command as it is, whatever it prints: `doctor --metrics` tries it."""
+    slower: float = 1
+    """How many times longer a command takes under it, about."""
 
 
-def built_in(instrument: Instrument) -> Declared:
+def built_in(instrument: Instrument, *, any_command: bool = False) -> Declared:
     """Declare an instrument that needs nothing of the host, or says itself what is missing when it is executed."""
-    return Declared(lambda _: Found(instrument))
+    return Declared(lambda _: Found(instrument), any_command=any_command)
 
 
 def declared(name: str) -> Declared:

@@ -109,4 +109,4 @@ def _find(caller: Mapping[str, str]) -> Found | str:
     return found if isinstance(found, str) else Found(found, ".".join(map(str, found.version)))
 
 
-INSTRUMENT = Declared(_find, instead="spawn")
+INSTRUMENT = Declared(_find, instead="spawn", any_command=True)

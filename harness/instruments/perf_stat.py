@@ -221,4 +221,4 @@ def _find(caller: Mapping[str, str]) -> Found | str:
     return found if isinstance(found, str) else Found(found, found.version, found.limits)
 
 
-INSTRUMENT = Declared(_find)
+INSTRUMENT = Declared(_find, any_command=True)

@@ -100,4 +100,4 @@ def _too_small(result: _Result) -> str:
     return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"
 
 
-INSTRUMENT = built_in(Spawn())
+INSTRUMENT = built_in(Spawn(), any_command=True)

@@ -79,7 +79,7 @@ class Values:
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
     if benchmark.format is not None:
-        # parsing the config has found it among gate.config.listing.format_names
+        # parsing the config has found it among gate.cli.listing.value_formats
         read: Format = import_module(f"gate.adapters.{benchmark.format}").FORMAT
         return read(data, units)
     if benchmark.column is not None:

@@ -18,6 +18,7 @@ from gate.evidence.records import Located
 from gate.memory.entries import Costs, Entry, Learned, Setup
 from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Record, Remembered, Round, Run
+from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides
 from gate.model.warnings.setup import FewBuilds
@@ -150,7 +151,7 @@ def session_of(
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     name, created = run.id or "", run.created or ""
     learned = learn(evidence.cases, config, setups, records, session=name, created=created, both=True)
-    known = {(one.benchmark, one.metric) for one in learned}
+    known = {CaseId(one.benchmark, one.metric) for one in learned}
     calibration = Calibration(
         schema=SCHEMA,
         session=name,
@@ -166,7 +167,7 @@ def session_of(
         left_out=[
             f"{case.benchmark} {case.metric}"
             for case in evidence.cases
-            if case.decided and not case.exact and (case.benchmark, case.metric) not in known
+            if case.decided and not case.exact and CaseId(case.benchmark, case.metric) not in known
         ],
         gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
@@ -242,14 +243,18 @@ def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, no
     """
     nu = nu_of(findings_of(here, most=None), "contrast")
     mine = [entry for entry in here if entry.session.project == project]
-    setups = {_key(e.learned): e.learned.setup for e in mine if e.session.id == calibration.session}
+    setups = {
+        case_id(e.learned, e.learned.statistic): e.learned.setup for e in mine if e.session.id == calibration.session
+    }
     memories = {
-        _key(memory): memory
-        for memory in findings_of([e for e in mine if setups.get(_key(e.learned)) == e.learned.setup])
+        case_id(memory, memory.statistic): memory
+        for memory in findings_of(
+            [e for e in mine if setups.get(case_id(e.learned, e.learned.statistic)) == e.learned.setup]
+        )
     }
 
     def prior(finding: Calibrated, nu: float | None, more: int = 0) -> Prior | None:
-        known = memories.get(_key(finding))
+        known = memories.get(case_id(finding, finding.statistic))
         if known is None:
             return None
         sessions = [*known.sessions, *[finding.remembered] * more]
@@ -263,11 +268,6 @@ def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, no
     low, high = ([p.df for f in findings if (p := prior(f, each, more))] for each in (NU_UNKNOWN, None))
     forecast = Forecast(more=more, low=fmean(low), high=fmean(high))
     return msgspec.structs.replace(calibration, findings=findings, forecast=forecast)
-
-
-def _key(of: Any) -> tuple[str, str, str, str]:
-    factors = msgspec.json.encode(of.factors, order="sorted").decode()
-    return of.benchmark, of.metric, factors, of.statistic
 
 
 def _worth(prior: Prior | None) -> Worth | None:

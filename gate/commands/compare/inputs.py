@@ -34,6 +34,7 @@ from gate.model import (
     Side,
     UserError,
 )
+from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
@@ -85,8 +86,8 @@ class Compared:
     """What has no partner."""
     unlike: list[NotComparable]
     """What is in another unit or direction on each side."""
-    chief: frozenset[tuple[str, str]]
-    """Benchmark and metric of what the rules decide."""
+    chief: frozenset[CaseId]
+    """What the rules decide, at any settings."""
     hosts: list[SidesApart | SidesMixed]
     """How the machines differ."""
 
@@ -175,7 +176,7 @@ def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequenc
             *build_warnings(gathered.builds, None),
         ],
     )
-    chief = frozenset((case.benchmark, case.metric) for case in gathered.cases if case.decided)
+    chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     hosts = _hosts(records, evidence.cases)
     return Compared(_apart(evidence, pair), _whole(evidence, pair), alone, found.unlike, chief, hosts)
 

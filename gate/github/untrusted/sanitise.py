@@ -14,10 +14,10 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
-from gate.evidence.factors import canonical
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
+from gate.model.case import CaseId, canonical
 from gate.words.plain import clip, visible
 
 MOST_FAILURES = 500
@@ -193,7 +193,7 @@ class _Sieve:
         self._suites = {b.name for b in known.config.benchmark if b.measured.suite}
         self._single = {b.name for b in known.config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
-        self._better: dict[tuple[str, str], Better | None] = {}
+        self._better: dict[CaseId, Better | None] = {}
         self._builds: set[tuple[str, int, int, str]] = set()
         self._failures = self._states = 0
         self.new: dict[str, None] = {}
@@ -254,7 +254,7 @@ class _Sieve:
         )
 
     def _metric(self, benchmark: str, name: str, metric: Metric) -> Metric:
-        case = benchmark, name
+        case = CaseId(benchmark, name)
         if case not in self._better:
             self._better[case] = metric_rules(self._known.config, benchmark, name).better
         better = self._better[case]

@@ -103,8 +103,7 @@ def _numbers(sample: Sample) -> _Numbers:
     ends = executions[np.cumsum(sample.counts[1]) - 1]
     starts = np.concatenate([[0], ends[:-1]])
     sizes = ends - starts
-    # values near the largest float would add up beyond it
-    means = np.add.reduceat(sample.values / sizes.max(), starts) * (sizes.max() / sizes)
+    means = np.add.reduceat(sample.values, starts) / sizes
     smallest, largest = (each.reduceat(sample.values, starts) for each in (np.minimum, np.maximum))
     return _Numbers(sample.builds, sizes, means, smallest, largest)
 

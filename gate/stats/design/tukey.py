@@ -102,7 +102,7 @@ class _Chosen:
 
 def _pair(means: Sequence[Mean], of: _Chosen, half: float | None, p: float | None) -> Pair:
     difference = means[of.second].value - means[of.first].value
-    if half is None or p is None or not math.isfinite(half):
+    if half is None or p is None:
         return Pair(of.first, of.second, difference, None, None, p)
     return Pair(of.first, of.second, difference, difference - half, difference + half, p)
 
@@ -206,8 +206,7 @@ def studentized_range(q: Array, k: int, df: float) -> Array:
     table = _ranges(k)
     found = np.empty(len(q))
     for start in range(0, len(q), _AT_ONCE):
-        with np.errstate(over="ignore"):
-            own = np.multiply.outer(np.minimum(q[start : start + _AT_ONCE], 1e300), at)
+        own = np.multiply.outer(q[start : start + _AT_ONCE], at)
         chances = np.where(own < FARTHEST, np.exp(table(np.minimum(own, FARTHEST))), 0.0)
         found[start : start + _AT_ONCE] = chances @ weights
     return np.clip(found, 0.0, 1.0)

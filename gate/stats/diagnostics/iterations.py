@@ -77,7 +77,8 @@ def correlated(sides: Sides) -> Autocorrelation | None:
     return Autocorrelation(r, round(n), worth)
 
 
-@np.errstate(all="ignore")
+# 0/0 for executions without neighbours or spread, which are not usable
+@np.errstate(divide="ignore", invalid="ignore")
 def lag_one(sample: Sample) -> float | None:
     """Return the correlation of neighbouring iterations inside executions; None where no execution can tell.
 

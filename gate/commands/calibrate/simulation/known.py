@@ -14,13 +14,12 @@ from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.runs import config_of, run_of
 from gate.model import SIDES, FindingMemory, UserError
+from gate.model.case import MEAN
 from gate.stats.components import estimate, squares_of
 from gate.words.plain import visible
 
 if TYPE_CHECKING:
     from gate.model import Memory
-
-MEAN = "mean"
 
 
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:

@@ -24,8 +24,9 @@ def row(metric: str, *, instrument: str = "spawn", total: float | None = 0.01, r
 @pytest.fixture
 def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host without hyperfine, perf and valgrind; plans as small as they can be."""
-    for name in ("find_hyperfine", "find_perf", "find_callgrind"):
-        monkeypatch.setattr(metrics, name, lambda caller, name=name: f"no {name.removeprefix('find_')} here")
+    for module, name in (("hyperfine", "hyperfine"), ("perf_stat", "perf"), ("callgrind", "callgrind")):
+        find = f"harness.instruments.{module}.find_{name}"
+        monkeypatch.setattr(find, lambda caller, name=name: f"no {name} here")
     monkeypatch.setattr(metrics, "_BUDGET", 0.01)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.commands.compare import table as words
-from gate.commands.compare.table import Block, Comparison, Measured, Row
+from gate.commands.compare.table import Block, Comparison, Measured, Row, Screen
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
 from gate.words.plain import columns, pad, visible, wrap
@@ -16,14 +16,9 @@ _NOTES = 40
 _WARNINGS = 20
 
 
-def render(comparison: Comparison, *, color: bool = False, width: int = 100) -> str:
-    """Write a comparison for a terminal, ending with a newline.
-
-    Args:
-        color: SGR codes for titles and changes, else none at all.
-        width: columns of the terminal; only single words go beyond it.
-    """
-    return "\n".join(_Text(comparison, color, max(width, 20)).lines()) + "\n"
+def render(comparison: Comparison, screen: Screen) -> str:
+    """Write a comparison for a terminal, ending with a newline; only single words go beyond its width."""
+    return "\n".join(_Text(comparison, screen.color, max(screen.width, 20)).lines()) + "\n"
 
 
 class _Text:

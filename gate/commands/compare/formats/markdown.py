@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.commands.compare import table as words
-from gate.commands.compare.table import Block, Comparison, Measured, Names, Row
+from gate.commands.compare.table import Block, Comparison, Measured, Names, Row, Screen
 from gate.report.markdown.escape import brief, code, prose, short
 from gate.words.grid import Footnotes
 from gate.words.phrases import more_are
@@ -17,7 +17,7 @@ _WARNINGS = 20
 _TEXT = 1000
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, _: Screen) -> str:
     """Write a comparison as Markdown: a table a metric, footnotes as a list, ending with a newline."""
     notes = Footnotes(_NOTES)
     blocks = words.blocks(comparison)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.commands.compare.table import Comparison
+from gate.commands.compare.table import Comparison, Screen
 from gate.model import Finding, Overall, RatioInterval, SideSummary, Verdict
 from gate.report.csv import cell
 from gate.words.numbers import known
@@ -24,7 +24,7 @@ _CHANGES: dict[Verdict, str] = {
 }  # fmt: skip
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, _: Screen) -> str:
     r"""Write the findings and the geometric means as RFC 4180 has it, with a header line and "\n" at line ends.
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
