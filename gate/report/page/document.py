@@ -123,7 +123,7 @@ def page_of(report: Report, material: Material) -> Page:
         embedded=embedded_report(report),
         created=_moment(report.run.created),
         again=again,
-        whose=whose_rules(report.policy.source),
+        whose=whose_rules(report.policy),
         uncommitted=is_dirty((report.run.base, report.run.head)),
         most=MOST,
     )
