@@ -25,7 +25,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
-from gate.words.warnings import text
+from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
@@ -147,7 +147,7 @@ class Measuring:
         if self._options.strict:
             refuse_unfit(problems())
         unfit = unfit_warnings(standing_problems())
-        self._say(*(f"warning: {text(warning)}" for warning in unfit))
+        self._say(*(f"warning: {say(warning)}" for warning in unfit))
         job = replace(job, run=_with_warnings(job.run, unfit))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if self._options.resume else ()

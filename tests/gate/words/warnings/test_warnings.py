@@ -19,7 +19,8 @@ from gate.report.markdown.opening import weigh
 from gate.report.material import Material
 from gate.report.page.document import page_of
 from gate.report.text import terminal as plain_text
-from gate.words.warnings import SENTENCES, text, texts
+from gate.words.sentences import say
+from gate.words.warnings import SENTENCES
 from tests.gate.report import examples
 
 A = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
@@ -497,7 +498,7 @@ def test_every_kind_has_an_example_under_its_stable_name() -> None:
 
 @pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
 def test_every_kind_has_a_sentence(kind: str, warning: AnyWarning, sentence: str) -> None:
-    assert text(warning) == sentence
+    assert say(warning) == sentence
 
 
 @pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
@@ -516,7 +517,7 @@ def test_only_a_text_from_elsewhere_has_a_text() -> None:
 
 def test_texts_of_another_program_are_taken_for_what_they_are() -> None:
     assert typed(["old", m.TwoSessions()]) == [Said("old"), m.TwoSessions()]
-    assert texts(["old"]) == ["old"]
+    assert [*map(say, typed(["old"]))] == ["old"]
 
 
 def test_a_type_without_a_sentence_is_refused() -> None:
@@ -524,7 +525,7 @@ def test_a_type_without_a_sentence_is_refused() -> None:
         pass
 
     with pytest.raises(KeyError, match="Unknown"):
-        text(Unknown())  # type: ignore[arg-type]  # what no type checker lets by
+        say(Unknown())
 
 
 @pytest.fixture
@@ -536,7 +537,7 @@ def nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shape(report: Report) -> list[object]:
     """How many warnings stand where, and in which order."""
-    told = [text(each) for each in report.warnings]
+    told = [say(each) for each in report.warnings]
     weighed = weigh(report.warnings, 5)
     page = page_of(report, Material())
     return [
@@ -567,8 +568,8 @@ def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) 
     pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
     report = examples.report("pass", [examples.finding("lex", warnings=pair)])
     short, every = (plain_text.render(report, every=each) for each in (False, True))
-    assert [text(each) in every for each in pair] == [True, True]
-    assert [text(each) in short for each in pair] == [False, True]
+    assert [say(each) in every for each in pair] == [True, True]
+    assert [say(each) in short for each in pair] == [False, True]
 
 
 def test_report_json_has_every_sentence_beside_its_numbers() -> None:
