@@ -63,11 +63,6 @@ def refuse_unfit(problems: Sequence[str]) -> None:
         )
 
 
-def unfit_warnings(problems: Sequence[str]) -> list[UnfitHost]:
-    """Return problems as warnings of the run line; for a command without --strict."""
-    return [UnfitHost(problem) for problem in problems]
-
-
 @contextmanager
 def opened(options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool) -> Iterator[Measuring]:
     """Open a run in the working directory; until it is closed, a signal or a full disk ends it in an orderly way.
@@ -146,7 +141,7 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
-        unfit = unfit_warnings(standing_problems())
+        unfit = [UnfitHost(problem) for problem in standing_problems()]
         self._say(*(f"warning: {say(warning)}" for warning in unfit))
         job = replace(job, run=_with_warnings(job.run, unfit))
         # only now, since another gate may have used the folder while this one waited

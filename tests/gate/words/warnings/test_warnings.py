@@ -154,7 +154,24 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
     ],
     # --- hosts
-    "unfit-host": [(h.UnfitHost("steal time"), "the host was unfit when measuring began: steal time")],
+    "unfit-host": [
+        (h.UnfitHost(problem), f"the host was unfit when measuring began: {said}")
+        for problem, said in (
+            ("steal time", "steal time"),
+            (h.LowPowerProfile(), "governor: platform profile low-power"),
+            (h.HeldDown(("powersave",)), "governor: powersave"),
+            (h.OnBattery(), "power supply: battery, discharging"),
+            (h.LittleMemory(2**26, 2**31, False), "memory: 64 MiB of 2.0 GiB available"),
+            (h.LittleMemory(2**26, 2**31, True), "memory: 64 MiB of 2.0 GiB available in its control group"),
+            (h.NoTemporaryFiles("/tmp", "unreadable", error="No such file"), "temporary files: /tmp: No such file"),
+            (h.NoTemporaryFiles("/tmp", "unwritable"), "temporary files: /tmp cannot be written"),
+            (
+                h.NoTemporaryFiles("/tmp", "noexec"),
+                "temporary files: /tmp is mounted noexec: what is built there does not start",
+            ),
+            (h.NoTemporaryFiles("/tmp", "full", 5_000_000), "temporary files: /tmp has only 4.8 MiB free"),
+        )
+    ],
     "rebooted": [
         (h.Rebooted(), "host: the machine was rebooted during the run"),
         (h.Rebooted(session=1), "host: session 1: the machine was rebooted during the run"),
