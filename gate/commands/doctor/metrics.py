@@ -23,6 +23,7 @@ from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.warnings.setup import limits, unusable
 from harness.instruments.callgrind import Callgrind, find_callgrind
 from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
@@ -148,7 +149,7 @@ def _instruments(
         timed["hyperfine"] = hyperfine
         versions["hyperfine"] = ".".join(map(str, hyperfine.version))
     else:
-        absent["hyperfine"] = f"{hyperfine}; spawn, which is built in, measures the same"
+        absent["hyperfine"] = f"{unusable(hyperfine)}; spawn, which is built in, measures the same"
     timed["spawn"] = Spawn()
     if isinstance(perf, PerfStat):
         timed["perf_stat"] = perf
@@ -161,7 +162,7 @@ def _instruments(
         absent["callgrind"] = callgrind
     for name, found in (("perf_stat", perf), ("callgrind", callgrind)):
         if not isinstance(found, str) and found.limits:
-            notes[name] = found.limits
+            notes[name] = limits(found.limits)
     return timed, callgrind if isinstance(callgrind, Callgrind) else None, versions, notes
 
 

@@ -451,15 +451,39 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     ],
     "spawn-instead": [
         (
-            s.SpawnInstead("hyperfine is not installed"),
-            "hyperfine is not installed: measured with the built-in spawn",
+            s.SpawnInstead(why), f"{said}: measured with the built-in spawn",
+        )
+        for why, said in (
+            ("as an older perfgate said", "as an older perfgate said"),
+            (s.ToolUnusable("hyperfine", "missing"), "hyperfine is not installed"),
+            (s.ToolUnusable("hyperfine", "silent", "/h", "it ended"), "/h cannot be asked for its version (it ended)"),
+            (s.ToolUnusable("hyperfine", "foreign", "/h"), "/h is not the benchmarking tool hyperfine"),
+            (s.ToolUnusable("hyperfine", "old", "/h", "", "1.13.0", "1.14"), "hyperfine 1.13.0 is older than 1.14"),
         )
     ],
     "instrument-limits": [
+        (s.InstrumentLimits("perf_stat", "as it said"), "perf_stat: as it said"),
         (
-            s.InstrumentLimits("perf_stat", "estimates cycles, whose counters are shared"),
-            "perf_stat: estimates cycles, whose counters are shared",
-        )
+            s.InstrumentLimits("callgrind", (s.MovingAddresses(),)),
+            ("callgrind: addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so "
+            "counts of equal runs may differ a little"),
+        ),
+        (
+            s.InstrumentLimits(
+                "perf_stat",
+                (
+                    s.EventsAbsent(("cycles", "instructions"), "not supported"),
+                    s.EventsAbsent(("context-switches",), ""),
+                    s.EventsOutsideKernel(("page-faults",), "2"),
+                    s.EventsOutsideKernel(("cycles",), None),
+                    s.SharedCounters(("cycles",)),
+                ),
+            ),
+            ("perf_stat: leaves out cycles and instructions (not supported on this machine); leaves out context-switches "
+            "(without the right to count the kernel on this machine); counts page-faults outside the kernel only "
+            "(perf_event_paranoid: it is 2); counts cycles outside the kernel only (perf_event_paranoid: its value is "
+            "unknown); estimates cycles, whose counters are shared"),
+        ),
     ],
     "nothing-remembered": [
         (
