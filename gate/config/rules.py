@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from gate.config.instruments import FLOOR
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
+from gate.model import Whose
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
@@ -25,6 +26,8 @@ class Policy:
     label: str | None = None
     measured: Config | None = None
     """What the run was measured by, which lays out its looks; None where that is not known."""
+    whose: Whose | None = None
+    """Where they come from, as data."""
 
 
 def matches(glob: str, name: str) -> bool:

@@ -69,6 +69,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
+            whose=policy.whose,
             gate=to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {}),
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],

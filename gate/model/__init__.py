@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Metric,
         Record,
         Run,
+        Whose,
     )
     from gate.model.report import (
         Counts,
@@ -122,6 +123,7 @@ __all__ = [
     "Variance",
     "Variances",
     "Verdict",
+    "Whose",
 ]
 
 _MODULES = ("names", "records", "evidence", "memory", "reasons", "report")

@@ -37,6 +37,22 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 
 
+class Whose(msgspec.Struct, frozen=True):
+    """Whose rules are in force, and what was set over them."""
+
+    kind: Literal["base", "head", "target", "run", "defaults", "named"]
+    """A side's file; the target branch's; those that a run was measured by; no file at all; or what `name` says."""
+    name: str = ""
+    """Of the file or the target branch."""
+    sets: tuple[str, ...] = ()
+    """KEY=VALUE over them."""
+
+    def __str__(self) -> str:
+        """Name them for people: "base with gate.threshold=5%"."""
+        name = {"target": f"the target branch {self.name}", "run": "the run", "named": self.name}.get(self.kind)
+        return " with ".join([name or self.kind, *([", ".join(self.sets)] if self.sets else [])])
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """One measuring under one schedule: who measured what, where, by which rules."""
 
@@ -58,7 +74,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     chosen: str | None = None
     """How base and head were chosen, in words."""
     rules: str | None = None
-    """Whose rules are in force, in words: "base with gate.threshold=5%"."""
+    """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
+    whose: Whose | None = None
+    """The same as data; None: of an older or another program."""
     benchmarks: dict[Side, list[str]] | None = None
     """The benchmarks each side is expected to measure."""
     commands: dict[str, str] | None = None

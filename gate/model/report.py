@@ -10,7 +10,7 @@ from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
 from gate.model.reasons import Accepted, Reason
-from gate.model.records import Build, Commit, Failure, HostState
+from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.warnings import AnyWarning
 
 InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
@@ -275,6 +275,8 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     gate: dict[str, Any]
     override: list[dict[str, Any]]
     accept: list[dict[str, Any]]
+    whose: Whose | None = None
+    """Where they come from, as data; None: not known."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from gate.stats.prior import prior_of
 from gate.stats.quantile import needed_values
 from gate.stats.remember import Repetitions, remember
 from gate.words.phrases import listed
-from gate.words.warnings import text
+from gate.words.sentences import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +215,10 @@ def from_memory(
     unknown = [name for name in benchmarks if name not in {_owner(config, f.benchmark) for f in findings}]
     unused = typed(memory.unused)
     if not findings:
-        why = text(unused[0]) if unused else "measure with `perfgate calibrate` first"
+        why = say(unused[0]) if unused else "measure with `perfgate calibrate` first"
         raise UserError(f"nothing is remembered of {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
-    notes += map(text, unused)
+    notes += map(say, unused)
     return _gathered(findings, costs, config, notes, origin, more=len(unknown))
 
 

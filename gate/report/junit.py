@@ -15,7 +15,7 @@ from gate.words import cases, failures, numbers, reports
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 _SUITE = "perfgate"
 _NAME = 500
@@ -110,7 +110,7 @@ def _facts(finding: Finding) -> list[str]:
     return [
         f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
         *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(finding.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, finding.warnings)),
     ]
 
 
@@ -170,6 +170,6 @@ def _said(report: Report) -> list[str]:
         reports.headline(report),
         reports.counts(report),
         reports.measured(report),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(report.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
         *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
     ]

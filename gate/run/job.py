@@ -136,7 +136,8 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         host=host,
         config=to_tables(settings.rules),
         chosen=project.sources.explanation,
-        rules=project.rules,
+        rules=str(project.whose),
+        whose=project.whose,
         benchmarks={
             side: [name for name in names if name not in project.narrowed]
             for side, names in settings.benchmarks.items()

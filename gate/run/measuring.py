@@ -25,7 +25,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
-from gate.words.warnings import text
+from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
@@ -61,11 +61,6 @@ def refuse_unfit(problems: Sequence[str]) -> None:
             f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more; "
             "without --strict, perfgate measures anyway"
         )
-
-
-def unfit_warnings(problems: Sequence[str]) -> list[UnfitHost]:
-    """Return problems as warnings of the run line; for a command without --strict."""
-    return [UnfitHost(problem) for problem in problems]
 
 
 @contextmanager
@@ -146,8 +141,8 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
-        unfit = unfit_warnings(standing_problems())
-        self._say(*(f"warning: {text(warning)}" for warning in unfit))
+        unfit = [UnfitHost(problem) for problem in standing_problems()]
+        self._say(*(f"warning: {say(warning)}" for warning in unfit))
         job = replace(job, run=_with_warnings(job.run, unfit))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if self._options.resume else ()

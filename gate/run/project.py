@@ -19,7 +19,7 @@ from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
-from gate.model import SIDES, Side
+from gate.model import SIDES, Side, Whose
 from harness.source import sides as source
 from harness.source.repository import Repository, find_repository, text_at
 
@@ -53,13 +53,13 @@ _EACH_ITS_OWN: Mapping[Side, Side] = {"base": "base", "head": "head"}
 class Project:
     """A repository, its two sides, and what the gate goes by.
 
-    rules: whose, in words. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
+    whose: the rules are. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
     """
 
     repository: Repository
     sources: source.Sources
     settings: Settings
-    rules: str
+    whose: Whose
     narrowed: frozenset[str] = frozenset()
 
 
@@ -187,9 +187,10 @@ def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
     return "base" if os.environ.get("CI") else "head"
 
 
-def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> str:
-    name = config.name if config else rules if isinstance(rules, str) else rules.name
-    return f"{name} with {', '.join(options.sets)}" if options.sets else name
+def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> Whose:
+    sets = tuple(options.sets)
+    file = config or rules
+    return Whose(file, sets=sets) if isinstance(file, str) else Whose("named", file.name, sets)
 
 
 def _cut(config: Config, globs: Collection[str]) -> Config:

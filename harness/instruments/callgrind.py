@@ -14,6 +14,7 @@ from gate.adapters.errors import OutputError
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
 from gate.model import Metric
+from gate.model.warnings.setup import MovingAddresses
 from harness.instruments.common import (
     Context,
     Unusable,
@@ -46,7 +47,7 @@ class Callgrind:
     """Counts by the valgrind at an absolute path.
 
     fixed: what keeps addresses the same in each execution (setarch -R), or nothing. limits: what the counts lack
-    then, in one line; "" when nothing.
+    then.
 
     An execution is one run of the command and gives one value, whatever iterations and warmup say: the count is the
     same each time. It has no padding, and PYTHONHASHSEED=0 unless the user set it. Instructions of all processes that
@@ -56,7 +57,7 @@ class Callgrind:
     path: str
     version: str
     fixed: tuple[str, ...]
-    limits: str
+    limits: tuple[MovingAddresses, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
@@ -121,13 +122,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Callgrind(path, version, fixed, "" if fixed else _MOVING)
-
-
-_MOVING = (
-    "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
-    "equal runs may differ a little"
-)
+    return Callgrind(path, version, fixed, () if fixed else (MovingAddresses(),))
 
 
 def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:

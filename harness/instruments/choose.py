@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import InstrumentLimits, SpawnInstead
+from gate.model.warnings.setup import InstrumentLimits, SpawnInstead, ToolUnusable
 from harness.errors import InstrumentError
 from harness.instruments.common import Instrument
 from harness.instruments.declared import Found, declared
@@ -37,7 +37,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
     # those that another one stands in for come first
     for name, each in sorted(every.items(), key=lambda item: (item[1].instead is None, item[0])):
         found = each.find(caller)
-        if isinstance(found, str) and each.instead is not None:
+        if isinstance(found, ToolUnusable) and each.instead is not None:
             warnings.append(SpawnInstead(found))
             found = declared(each.instead).find(caller)
         if not isinstance(found, Found):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from gate.config.instruments import Traits, module_of
+from gate.model.warnings.setup import AnyLimit, ToolUnusable
 from harness.instruments.common import Instrument
 
 
@@ -17,16 +18,16 @@ class Found:
     instrument: Instrument
     version: str = ""
     """Of the external tool that measures; "" where there is none."""
-    limits: str = ""
-    """What its values lack here, in one line."""
+    limits: tuple[AnyLimit, ...] = ()
+    """What its values lack here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
     """An instrument before it is looked for."""
 
-    find: Callable[[Mapping[str, str]], Found | str]
-    """Looks for it with the caller's environment; says in words why it cannot be used."""
+    find: Callable[[Mapping[str, str]], Found | ToolUnusable | str]
+    """Looks for it with the caller's environment; says why it cannot be used, in words if nothing stands in for it."""
     traits: Traits = field(default_factory=Traits)
     """Of an instrument that gate.config.instruments.KNOWN does not list."""
     instead: str | None = None

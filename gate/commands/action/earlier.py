@@ -16,7 +16,7 @@ from gate.evidence.records import Located
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
 from gate.github.untrusted.sanitise import Claims, claims_of
-from gate.model import Run, UserError
+from gate.model import Run, UserError, Whose
 from gate.words.plain import clip, visible
 
 if TYPE_CHECKING:
@@ -173,17 +173,18 @@ def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:
     wanted = _whose(options)
     for located in records:
         run = located.record
-        if isinstance(run, Run) and run.rules != wanted:
-            return (
-                f"measured by the rules {clip(visible(str(run.rules)), 200)!r}, and this one asks for {wanted!r:.300}"
-            )
+        if isinstance(run, Run) and run.whose != wanted:
+            own = f"the rules {clip(visible(str(run.whose)), 200)!r}" if run.whose else "rules that it does not name"
+            return f"measured by {own}, and this one asks for {str(wanted)!r:.300}"
     return ""
 
 
-def _whose(options: RulesOptions) -> str:
+def _whose(options: RulesOptions) -> Whose:
     """Say whose rules count, as the run line of a check in CI does."""
-    name = options.config or options.rules or "base"
-    return f"{name} with {', '.join(options.sets)}" if options.sets else str(name)
+    sets = tuple(options.sets)
+    if options.config is None and options.rules in ("base", "head", None):
+        return Whose("head" if options.rules == "head" else "base", sets=sets)
+    return Whose("named", str(options.config or options.rules), sets)
 
 
 def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:

@@ -37,7 +37,7 @@ from gate.units import Duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
 from gate.words.reports import commit
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 BUILDS = 20
 MOST_BUILDS = 1000
@@ -150,7 +150,7 @@ def _introduction(job: Job) -> list[str]:
         )
     )
     what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
-    return [what, *(f"warning: {warning}" for warning in texts(news(typed(job.run.warnings))))]
+    return [what, *(f"warning: {warning}" for warning in map(say, news(typed(job.run.warnings))))]
 
 
 def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO) -> int:

@@ -24,7 +24,7 @@ from gate.model.warnings.measured import IdenticalSides
 from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 SCHEMA = 1
 SESSIONS_WANTED = 3
@@ -171,7 +171,7 @@ def session_of(
         ],
         gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
-        warnings=texts(news(evidence.warnings)),
+        warnings=[*map(say, news(evidence.warnings))],
         history=None,
     )
     return Session(calibration=calibration, learned=learned)

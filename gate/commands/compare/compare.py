@@ -15,7 +15,7 @@ from gate.commands.compare.rules import rules_of
 from gate.commands.compare.table import Comparison, Screen, Source
 from gate.decide import decide
 from gate.report.outputs import colored
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
@@ -65,6 +65,6 @@ def _source(chosen: Chosen) -> Source:
 
 
 def _cautions(pair: Pair, found: Compared) -> list[str]:
-    hosts = texts(found.hosts)
+    hosts = [*map(say, found.hosts)]
     told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
     return told if pair.rounds is None else [*told, _EARLY]

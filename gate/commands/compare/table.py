@@ -20,7 +20,6 @@ from gate.words.numbers import known
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
-from gate.words.warnings import text
 
 ALL = "all"
 NARROWEST = 14
@@ -169,7 +168,7 @@ def _row(finding: Finding, scaled: _Scaled | None) -> Row:
 
     bounded = finding.ratio.kind == "bounded"
     reason = [] if bounded else [visible(say(finding.reason))]
-    notes = [*reason, *(visible(text(each)) for each in finding.warnings)]
+    notes = [*reason, *(visible(say(each)) for each in finding.warnings)]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
 
@@ -294,7 +293,7 @@ def rest(comparison: Comparison) -> list[str]:
     lines = [
         f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
     ]
-    unlike = [clip(visible(text(each)), 1000) for each in comparison.unlike]
+    unlike = [clip(visible(say(each)), 1000) for each in comparison.unlike]
     return [*unlike, *lines, *_failures(comparison)]
 
 

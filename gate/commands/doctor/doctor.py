@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -63,8 +63,7 @@ def render_json(checks: Sequence[Check]) -> str:
 
 def _plain(check: Check) -> dict[str, Any]:
     # a path or the name of a process may hold bytes that are no text
-    texts = {name: _text(value) for name, value in asdict(check).items()}
-    return {name: texts[name] for name in ("name", "state", "value", "why", "command")}
+    return {name: _text(getattr(check, name)) for name in ("name", "state", "value", "why", "command")}
 
 
 def _text(value: str | None) -> str | None:

@@ -19,11 +19,13 @@ from gate.commands.doctor.metrics_text import Found, render
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
+from gate.model.warnings.setup import ToolUnusable
 from gate.report.outputs import colored, write
 from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.warnings.setup import limits, unusable
 from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.declared import Found as Usable
 from harness.instruments.declared import declared
@@ -158,12 +160,13 @@ def _tools(absent: dict[str, str]) -> _Tools:
         found = each.find(os.environ)
         if not isinstance(found, Usable):
             instead = f"; {each.instead}, which is built in, measures the same" if each.instead else ""
-            absent[name] = f"{found}{instead}"
+            why = unusable(found) if isinstance(found, ToolUnusable) else found
+            absent[name] = f"{why}{instead}"
             continue
         (tools.exact if traits.exact else tools.timed)[name] = found.instrument
         tools.slower[name] = each.slower
         tools.versions |= {name: found.version} if found.version else {}
-        tools.notes |= {name: found.limits} if found.limits else {}
+        tools.notes |= {name: limits(found.limits)} if found.limits else {}
     return tools
 
 

@@ -29,7 +29,7 @@ from gate.model.study import Response, StudyReport, StudyRun
 from gate.model.warnings import typed
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.words.effects import settings_text
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 _ORDER = 2
 
@@ -102,10 +102,10 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
             failures=[r.record for r in records if isinstance(r.record, Failure)],
             words=_words(found),
             warnings=[
-                *texts(dict.fromkeys(warning for run in runs for warning in typed(run.warnings))),
+                *map(say, dict.fromkeys(warning for run in runs for warning in typed(run.warnings))),
                 *_commits(runs),
                 *(_unmeasured(config, study, executions) if config and study else ()),
-                *texts([*machines(records), *run_states(records), *inputs.warnings]),
+                *map(say, [*machines(records), *run_states(records), *inputs.warnings]),
             ],
         ),
         observed,

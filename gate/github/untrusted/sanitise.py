@@ -16,7 +16,7 @@ from gate.config.source import from_tables
 from gate.config.types import Builds, Config
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
-from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
+from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError, Whose
 from gate.model.case import CaseId, canonical
 from gate.words.plain import clip, visible
 
@@ -61,7 +61,7 @@ class Known:
     """What is known of a run without its measurements.
 
     id, created: of the run. base, head: checked. chosen: how, in words. config: the rules that decide, and the
-    benchmarks that both sides must have. rules: whose they are, in words.
+    benchmarks that both sides must have. whose: the rules are.
     """
 
     id: str
@@ -70,7 +70,7 @@ class Known:
     head: Commit
     chosen: str
     config: Config
-    rules: str
+    whose: Whose
 
 
 def claims_of(records: Iterable[Located]) -> Claims:
@@ -161,7 +161,8 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         head=known.head,
         config=to_tables(known.config),
         chosen=known.chosen,
-        rules=known.rules,
+        rules=str(known.whose),
+        whose=known.whose,
         benchmarks={"base": names, "head": [*names, *new]},
     )
 

@@ -16,7 +16,7 @@ from gate.report.templates import render_template
 from gate.words import interactions, numbers, reports
 from gate.words.failures import FailureGroup
 from gate.words.numbers import known
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     """Divide warnings, those that matter first: at most so many are shown at once."""
     first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
     found = [*first, *middle]
-    return Weighed(texts(found[:most]), texts([*found[most:], *later]))
+    return Weighed([*map(say, found[:most])], [*map(say, [*found[most:], *later])])
 
 
 @dataclass(frozen=True, slots=True)

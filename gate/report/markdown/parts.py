@@ -15,7 +15,7 @@ from gate.words import cases, failures, interactions, numbers, reports
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
 from gate.words.plain import last_lines, visible
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 _TEXT = 400
 # of the tags and blank lines around a part, and of what its title gets when it is cut
@@ -210,7 +210,9 @@ def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
 
 
 def _reason(finding: Finding) -> Md:
-    return Md("\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(texts(finding.warnings[:5])))]))
+    return Md(
+        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(map(say, finding.warnings[:5])))])
+    )
 
 
 def concluded(finding: Finding) -> Md:

@@ -27,7 +27,7 @@ from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
-from gate.words.warnings import texts as warned
+from gate.words.sentences import say
 
 _SAID = 5
 _LISTED = 20
@@ -114,16 +114,14 @@ def page_of(report: Report, material: Material) -> Page:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
-        host_warnings=tuple(
-            visible(each) for each in warned(each for each in report.warnings if isinstance(each, HostWarning))
-        ),
+        host_warnings=tuple(visible(say(each)) for each in report.warnings if isinstance(each, HostWarning)),
         spans=tuple(spans(report.run.states)),
         methods=tuple(dict.fromkeys(cases.finding_method(f) for f in found)),
         data=data,
         embedded=embedded_report(report),
         created=_moment(report.run.created),
         again=again,
-        whose=whose_rules(report.policy.source),
+        whose=whose_rules(report.policy),
         uncommitted=is_dirty((report.run.base, report.run.head)),
         most=MOST,
     )

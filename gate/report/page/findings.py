@@ -20,7 +20,7 @@ from gate.units import format_confidence
 from gate.words import cases, numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
@@ -115,7 +115,7 @@ def rows_of(
                 confidence=_confidence(report, finding),
                 conclusion=cases.conclusion(finding),
                 basis=cases.basis(finding),
-                notes=tuple(visible(each) for each in (cases.basis(finding), *texts(finding.warnings)) if each),
+                notes=tuple(visible(each) for each in (cases.basis(finding), *map(say, finding.warnings)) if each),
                 open=few or finding.verdict != "unchanged",
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,

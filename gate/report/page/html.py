@@ -14,7 +14,6 @@ from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
-from gate.words.warnings import texts
 
 _OUTPUT = 400
 
@@ -47,7 +46,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "failures": failures,
         "interactions": interactions,
         "visible": visible,
-        "warned": texts,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,
         "known": known,

@@ -13,8 +13,6 @@ from gate.decide.importance import MOST
 from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id
-from gate.words import numbers
-from gate.words.numbers import known
 from gate.words.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
@@ -49,14 +47,8 @@ def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
         return None
     from gate.plots.forest import forest
 
-    picture = forest([_as_shown(finding) for finding in found], names, "forest")
+    picture = forest(found, names, "forest")
     return _figure("forest", "All ratios", picture.svg, picture.caption)
-
-
-def _as_shown(finding: Finding) -> Finding:
-    """Draw the interval that the verdict rests on, and no estimate that is no number."""
-    ratio = numbers.shown(finding)
-    return structs.replace(finding, ratio=ratio if known(ratio.estimate) else structs.replace(ratio, estimate=None))
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.decide.importance import ordered
-from gate.model import Commit, Report
+from gate.model import Commit, PolicyFacts, Report
 from gate.report.page.data import Data
 from gate.words.plain import clip, visible
 
 _NAME = 200
-_WHOSE = {
+_WHOSE: dict[str, str] = {
     "base": "The rules are those of base's perfgate.toml, which the pull request cannot change.",
     "head": "The rules are those of head's perfgate.toml, which the pull request may have changed; "
     "`--rules base` takes those of base.",
     "defaults": "No rules file was found: the rules are perfgate's defaults.",
-    "the run": "The rules are those that the run was measured by.",
+    "run": "The rules are those that the run was measured by.",
 }
 
 
@@ -77,13 +77,13 @@ def _side(name: str, side: Commit | None) -> list[str]:
     return [f"--{name} {shlex.quote(clip(visible(revision), _NAME))}"]
 
 
-def whose_rules(source: str) -> str:
-    """Say whose rules judged: "base with gate.threshold=5%" -> the target's own file, and what was set over it."""
-    name, _, sets = source.partition(" with ")
-    known = _WHOSE.get(name)
-    if known is None:
-        return f"They come from: {visible(source)}."
-    over = f" Overridden by --set: {visible(sets)}." if sets else ""
+def whose_rules(policy: PolicyFacts) -> str:
+    """Say whose rules judged, such as the target's own file, and what was set over it."""
+    whose = policy.whose
+    known = _WHOSE.get(whose.kind) if whose else None
+    if whose is None or known is None:
+        return f"They come from: {visible(policy.source)}."
+    over = f" Overridden by --set: {visible(', '.join(whose.sets))}." if whose.sets else ""
     return known + over
 
 

@@ -11,7 +11,6 @@ from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
 from gate.words.plain import clip, visible, wrap
 from gate.words.sentences import say
-from gate.words.warnings import texts as warned
 
 _STYLES = {
     "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
@@ -106,7 +105,7 @@ class FindingsTable:
 
     def _texts(self, finding: Finding) -> list[str]:
         explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
-        warnings = warned(each for each in finding.warnings if self._every or not each.for_experts)
+        warnings = [say(each) for each in finding.warnings if self._every or not each.for_experts]
         reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
         return [*([] if explained else reasons), *map(visible, warnings)]
 

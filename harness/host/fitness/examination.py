@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from gate.model.warnings.hosts import Problem
 from harness.host.fitness import frequency, load, machine, memory, places, processors, tools
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.reading import Check, Tree, unreadable
@@ -51,8 +52,8 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW) -> list[st
     return _worded(_all(looks))
 
 
-def standing_problems(tree: Tree | None = None) -> list[str]:
-    """Name in words what makes the machine unfit as it is set up.
+def standing_problems(tree: Tree | None = None) -> list[Problem]:
+    """Return what makes the machine unfit as it is set up.
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
@@ -63,7 +64,7 @@ def standing_problems(tree: Tree | None = None) -> list[str]:
         "memory": lambda: memory.available(files),
         "temporary files": _temporary,
     }
-    return _worded(_all(looks))
+    return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
 
 
 def _worded(checks: Iterable[Check]) -> list[str]:

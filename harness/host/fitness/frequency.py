@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gate.model.warnings.hosts import HeldDown, LowPowerProfile
 from harness.host.fitness.counters import FIRMWARE, Window, governors, turbo
 from harness.host.fitness.reading import CPUS, Check, Tree, unreadable
 
@@ -27,16 +28,17 @@ def governor(tree: Tree) -> Check:
         held = "The platform saves power: the processors do not reach the speed that users see."
         return Check(
             "governor", "bad", "platform profile low-power", held,
-            "echo balanced | sudo tee /sys/firmware/acpi/platform_profile",
+            "echo balanced | sudo tee /sys/firmware/acpi/platform_profile", LowPowerProfile(),
         )  # fmt: skip
     if not found:
         return unreadable("governor", why)
-    value = ", ".join(found) if len(found) == 1 else ", ".join(f"{name} on {found[name]}" for name in sorted(found))
+    names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))
+    value = ", ".join(names)
     if set(found) == {"performance"}:
         return Check("governor", "ok", value, why)
     if "powersave" in found and _held_down(tree):
         held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
-        return Check("governor", "bad", value, held, command)
+        return Check("governor", "bad", value, held, command, HeldDown(names))
     return Check("governor", "warn", value, why, command)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness.reading import Check, Tree, unreadable
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
@@ -75,7 +76,7 @@ def power(tree: Tree) -> Check:
         elif tree.text(f"{supply}/type") in ("Mains", "USB"):
             mains.append(tree.text(f"{supply}/online"))
     if "Discharging" in batteries:
-        return Check(name, "bad", "battery, discharging", why)
+        return Check(name, "bad", "battery, discharging", why, problem=OnBattery())
     if not batteries:
         return Check(name, "ok", "no battery", why)
     if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gate.model.warnings.hosts import LittleMemory
 from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.counters import Window
 from harness.host.fitness.reading import Check, Tree, unreadable
@@ -32,7 +33,9 @@ def available(tree: Tree) -> Check:
         total, free, where = group.limit, group.available, " in its control group"
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
-    return Check(name, "bad" if share < AVAILABLE_BAD else "warn" if share < AVAILABLE_WARN else "ok", value, why)
+    if share < AVAILABLE_BAD:
+        return Check(name, "bad", value, why, problem=LittleMemory(free, total, bool(where)))
+    return Check(name, "warn" if share < AVAILABLE_WARN else "ok", value, why)
 
 
 def _gib(size: int) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+from gate.model.warnings.hosts import NoTemporaryFiles
 from harness.host.fitness.reading import Check, State, unreadable
 
 FREE_WARN = 2**30
@@ -24,14 +25,20 @@ def temporary(directory: Path) -> Check:
     try:
         status = os.statvfs(directory)
     except OSError as error:
-        return Check(name, "bad", f"{directory}: {error.strerror}", why, command)
+        problem = NoTemporaryFiles(str(directory), "unreadable", error=str(error.strerror))
+        return Check(name, "bad", f"{directory}: {error.strerror}", why, command, problem)
     free = status.f_bavail * status.f_frsize
     if status.f_flag & os.ST_RDONLY or not os.access(directory, os.W_OK | os.X_OK):
-        return Check(name, "bad", f"{directory} cannot be written", why, command)
+        problem = NoTemporaryFiles(str(directory), "unwritable")
+        return Check(name, "bad", f"{directory} cannot be written", why, command, problem)
     if status.f_flag & getattr(os, "ST_NOEXEC", 0):
-        return Check(name, "bad", f"{directory} is mounted noexec: what is built there does not start", why, command)
+        problem = NoTemporaryFiles(str(directory), "noexec")
+        said = f"{directory} is mounted noexec: what is built there does not start"
+        return Check(name, "bad", said, why, command, problem)
     value = f"{free / 2**30:.1f} GiB free in {directory}"
-    state: State = "bad" if free < FREE_BAD else "warn" if free < FREE_WARN else "ok"
+    if free < FREE_BAD:
+        return Check(name, "bad", value, why, command, NoTemporaryFiles(str(directory), "full", free))
+    state: State = "warn" if free < FREE_WARN else "ok"
     return Check(name, state, value, why, command if state != "ok" else None)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gate.model.warnings.hosts import Problem
+
 CPUS = "sys/devices/system/cpu"
 
 
@@ -112,6 +114,8 @@ class Check:
     """One sentence, why it matters to a measurement."""
     command: str | None = None
     """What changes it, for a shell; None where no command does, or nothing needs changing."""
+    problem: Problem | None = None
+    """The same as data, of what makes the machine unfit as it is set up."""
 
 
 def unreadable(name: str, why: str, value: str = "this system does not show it") -> Check:

@@ -8,7 +8,7 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from gate.model.warnings.setup import SpawnInstead
+from gate.model.warnings.setup import SpawnInstead, ToolUnusable
 from gate.units import Duration
 from harness.instruments.choose import choose
 from harness.instruments.common import Context, Unusable
@@ -122,14 +122,15 @@ def install(directory: Path, script: str) -> dict[str, str]:
 def test_looking_for_hyperfine(tmp_path: Path) -> None:
     caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
     assert find_hyperfine(caller) == Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0))
-    assert find_hyperfine({"PATH": str(tmp_path)}) == "hyperfine is not installed"
-    assert find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0")) == "hyperfine 1.13.0 is older than 1.14"
+    assert find_hyperfine({"PATH": str(tmp_path)}) == ToolUnusable("hyperfine", "missing")
+    old = find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0"))
+    assert isinstance(old, ToolUnusable)
+    assert (old.because, old.version, old.oldest) == ("old", "1.13.0", "1.14")
     # a Python package of this name is about physics
     other = find_hyperfine(install(tmp_path / "other", "echo usage: spectra; exit 2"))
-    assert isinstance(other, str)
-    assert other.endswith("/other/hyperfine is not the benchmarking tool hyperfine")
-    broken = find_hyperfine(install(tmp_path / "broken", "")) or ""
-    assert isinstance(broken, str)
+    assert isinstance(other, ToolUnusable) and other.because == "foreign"
+    assert other.path.endswith("/other/hyperfine")
+    assert isinstance(find_hyperfine(install(tmp_path / "broken", "")), ToolUnusable)
 
 
 def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> No
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
     assert isinstance(chosen.by_name["spawn"], Spawn)
     assert isinstance(chosen.by_name["values"], Values)
-    assert chosen.warnings == (SpawnInstead("hyperfine is not installed"),)
+    assert chosen.warnings == (SpawnInstead(ToolUnusable("hyperfine", "missing")),)
 
 
 def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path: Path) -> None:

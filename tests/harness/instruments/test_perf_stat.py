@@ -9,6 +9,7 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
+from gate.model.warnings.setup import EventsAbsent, EventsOutsideKernel
 from harness.instruments.common import Context, Unusable
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.process.execute import Outcome, ProcessExecutor
@@ -65,7 +66,7 @@ def test_each_iteration_is_a_process_start(tmp_path: Path, context: Context) -> 
 
 def test_the_call(tmp_path: Path, context: Context) -> None:
     each = Benchmark(name="b", command=["./b", "{seed}", "a b"], instrument="perf_stat")
-    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), "")
+    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), ())
     command = perf.prepare(each, context)
     assert command.argv[:3] == (sys.executable, "-I", "-S")
     assert command.argv[4:] == (
@@ -99,7 +100,7 @@ def test_a_signal_is_told_by_the_end_of_this_run_alone(tmp_path: Path, context: 
 
 def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
     said = "Workload failed: No such file or directory\n"
-    perf = PerfStat("/bin/perf", "6", ("task-clock",), "")
+    perf = PerfStat("/bin/perf", "6", ("task-clock",), ())
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     (context.scratch / "perf").write_text('{"runs": 1, "code": 255}')
     outcome = Outcome("", "", 0.1, f"before\n{said}")
@@ -109,9 +110,9 @@ def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
 
 def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -> None:
     rules = {"cycles": MetricRules()}
-    why = "perf_stat leaves out cycles and instructions (not supported on this machine)"
+    why = "perf_stat counts time, task-clock, page-faults, context-switches on this machine"
     assert measured(fake(tmp_path), context, ["true"], metric=rules) == Unusable(f"no values of 'cycles' ({why})", "")
-    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), "")
+    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), ())
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     for name in ("perf", "perf.0", "perf.1"):
         (context.scratch / name).unlink(missing_ok=True)
@@ -126,7 +127,7 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
 
 
 def test_perf_or_the_launcher_itself_failed(context: Context) -> None:
-    perf = PerfStat("/bin/perf", "6", ("task-clock",), "")
+    perf = PerfStat("/bin/perf", "6", ("task-clock",), ())
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     assert perf.collect(each, context, Outcome("exit 1", "", 0.1, "Traceback", 1)) == Unusable(
         "perf_stat: exit 1", "Traceback"
@@ -143,11 +144,12 @@ def test_what_the_host_counts(tmp_path: Path) -> None:
     whole = fake(tmp_path)
     assert whole.version == "6.1.187"
     assert whole.events == ("duration_time", "task-clock", "page-faults", "context-switches")
-    assert whole.limits == "leaves out cycles and instructions (not supported on this machine)"
+    assert whole.limits == (EventsAbsent(("cycles", "instructions"), "not supported"),)
     user = fake(tmp_path, "user")
     assert user.events == ("duration_time", "task-clock", "page-faults")
-    assert "context-switches (without the right to count the kernel on this machine)" in user.limits
-    assert "counts page-faults outside the kernel only" in user.limits
+    assert EventsAbsent(("context-switches",), "") in user.limits
+    partial = next(limit for limit in user.limits if isinstance(limit, EventsOutsideKernel))
+    assert partial.events == ("page-faults",)
     assert fake(tmp_path, "hybrid").events == ("duration_time", "task-clock", "cycles", "instructions")
 
 

@@ -11,7 +11,6 @@ from gate.model import Finding, Overall, RatioInterval, SideSummary, Verdict
 from gate.report.csv import cell
 from gate.words.numbers import known
 from gate.words.sentences import say
-from gate.words.warnings import texts
 
 COLUMNS = (
     "row", "benchmark", "metric", "unit", "better", "statistic", "factors",
@@ -39,7 +38,7 @@ def render(comparison: Comparison, _: Screen) -> str:
 def _finding(f: Finding) -> Sequence[object]:
     factors = msgspec.json.encode(f.factors, order="sorted").decode() if f.factors else None
     unbounded = [say(f.reason)] if f.ratio.kind != "bounded" else []
-    notes = "; ".join([*unbounded, *texts(f.warnings)]) or None
+    notes = "; ".join([*unbounded, *map(say, f.warnings)]) or None
     names = ("benchmark", f.benchmark, f.metric, f.unit or None, f.better, f.statistic, factors)
     return *names, *_side(f.base), *_side(f.head), *_ratio(f.ratio), _CHANGES[f.verdict], notes
 

@@ -9,7 +9,7 @@ from gate.commands.compare.table import Block, Comparison, Measured, Names, Row,
 from gate.report.markdown.escape import brief, code, prose, short
 from gate.words.grid import Footnotes
 from gate.words.phrases import more_are
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 _NAME = 80
 _NOTES = 40
@@ -68,7 +68,7 @@ def _text(text: str) -> str:
 
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
-    told = texts(comparison.report.warnings)
+    told = [*map(say, comparison.report.warnings)]
     if told:
         yield "Warnings:"
         yield ""

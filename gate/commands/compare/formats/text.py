@@ -9,7 +9,7 @@ from gate.commands.compare.table import Block, Comparison, Measured, Row, Screen
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
 from gate.words.plain import columns, pad, visible, wrap
-from gate.words.warnings import texts as warned
+from gate.words.sentences import say
 
 _STYLES = {"regression": "31", "improvement": "36"}
 _NOTES = 40
@@ -104,7 +104,7 @@ class _Text:
         return [line for text in words.rest(self.comparison) for line in self.wrap(text, rest="  ")]
 
     def warnings(self) -> list[str]:
-        texts = [visible(each) for each in warned(self.comparison.report.warnings)]
+        texts = [visible(each) for each in map(say, self.comparison.report.warnings)]
         lines = [paint("warnings", self.bold)] if texts else []
         lines += [line for each in texts[:_WARNINGS] for line in self.wrap(each, first="  - ", rest="    ")]
         more = len(texts) - _WARNINGS

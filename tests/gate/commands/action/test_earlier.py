@@ -153,7 +153,7 @@ def test_the_path_of_a_workflow(reference: str, path: str) -> None:
 
 
 def test_other_rules_are_measured_again(github: FakeGitHub, tmp_path: Path) -> None:
-    github.add_artifact(60, NAME, packed(lines(rules="base with gate.threshold=80%")), HEAD)
+    github.add_artifact(60, NAME, packed(lines(whose={"kind": "base", "sets": ["gate.threshold=80%"]})), HEAD)
     why = refused(github, tmp_path)
     assert why == "run 60 measured by the rules 'base with gate.threshold=80%', and this one asks for 'base'"
     loose = RulesOptions(None, None, ("gate.threshold=80%",), ())

@@ -12,8 +12,7 @@ import pytest
 from gate.cli.main import main
 from gate.commands.doctor import doctor, metrics
 from gate.commands.doctor import text as doctor_text
-from gate.model.warnings.hosts import UnfitHost
-from gate.run.measuring import UnfitError, refuse_unfit, unfit_warnings
+from gate.run.measuring import UnfitError, refuse_unfit
 from gate.words.plain import columns
 from harness.host.fitness import Check
 
@@ -158,7 +157,6 @@ def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> No
         UnfitError, match=r"unfit to measure on: swap: swapping now; steal time: 23%; `perfgate doctor`"
     ):
         refuse_unfit(["swap: swapping now", "steal time: 23%"])
-    assert unfit_warnings(["swap: swapping now"]) == [UnfitHost("swap: swapping now")]
 
     def refused(*_: object, **__: object) -> int:
         refuse_unfit(["other processes: most of all evil\nname"])

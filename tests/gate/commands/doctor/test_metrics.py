@@ -11,6 +11,7 @@ from gate.commands.doctor.metrics import MetricsOptions, plan
 from gate.commands.doctor.metrics_summary import Measured, Row, advice, rows_of
 from gate.commands.doctor.metrics_text import Found, render
 from gate.model import UserError
+from gate.model.warnings.setup import ToolUnusable
 
 
 def wall(*executions: tuple[float, ...], instrument: str = "spawn") -> Measured:
@@ -26,7 +27,8 @@ def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host without hyperfine, perf and valgrind; plans as small as they can be."""
     for module, name in (("hyperfine", "hyperfine"), ("perf_stat", "perf"), ("callgrind", "callgrind")):
         find = f"harness.instruments.{module}.find_{name}"
-        monkeypatch.setattr(find, lambda caller, name=name: f"no {name} here")
+        why = ToolUnusable("hyperfine", "missing") if name == "hyperfine" else f"no {name} here"
+        monkeypatch.setattr(find, lambda caller, why=why: why)
     monkeypatch.setattr(metrics, "_BUDGET", 0.01)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -117,7 +119,7 @@ def test_a_command_with_what_this_host_has(only_spawn: Path) -> None:
     for metric in ("time", "user", "system", "user+system"):
         assert f"\n{metric} " in out
     said = " ".join(out.split())  # lines end where the terminal does
-    assert "hyperfine: not measured: no hyperfine here; spawn, which is built in, measures the same" in said
+    assert "hyperfine: not measured: hyperfine is not installed; spawn, which is built in, measures the same" in said
     for name in ("hyperfine", "perf", "callgrind"):
         assert f"no {name} here" in said
 

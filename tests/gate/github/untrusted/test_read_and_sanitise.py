@@ -18,7 +18,7 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError
+from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError, Whose
 from tests.support import runs
 
 BASE, HEAD = "b" * 40, "a" * 40
@@ -71,7 +71,7 @@ def known(rules: Config | None = None) -> Known:
         head=Commit(ref="#12", sha=HEAD),
         chosen="as the forge says",
         config=rules or config(),
-        rules="the target branch main",
+        whose=Whose("target", "main"),
     )
 
 
