@@ -47,7 +47,7 @@ def gate(repository: Path, head: str) -> bool:
     right = (verdict, code) in EXPECTED[head]
     print(f"\n{head}: {verdict} (exit {code}), {'as' if right else 'not as'} expected, after {seconds:.0f} s")
     if right and verdict == "inconclusive":
-        print("That is fine: inconclusive passes by default. This host was too noisy to tell; more builds would.")
+        print("That is fine: inconclusive passes by default. This host was too noisy for a clear verdict; more builds would settle it.")
     print(f"reports: {reports.relative_to(EXAMPLES.parent)}/ (open report.html)")
     return right
 

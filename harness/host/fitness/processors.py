@@ -47,9 +47,10 @@ def affinity(tree: Tree) -> Check:
     if status is None:
         return unreadable(name, why)
     allowed = len(cpu_list(status[1]))
-    every = len(cpu_list(online)) if online else None
-    value = f"{allowed} of {every} processors ({status[1]})" if every else f"{allowed} processors ({status[1]})"
-    return Check(name, "warn" if allowed == 1 else "ok", value.replace("1 processors", "1 processor"), why)
+    every = len(cpu_list(online)) if online else allowed
+    of = f" of {every}" if online else ""
+    value = f"{allowed}{of} processor{'' if every == 1 else 's'} ({status[1]})"
+    return Check(name, "warn" if allowed == 1 else "ok", value, why)
 
 
 def kinds(tree: Tree) -> Check:

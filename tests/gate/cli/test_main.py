@@ -43,8 +43,11 @@ def test_version_and_help() -> None:
     ("argv", "said"),
     [
         ((), "the following arguments are required: COMMAND"),
-        (("chekc",), "invalid choice: 'chekc'"),
-        (("check", "--bench", "x"), "unrecognized arguments: --bench x"),
+        (("--nope",), "perfgate: --nope is not an option; see"),
+        (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
+        (("study", "plna"), "'plna' is not one of plan, measure, analyse: did you mean plan?"),
+        (("chekc",), "'chekc' is not a command: did you mean check?"),
+        (("check", "--bench", "x"), "--bench is not an option: did you mean --benchmark?"),
         (("decide",), "the following arguments are required: FILE"),
         (("decide", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
         (("report", "nowhere"), "nowhere: cannot be read: No such file or directory"),

@@ -125,7 +125,7 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
     ("argv", "said"),
     [
         (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
-        (("doctor", "--nonsense"), "unrecognized arguments: --nonsense"),
+        (("doctor", "--nonsense"), "--nonsense is not an option"),
         (("doctor", "ls"), "ls: a command needs --metrics"),
         (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
         (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),

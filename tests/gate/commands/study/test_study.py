@@ -301,7 +301,7 @@ def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tu
         (("analyse", "--order", "0"), "'0' is not a whole number"),
         (("analyse", "--unit", "session"), "invalid choice: 'session'"),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
-        (("anal",), "invalid choice: 'anal'"),
+        (("anal",), "'anal' is not one of plan, measure, analyse"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:

@@ -204,7 +204,7 @@ def test_the_confidence_and_each_warning_are_footnotes_of_the_sentence() -> None
 def test_how_many_more_builds_would_tell_is_said() -> None:
     found = examples.finding("scan", "inconclusive", estimate=1.021, half=0.029, more_builds=4)
     text = Page(html.render(examples.report("inconclusive", [found]))).text
-    assert "about 4 more a side would tell" in text
+    assert "about 4 more per side would settle it" in text
 
 
 def test_what_does_not_exist_is_never_a_number() -> None:
