@@ -72,7 +72,7 @@ def expected(job: Job) -> str:
     budget = format_duration(float(job.project.settings.rules.plan.budget))
     seconds = expected_seconds(job)
     if seconds is None:
-        return f"at most about {budget} (the budget; no earlier run to tell better)"
+        return f"at most about {budget} (the budget; no earlier run to estimate from)"
     if seconds > float(job.project.settings.rules.plan.budget):
         return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
     return f"about {format_duration(seconds)} as in the last run, at most {budget}"

@@ -67,7 +67,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 PLAN = """\
 study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 iterations, \
-at most about 1 h 00 min (the budget; no earlier run to tell better)
+at most about 1 h 00 min (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
 seed: 7
@@ -94,7 +94,7 @@ factors
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, in each every treatment once in random order: 18 executions in all
-expected time: at most about 1 h 00 min (the budget; no earlier run to tell better)
+expected time: at most about 1 h 00 min (the budget; no earlier run to estimate from)
 """
 
 
