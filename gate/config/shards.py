@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from gate.cli.values import Shard
 from gate.model import UserError
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from gate.model.warnings import AnyWarning
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """What one of several jobs measures; session from 0."""
 
     shard: Shard

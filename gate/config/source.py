@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from gate.model import Side, UserError
 
@@ -28,8 +29,7 @@ class ConfigError(UserError):
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A config text and what TOML makes of it."""
 
     name: str

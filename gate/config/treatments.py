@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,8 +26,7 @@ _USUAL_BUILDS = 5
 Runner = str | list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(msgspec.Struct, frozen=True):
     """A treatment that is to be measured.
 
     number: its place in standard order (the last factor changes fastest), from 0. side: "head" where side is no factor.
@@ -41,8 +39,7 @@ class Planned:
     building: Mapping[str, Setting]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """One job of a study that is measured by several: a session on a runner.
 
     session: its number, of so many `sessions`. runner: its label or labels; None: any. treatments: how many there.

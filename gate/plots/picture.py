@@ -6,12 +6,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise
 from typing import Literal
 from xml.sax.saxutils import escape
 
+import msgspec
 import numpy as np
 
 from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
@@ -51,8 +51,7 @@ _CORNERS: dict[str, tuple[Point, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(msgspec.Struct, frozen=True):
     """A picture for a page."""
 
     svg: str
@@ -61,15 +60,13 @@ class Picture:
     """Plain text, what it shows and what it leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     classes: str
     lines: list[Sequence[Point]]
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(msgspec.Struct, frozen=True):
     at: Point
     text: str
     classes: str

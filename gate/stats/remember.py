@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Level, MeanSquare, Remembered, Sample
@@ -14,8 +14,7 @@ from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 
 
-@dataclass(frozen=True, slots=True)
-class Repetitions:
+class Repetitions(msgspec.Struct, frozen=True):
     """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
 
     executions: float
