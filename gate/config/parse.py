@@ -8,6 +8,7 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -157,7 +158,8 @@ def _custom(bare: Any) -> type[Share | Duration | Quantity] | None:
     return next((kind for kind in _CUSTOM if kind in members), None)
 
 
-class _Member(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class _Member:
     """One of the types that a value may be, and what bounds it."""
 
     kind: Any

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from gate.cli.values import Shard
 from gate.model import UserError
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from gate.model.warnings import AnyWarning
 
 
-class Part(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Part:
     """What one of several jobs measures; session from 0."""
 
     shard: Shard

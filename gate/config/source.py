@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
-import msgspec
 
 from gate.model import Side, UserError
 
@@ -29,7 +28,8 @@ class ConfigError(UserError):
 Path = tuple[str | int, ...]
 
 
-class Source(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Source:
     """A config text and what TOML makes of it."""
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,7 +27,8 @@ _USUAL_BUILDS = 5
 Runner = str | list[str]
 
 
-class Planned(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Planned:
     """A treatment that is to be measured.
 
     number: its place in standard order (the last factor changes fastest), from 0. side: "head" where side is no factor.
@@ -39,7 +41,8 @@ class Planned(msgspec.Struct, frozen=True):
     building: Mapping[str, Setting]
 
 
-class Job(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Job:
     """One job of a study that is measured by several: a session on a runner.
 
     session: its number, of so many `sessions`. runner: its label or labels; None: any. treatments: how many there.
