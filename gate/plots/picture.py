@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, starmap
 from typing import Literal
 from xml.sax.saxutils import escape
 
@@ -212,12 +212,13 @@ def _path(shape: _Shape) -> str:
     for length in lengths:
         dx, dy = next(steps)
         parts.append(f"m{_tenths(dx)}{_joined(dy)}")
-        parts += [_step(dx, dy) for dx, dy in islice(steps, length - 1)]
+        parts += starmap(_step, islice(steps, length - 1))
         if shape.closed:
             parts.append("z")
     return "".join(parts)
 
 
+@cache
 def _step(dx: int, dy: int) -> str:
     if dy == 0:
         return f"h{_tenths(dx)}"
