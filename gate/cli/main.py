@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import io
 import os
 import signal
@@ -102,6 +103,8 @@ def run() -> NoReturn:
             code = Exit.ERROR
     except KeyboardInterrupt:
         code = of_signal(signal.SIGINT)
+    # at exit the collector would walk through all that was made and loaded, and free nothing that the system does not
+    gc.freeze()
     sys.exit(code)
 
 

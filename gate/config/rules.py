@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+import msgspec
 
 from gate.config.instruments import FLOOR
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
@@ -12,8 +13,7 @@ from gate.model import Whose
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """The rules that decide.
 
     source: where they come from, in words. today: for accepts with a date. label: what accepts every regression, in

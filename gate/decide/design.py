@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
 from gate.model import Case, Evidence, FindingMemory, Memory
@@ -14,8 +15,7 @@ from gate.stats.planning import pairing_pays
 from gate.stats.sequential import Spending, spending
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, eq=False):
     """What one finding will be about, and its rules.
 
     tau: of the quantile; None for the mean. floor: in the base unit. memory: what earlier sessions on the same machine
@@ -35,8 +35,7 @@ class Subject:
         return self.case.better == "lower"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class Design(msgspec.Struct, frozen=True, eq=False):
     """How every finding of a report is judged.
 
     interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -59,8 +58,7 @@ def _place(finding: Finding, factor: str) -> int:
     return list(finding.factors).index(factor)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Explained:
+class Explained(msgspec.Struct, frozen=True, eq=False):
     """The findings with what interactions say of them. only: id of a finding -> the settings under which alone."""
 
     findings: list[Finding]
@@ -68,8 +66,7 @@ class Explained:
     only: dict[int, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True, eq=False):
     """An interaction that was tested, and the combination that it is a part of."""
 
     crossed: Crossed
@@ -125,8 +122,7 @@ def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Note:
+class _Note(msgspec.Struct, frozen=True, eq=False):
     """What those of some findings that regressed are confined to, or larger at."""
 
     where: outcomes.Where

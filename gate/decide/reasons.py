@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, log
 from typing import Any, Literal
+
+import msgspec
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
 from gate.decide.looks import ONLY_REPORTS, Position
@@ -16,8 +17,7 @@ from gate.model.case import CaseId
 from gate.stats.ratio import Limits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, eq=False):
     """What a reason is made of; decided: the limits at the confidence that decided."""
 
     verdict: Verdict

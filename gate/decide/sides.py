@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.decide.design import Subject
 from gate.decide.family import beyond
@@ -15,8 +16,7 @@ from gate.model.report import InteractionVerdict
 REGRESSED = ("regression", "accepted")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sides:
+class Sides(msgspec.Struct, frozen=True, eq=False):
     """One interaction beside the findings that it compares.
 
     setting, against: what stands against what. at, there: the findings that the ratio averages over. every_at,
@@ -115,8 +115,7 @@ class Sides:
         return all(f.verdict in REGRESSED for f in (*self.worse, *self.better))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Confined:
+class Confined(msgspec.Struct, frozen=True, eq=False):
     """A combination of two settings or more; findings: all those there; worse: whether they regressed or improved."""
 
     settings: dict[str, Any]

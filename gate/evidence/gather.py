@@ -76,7 +76,7 @@ def gather(
     executions = [record for record in everything if isinstance(record, Execution)]
     builds = [record for record in everything if isinstance(record, Build)]
     failures = [record for record in everything if isinstance(record, Failure)]
-    failures += [failure for e in executions if not _has_values(e) for failure in _without_values(e, config)]
+    failures += [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     known = {f.benchmark for f in failures}
     failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
     found = presence(executions, failures, run, select)
@@ -165,13 +165,13 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
                 )
 
 
-def _has_values(e: Execution) -> bool:
-    return bool(e.metrics) and all(metric.values for metric in e.metrics.values())
+def _empty(e: Execution) -> list[str]:
+    return [name for name, metric in e.metrics.items() if not metric.values]
 
 
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
-    empty = [m for m, metric in e.metrics.items() if not metric.values]
+    empty = _empty(e)
     decided = [m for m in empty if is_decided(config, e.benchmark, m)]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []

@@ -29,7 +29,7 @@ class RecordError(UserError):
         self.why = why
 
 
-class Located(msgspec.Struct, frozen=True):
+class Located(msgspec.Struct, frozen=True, gc=False):
     """A record and where it stands."""
 
     record: Record
@@ -80,10 +80,9 @@ def read(path: str, data: bytes) -> Reading:
 
 def _refuse_out_of_bounds(record: Execution, path: str, number: int) -> None:
     for name, metric in record.metrics.items():
-        for values in (metric.values, metric.dropped):
-            found = out_of_bounds(values)
-            if found is not None:
-                raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
+        found = out_of_bounds(metric.values + metric.dropped)
+        if found is not None:
+            raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
 
 
 def _newer(text: bytes) -> str:

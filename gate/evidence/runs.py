@@ -6,7 +6,6 @@ A part is a shard in a session: what one job measured. What stands after a run l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -145,13 +144,12 @@ def _union(one: dict[Side, list[str]] | None, other: dict[Side, list[str]] | Non
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class File:
+class File(msgspec.Struct):
     """A run line and what follows it in its file; first is None for what no run line stands before."""
 
     path: str
     first: Located | None
-    records: list[Record] = field(default_factory=list)
+    records: list[Record] = []
 
     @property
     def run(self) -> Run:
@@ -222,15 +220,14 @@ def _named(shard: int, session: int, shards: int, sessions: int) -> str:
     return f"shard {shard} of {shards}{f' of session {session}' if sessions > 1 else ''}"
 
 
-@dataclass(slots=True)
-class Part:
+class Part(msgspec.Struct):
     """A shard in a session, by all the files that hold something of it."""
 
     name: str
     """For a reader."""
     shard: int
     session: int
-    files: list[File] = field(default_factory=list)
+    files: list[File] = []
 
     @property
     def executions(self) -> list[Execution]:

@@ -24,7 +24,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Tree object of the uncommitted changes when dirty; what --resume compares."""
 
 
-class Metric(msgspec.Struct, frozen=True, kw_only=True):
+class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one metric in one execution, in base units (s, B or a count)."""
 
     unit: str = ""
@@ -101,7 +101,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
 
 
-class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
+class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):
     """One start of the instrument's process, with the values that came out of it."""
 
     benchmark: str

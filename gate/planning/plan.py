@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -101,7 +101,10 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
         if plan is None or all(now >= case.degrees - 0.5 for now, case in zip(worth, cases, strict=True)):
             break
-        cases = [replace(case, degrees=min(now, case.degrees)) for now, case in zip(worth, cases, strict=True)]
+        cases = [
+            msgspec.structs.replace(case, degrees=min(now, case.degrees))
+            for now, case in zip(worth, cases, strict=True)
+        ]
         plan = cheapest(cases, terms, limits)
     if plan is None:
         least = seconds(cases, Counts(2, 1, 1))

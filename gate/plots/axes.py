@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -22,8 +22,7 @@ _FEW = 80
 _LONG = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vertical:
+class Vertical(msgspec.Struct, frozen=True, eq=False):
     """The vertical axis of a case: its unit, its ends, its ticks, and the numbers of both sides on it."""
 
     measure: Measure
@@ -113,8 +112,7 @@ def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Poin
     return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True, eq=False):
     """How many values were drawn, and whether some were drawn for being extremes, or faint for not being used."""
 
     count: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.decide.importance import ORDER
@@ -38,8 +38,7 @@ _OPEN = ("complement", "half-line", "line")
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 9.0, 99.0, 999.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """A finding in log ratios, with the interval that its verdict rests on; None where an end is open or not known."""
 
     estimate: float | None
@@ -247,8 +246,7 @@ def _mark(sheet: Sheet, verdict: Verdict, points: Sequence[Point], *, small: boo
     sheet.marks(f"{kind}-{verdict}{extra}", shape, points, 3 if small else 6)
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
+class _Curve(msgspec.Struct, frozen=True):
     """How many findings the curve of all of them draws, and whether some go on beyond its edge."""
 
     drawn: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,16 +21,14 @@ _FEWEST_TO_CUT = 8
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(msgspec.Struct, frozen=True):
     """A place on an axis, in the numbers of the axis, and what is written there."""
 
     at: float
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """A linear scale from numbers to pixels."""
 
     low: float
@@ -50,8 +48,7 @@ class Axis:
         return pixels
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """How the values of a case become numbers of an axis."""
 
     factor: float
@@ -78,8 +75,7 @@ class Measure:
         return format_number(value / self.factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """The ends of an axis in its numbers, and how many values lie beyond them."""
 
     low: float

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +28,7 @@ _ROUNDS = 100
 Key = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Order:
+class _Order(msgspec.Struct, frozen=True, eq=False):
     """Where the executions of each side stand in time, and whether the files say so."""
 
     of: dict[Side, npt.NDArray[np.float64]]

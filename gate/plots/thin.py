@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -19,8 +18,7 @@ _EXTREMES_EACH = 10
 """Where fewer values of a build are drawn than this, its own extremes would be most of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class Places(msgspec.Struct, frozen=True, eq=False):
     """Where values stand in their sample, each an array as long as the values."""
 
     build: Indices
@@ -35,8 +33,7 @@ class Places:
     """Of a build's width that an execution takes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class Kept(msgspec.Struct, frozen=True, eq=False):
     """Values that are drawn."""
 
     indices: Indices
@@ -45,8 +42,7 @@ class Kept:
     """Drawn for their size, not chosen evenly."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Density:
+class Density(msgspec.Struct, frozen=True, eq=False):
     """How numbers are spread from the smallest to the largest: heights at evenly spaced points, the highest being 1."""
 
     low: float

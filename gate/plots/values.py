@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Case, Finding, Sample, Side, SideSummary
@@ -41,16 +41,14 @@ _SESSION_GAP = 0.8
 Key = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Slots:
+class _Slots(msgspec.Struct, frozen=True):
     """Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
 
     middle: dict[Key, float]
     half: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sided:
+class _Sided(msgspec.Struct, frozen=True, eq=False):
     """A side to draw."""
 
     side: Side

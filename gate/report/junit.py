@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as ET
+
+import msgspec
 
 from gate.codes import Exit
 from gate.model import Finding, Report
@@ -24,8 +24,7 @@ _LINES = 60
 Outcome = Literal["failure", "error", "skipped", "passed"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(msgspec.Struct, frozen=True):
     """One test case. message: in one line; text: what else to know; kind: the type of a failure or an error."""
 
     classname: str
@@ -146,7 +145,7 @@ def _apart(found: list[_Case]) -> list[_Case]:
     for case in found:
         seen[case.classname, case.name] += 1
         number = seen[case.classname, case.name]
-        apart.append(case if number == 1 else dataclasses.replace(case, name=f"{case.name} ({number})"))
+        apart.append(case if number == 1 else msgspec.structs.replace(case, name=f"{case.name} ({number})"))
     return apart
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
@@ -13,16 +14,14 @@ from gate.evidence.inputs import Inputs, read_inputs
 from gate.model import Case, Execution, Report, UserError
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(msgspec.Struct, frozen=True):
     """A file of measurements as it lies on disk: its name, without a directory, and its bytes."""
 
     name: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Material:
+class Material(msgspec.Struct, frozen=True, eq=False):
     """What is at hand beside a report; each part may be empty.
 
     cases: with the values of both sides. attachments: the files they were read from. advice: the plan advised for the
@@ -41,8 +40,7 @@ _LARGEST_FILE = 20_000_000
 """Bytes of measurements that are looked at for embedding; larger ones do not get small enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True):
     """A report as it was decided and written, and where the measurements would lie that it was decided over."""
 
     report: Report

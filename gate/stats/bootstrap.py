@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -44,8 +44,7 @@ _FEW = 10
 """Units at the top below which an interval may be too narrow by more than passes unmentioned."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class Distribution(msgspec.Struct, frozen=True, eq=False):
     """Replicates of an estimate, with the limits and p that follow from them.
 
     The limits are replicates, never between two: with R replicates the lower limit of the percentile interval is the
@@ -144,8 +143,7 @@ class Distribution:
         return abs(float(values[far] - values[near])) / (far - near) * spread
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BootstrapRatio:
+class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
     """The ratio of means by bootstrap: a gate.stats.ratio.Ratio."""
 
     x: float
@@ -226,8 +224,7 @@ def bootstrap_ratio(
     return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Resampled:
+class _Resampled(msgspec.Struct, frozen=True, eq=False):
     """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios."""
 
     x: float

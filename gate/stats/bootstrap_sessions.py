@@ -7,8 +7,8 @@ logarithms of the drawn sessions' ratios (docs/method.md).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -17,8 +17,7 @@ from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_m
 from gate.stats.select import measured_together, of_builds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairing:
+class Pairing(msgspec.Struct, frozen=True, eq=False):
     """Both sides of each session."""
 
     sides: tuple[tuple[Hierarchy, Hierarchy], ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -35,16 +35,14 @@ _HAIR = 1e-12
 """Ratios of sessions closer than this share are one: what is left is rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortage:
+class Shortage(msgspec.Struct, frozen=True):
     """Values per build: how many a quantile has, and how many it needs."""
 
     has: int
     needs: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(msgspec.Struct, frozen=True):
     """Both sides of one case for one statistic, before a method makes an interval of them."""
 
     base: Tops

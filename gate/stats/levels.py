@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import LEVELS, Level, Sample
@@ -22,8 +23,7 @@ Unit = tuple[int, int] | int
 """A unit of the top level: (session, build), or the session alone where session is a level."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelVariance:
+class LevelVariance(msgspec.Struct, frozen=True):
     """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
 
     level: Level
@@ -59,8 +59,7 @@ class Tops:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, eq=False):
     """One side, reduced: what the interval rests on, and the variance by level for the reader."""
 
     tops: Tops
@@ -135,8 +134,7 @@ def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
+class _Levels(msgspec.Struct, frozen=True):
     top: Level
     of_each: list[tuple[LevelVariance, ...]]
 

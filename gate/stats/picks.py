@@ -8,10 +8,10 @@ groups have as many, a stride of the number of groups apart, since sums over a f
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -84,8 +84,7 @@ class Stream:
         return used.view(kind)[:size]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picks:
+class Picks(msgspec.Struct, frozen=True, eq=False):
     """How groups pick, each from what is its own."""
 
     start: Ints
@@ -115,8 +114,7 @@ class Picks:
         return picks
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class _Sums(msgspec.Struct, frozen=True, eq=False):
     """Picks of tuples from tables, each group from its own."""
 
     picks: Picks
@@ -133,8 +131,7 @@ class _Sums:
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class Groups(msgspec.Struct, frozen=True, eq=False):
     """Groups of at most LARGEST values whose means are resampled."""
 
     n: Counts
@@ -167,8 +164,7 @@ class Groups:
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
+class _Tables(msgspec.Struct, frozen=True, eq=False):
     """Tables of groups, put one after the other."""
 
     start: Ints

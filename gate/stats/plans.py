@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gate.stats.planning import Components, Costs, Counts, Interval, pairing_pays
 from gate.stats.sequential import spending
@@ -12,8 +13,7 @@ from gate.stats.sequential import spending
 Choice = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(msgspec.Struct, frozen=True):
     """What a plan must reach for a case: a half-width at most, or a change found with a power (half_width None)."""
 
     half_width: float | None
@@ -21,8 +21,7 @@ class Aim:
     power: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCase:
+class PlannedCase(msgspec.Struct, frozen=True):
     """One finding to be, with what is known of its variance and of its cost."""
 
     benchmark: str
@@ -39,8 +38,7 @@ class PlannedCase:
     """Fewest values of a build, for a quantile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True):
     """The rules of the verdict: two-sided alpha, findings that share it, fewest builds, interval as configured."""
 
     alpha: float
@@ -69,8 +67,7 @@ class Terms:
         return _levels(looks, self.alpha, interval)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What a plan may be."""
 
     builds: int = 60
@@ -82,8 +79,7 @@ class Limits:
     """Whether it may stop early."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """Counts for all benchmarks."""
 
     looks: tuple[int, ...]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from gate.model import FindingMemory, MeanSquare, Remembered
@@ -43,8 +43,7 @@ _FEWEST_DF_FOR_NU = 8.0
 """A session with fewer degrees says next to nothing of how far variances move: psi'(d/2) hides it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prior:
+class Prior(msgspec.Struct, frozen=True):
     """What is remembered for the present plan."""
 
     variance: float
@@ -58,8 +57,7 @@ class Prior:
     """first and last: their days, as 2026-11-20."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moderated:
+class Moderated(msgspec.Struct, frozen=True):
     """A variance and its degrees after the memory was asked."""
 
     variance: float
@@ -225,8 +223,7 @@ def prior_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
+class _Weight(msgspec.Struct, frozen=True):
     """Degrees that sessions are worth while fresh, and the share of them that their age leaves."""
 
     degrees: float

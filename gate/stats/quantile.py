@@ -8,10 +8,10 @@ for the side alone is the difference of the two sample quantiles.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import QuantileEffect, Sample
@@ -59,8 +59,7 @@ def needed_values(tau: float) -> int:
     return math.ceil(10 / min(exact, 1 - exact))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantileSide:
+class QuantileSide(msgspec.Struct, frozen=True, eq=False):
     """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on."""
 
     tops: Tops
@@ -70,8 +69,7 @@ class QuantileSide:
     """The smallest count of executions."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantilePair:
+class QuantilePair(msgspec.Struct, frozen=True, eq=False):
     """The same quantile of both sides."""
 
     base: QuantileSide
@@ -178,8 +176,7 @@ def _exp(log: float) -> float:
     return math.exp(min(max(log, -700.0), 700.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pooled:
+class _Pooled(msgspec.Struct, frozen=True, eq=False):
     """Quantiles of one side's ln(value), shape (taus,), and what each cluster adds to their error, (clusters, taus).
 
     The sum of the squared errors is the variance. Not finite where a logarithm would be of a value not above 0.
@@ -261,8 +258,7 @@ def _logs(ordered: Array) -> Array:
     return logs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(msgspec.Struct, frozen=True, eq=False):
     """Where quantiles stand among ascending values: between two positions from 0, at this share of the way."""
 
     first: Counts

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.check_function import ZERO, Problem, solve
@@ -87,8 +87,7 @@ def _checked(y: Array, design: Array, tau: float) -> tuple[Array, Array]:
     return y, design
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Basis:
+class _Basis(msgspec.Struct, frozen=True, eq=False):
     """design[:, kept] * (1 / scale) = q r, q with orthonormal columns and r upper triangular."""
 
     kept: list[int]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Level, MeanSquare, Remembered, Sample
-from gate.stats.levels import Tops, summarize
+from gate.stats.levels import Summary, Tops, summarize
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 
 
-@dataclass(frozen=True, slots=True)
-class Repetitions:
+class Repetitions(msgspec.Struct, frozen=True):
     """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
 
     executions: float
@@ -51,7 +50,8 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
         return None
     if all(side.values.min() == side.values.max() for side in sides):
         return None
-    tops = _tops(sides, tau)
+    means = [summarize(side) for side in sides] if tau is None else []
+    tops = [side.tops for side in means] if tau is None else _quantiles(sides, tau)
     if not tops or any(not side.log and side.mean <= 0 for side in tops):
         return None
     counts = repetitions(sides)
@@ -61,16 +61,14 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
         rounds=len(base.builds) if head is None else len(set(base.builds) & set(head.builds)),
         executions=counts.executions,
         iterations=counts.iterations,
-        iteration=None if tau is not None else _level(sides, "iteration"),
-        execution=None if tau is not None else _level(sides, "execution"),
+        iteration=_level(sides, means, "iteration"),
+        execution=_level(sides, means, "execution"),
         build=_positive(_build(tops), sum(side.n - 1 for side in tops)),
         contrast=None if head is None else _contrast(*tops),
     )
 
 
-def _tops(sides: Sequence[Sample], tau: float | None) -> list[Tops]:
-    if tau is None:
-        return [summarize(side).tops for side in sides]
+def _quantiles(sides: Sequence[Sample], tau: float) -> list[Tops]:
     pair = quantile_pair(sides[0], sides[-1], tau, sessions=False)
     return [] if pair is None else [pair.base.tops, pair.head.tops][: len(sides)]
 
@@ -91,11 +89,12 @@ def _positive(value: float, df: float) -> MeanSquare | None:
     return MeanSquare(value=value, df=float(df)) if 0 < value < np.inf else None
 
 
-def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
-    """Pool S2 of a level below the builds; None where a side has not repeated it."""
+def _level(sides: Sequence[Sample], means: Sequence[Summary], level: Level) -> MeanSquare | None:
+    """Pool S2 of a level below the builds; None where a side has not repeated it, and without means."""
     weighted, degrees = 0.0, 0.0
-    for side in sides:
-        summary = summarize(side)
+    if not means:
+        return None
+    for side, summary in zip(sides, means, strict=True):
         s2 = next((v.s2 for v in summary.variances if v.level == level), None)
         if s2 is None:
             return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -35,8 +35,7 @@ def measured_together(base: Sample, head: Sample) -> bool:
     return not set(base.builds).isdisjoint(head.builds)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shared:
+class Shared(msgspec.Struct, frozen=True, eq=False):
     """Both sides of the sessions that both have."""
 
     base: Sample

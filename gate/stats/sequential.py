@@ -7,11 +7,11 @@ Rowe (1969) for Brownian motion. All levels that go in and out are two-sided, as
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
@@ -38,8 +38,7 @@ def look_rounds(minimum: int, maximum: int) -> tuple[int, ...]:
     return tuple(sorted(rounds))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spending:
+class Spending(msgspec.Struct, frozen=True, eq=False):
     """The levels of the looks of one design."""
 
     looks: tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -287,13 +287,13 @@ def _alone(sample: Sample, parity: int) -> Sample:
     """
     found = _sessions_from_0(sample)
     builds = tuple((session, 2 * build + parity) for session, build in found.builds)
-    return replace(found, builds=builds, orders=None)
+    return msgspec.structs.replace(found, builds=builds, orders=None)
 
 
 def _sessions_from_0(sample: Sample) -> Sample:
     """Number sessions from 0, since session 1 of two runs is not one session."""
     numbers = {session: number for number, session in enumerate(dict.fromkeys(s for s, _ in sample.builds))}
-    return replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
+    return msgspec.structs.replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

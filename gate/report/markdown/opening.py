@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
@@ -19,8 +20,7 @@ from gate.words.numbers import known
 from gate.words.sentences import say
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(msgspec.Struct, frozen=True):
     """Warnings to show at once, and those for the details."""
 
     shown: list[str]
@@ -34,8 +34,7 @@ def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     return Weighed([*map(say, found[:most])], [*map(say, [*found[most:], *later])])
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(msgspec.Struct, frozen=True):
     """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
 
     rows: int
@@ -45,8 +44,7 @@ class Room:
     text: int
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """What the templates show at first sight, and the warnings that can wait in the details."""
 
     values: dict[str, Any]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
@@ -36,8 +37,7 @@ class Written(Sequence[Md]):
         return self.write(self.things[index])
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A titled list or table. noun: what an item is called where some are left out; share: of the room at most."""
 
     title: str
@@ -53,8 +53,7 @@ class Part:
         return Md(self.opening + self.between.join(self.items))
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(msgspec.Struct, frozen=True):
     """The parts as far as there was room, and what was left out: "290 findings"."""
 
     parts: list[Part]
@@ -94,7 +93,7 @@ def _add(part: Part, items: list[Md], limit: float) -> int:
 def _cut(part: Part, items: list[Md]) -> Part:
     left_out = len(part.items) > len(items)
     title = f"{part.title} (the first {len(items)})" if left_out else part.title
-    return dataclasses.replace(part, items=items, title=title)
+    return msgspec.structs.replace(part, items=items, title=title)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 from markupsafe import Markup
@@ -28,8 +27,7 @@ _GZIP = b"\x1f\x8b"
 _HOPELESS = 20 * LARGEST_DATA
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """A file of measurements inside the page: the name to save it by, its address and its size in words."""
 
     name: str
@@ -37,8 +35,7 @@ class File:
     size: str
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(msgspec.Struct, frozen=True):
     """The measurements of the page. names: of all files; files: the same inside the page, empty when too large."""
 
     names: tuple[str, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from markupsafe import Markup, escape
 
 from gate.decide.importance import MOST, ordered
@@ -34,8 +34,7 @@ _LISTED = 20
 _HOST = {"boot_id": "boot", "cores": "processors", "affinity": "processors allowed", "cpu": "processor"}
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True):
     """One of the first screen's lines about findings and failures: where it leads, its tone, and the sentence."""
 
     id: str
@@ -47,8 +46,7 @@ class Said:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """Everything that the template arranges."""
 
     report: Report

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
 from markupsafe import Markup
 from msgspec import structs
 
@@ -18,8 +18,7 @@ from gate.words.plain import visible
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """A picture in the page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
 
     kind: str
@@ -28,8 +27,7 @@ class Figure:
     caption: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """What a finding shows.
 
     figures: its pictures. elsewhere: number of the finding, from 0, that shows those of the same case. note: why there

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.decide.importance import ordered
 from gate.model import Commit, PolicyFacts, Report
@@ -21,8 +22,7 @@ _WHOSE: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True):
     """Commands to copy. one: without its benchmark; measure: nothing where the seed is not known."""
 
     decide: str

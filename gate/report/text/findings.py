@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.model import Finding
 from gate.words import cases, numbers, reports
@@ -30,8 +31,7 @@ def label(finding: Finding) -> str:
     return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """Which columns a table has; narrowest: what the first keeps of its width."""
 
     columns: tuple[str, ...]

@@ -6,9 +6,9 @@ NIST TN 1855, section 4.5.1 and Fig. 5, where a session is a boot of the machine
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Check, Dependence
@@ -73,8 +73,7 @@ def _name(level: Between) -> str:
     return f"F test of {level}s"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Nested:
+class _Nested(msgspec.Struct, frozen=True, eq=False):
     """Executions, or builds, one each: scaled values, and the numbers of their treatment, build and session."""
 
     y: Array
@@ -101,8 +100,7 @@ class _Nested:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(msgspec.Struct, frozen=True):
     """An F test. share: of the sum of squares that treatments leave, between groups beyond chance."""
 
     f: float
@@ -111,8 +109,7 @@ class _Test:
     share: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Adjusted:
+class _Adjusted(msgspec.Struct, frozen=True, eq=False):
     """Groups after treatments. information: Z'MZ, M takes treatment means off; inverse: its pseudoinverse."""
 
     information: Array
@@ -174,8 +171,7 @@ def _session_test(nested: _Nested) -> _Test | str:
     return _tested(sessions.df, sessions.ss / sessions.df, found.df, found.square, total)
 
 
-@dataclass(frozen=True, slots=True)
-class _Square:
+class _Square(msgspec.Struct, frozen=True):
     """A mean square; None without degrees of freedom."""
 
     square: float | None
@@ -217,8 +213,7 @@ def _bound(level: Between, nested: _Nested) -> str:
     return "not tested: each session has one build of a treatment, which the test of sessions sees"
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
+class _Between(msgspec.Struct, frozen=True):
     """Factors that vary between groups only; alone: all do, so that a group has one treatment."""
 
     names: list[str]

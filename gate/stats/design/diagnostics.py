@@ -7,10 +7,10 @@ Born de Oliveira et al. 2013, section 5.1 and 5.2: residuals against fitted valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
@@ -116,8 +116,7 @@ def _cook(fit: Fit) -> Array:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Worst:
+class _Worst(msgspec.Struct, frozen=True):
     """The unit with the largest Cook's distance; p: that one of all units stands so far out by chance."""
 
     distance: float

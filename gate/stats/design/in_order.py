@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.design.checks import Finding, untested
@@ -26,8 +26,7 @@ DRIFT = 0.25
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Course:
+class Course(msgspec.Struct, frozen=True, eq=False):
     """When units were measured: their position in the run, and the session."""
 
     order: Integers
@@ -80,8 +79,7 @@ def independence(fit: Fit, course: Course) -> Finding:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Moments:
+class _Moments(msgspec.Struct, frozen=True):
     """Of d under independence."""
 
     mean: float

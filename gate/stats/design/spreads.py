@@ -6,9 +6,9 @@ Variances may differ be the means equal (Born de Oliveira et al. 2013, section 7
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Check, Factor, Setting, Spread
@@ -26,8 +26,7 @@ Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
 
 
-@dataclass(frozen=True, slots=True)
-class VarianceRatio:
+class VarianceRatio(msgspec.Struct, frozen=True):
     """Variance of the second group over that of the first, and the two-sided p of its F test."""
 
     ratio: float
