@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.project import Project, environment
 
+# One measured run for all of it.
+pytestmark = pytest.mark.xdist_group("one file")
 ROOT = Path(__file__).parent.parent
 
 NEW = {
@@ -148,7 +150,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the source with the new files."""
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("gate", "harness", "templates"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, copy / folder)  # with what is compiled
     shutil.copy(ROOT / "perfgate.py", copy)
     for name, text in NEW.items():
         path = copy / name

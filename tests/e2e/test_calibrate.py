@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from gate.memory.store import History
-from tests.support.project import CONFIG, Project
+from tests.support.project import CONFIG as SHORT
+from tests.support.project import Project
+
+# What is learned of executions takes two of them.
+CONFIG = SHORT.replace("executions = 1", "executions = 2")
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]

@@ -12,6 +12,10 @@ from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfg
 pytestmark = pytest.mark.xdist_group("measures")
 
 
+FEW = ("--set", "plan.builds=2")
+"""Where no verdict is expected that takes more."""
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Two commits on a path with spaces: the last one is 20% slower than the one before."""
@@ -110,7 +114,7 @@ def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, st
 def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None:
     more = '[[benchmark]]\nname = "broken"\ncommand = "exit 1"\ninstrument = "spawn"\n'
     project.write("perfgate.toml", CONFIG + more)
-    done = project.perfgate("check")
+    done = project.perfgate("check", *FEW)
     found = project.report()
     assert [f["benchmark"] for f in found["findings"]] == ["bench"]
     assert [f["benchmark"] for f in found["failures"]] == ["broken"]
@@ -273,7 +277,7 @@ def test_measure_then_decide_then_report(project: Project) -> None:
     )  # fmt: skip
     assert done_piped.returncode == 1, (done_piped.stderr, len(piped))
     assert json.loads(done_piped.stdout)["verdict"] == "regression"
-    assert project.process("report", "results", "--format", "markdown").stdout
+    assert project.perfgate("report", "results", "--format", "markdown").stdout
     assert (project.top / "results/report.html").exists()
     assert project.perfgate("decide", "results", "--set", "gate.threshold=50%").returncode == 0
 
@@ -283,7 +287,7 @@ def _decide(*arguments: str) -> list[str]:
 
 
 def test_config_prints_values_and_origins(project: Project) -> None:
-    done = project.process("config", "--set", "plan.builds=9")
+    done = project.perfgate("config", "--set", "plan.builds=9")
     assert done.returncode == 0
     lines = dict(line.split("  # ") for line in done.stdout.splitlines() if not line.startswith("#"))
     origins = {key.split(" = ")[0]: origin for key, origin in lines.items()}
@@ -295,11 +299,11 @@ def test_config_prints_values_and_origins(project: Project) -> None:
 
 def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "exit 9"\ninstrument = "spawn"\n')
-    done = project.perfgate("check")
+    done = project.perfgate("check", *FEW)
     assert done.returncode == 4
     assert [f["status"] for f in project.report()["failures"]] == ["exit 9"]
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "true"\ninstrument = "spawn"\n')
-    assert project.perfgate("check").returncode == 0
+    assert project.perfgate("check", *FEW).returncode == 0
     assert project.report()["new"] == ["new"]
     assert [e for e in project.executions() if e[0] == "new"] == [("new", "head", 0, 0)]
 
@@ -310,7 +314,7 @@ def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project
     project.write("bench.py", program)
     project.write("perfgate.toml", config)
     project.commit()
-    done = project.perfgate("check", "--base", "HEAD", MY_TOKEN="hunter2", GITHUB_X="y")
+    done = project.perfgate("check", "--base", "HEAD", *FEW, MY_TOKEN="hunter2", GITHUB_X="y")
     assert "bench" in done.stdout
     assert project.report()["failures"] == [], done.stdout
     everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
@@ -324,16 +328,16 @@ def test_hooks_do_not_run(project: Project) -> None:
         hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
         hook.chmod(0o755)
     project.write("notes", "x")
-    assert project.perfgate("check").returncode == 0
+    assert project.perfgate("check", *FEW).returncode == 0
     assert not marker.exists()
 
 
 def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    project.perfgate("check", TMPDIR=str(scratch))
+    project.perfgate("check", *FEW, TMPDIR=str(scratch))
     assert list(scratch.iterdir()) == []
-    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
+    done = project.perfgate("check", "--keep", *FEW, TMPDIR=str(scratch))
     assert "the worktrees stay in" in done.stderr
     assert len(list(scratch.iterdir())) == 1
 
@@ -345,7 +349,7 @@ def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Pro
     project.commit()
     # the benchmark itself changes: measured with head's on both sides, the program is unchanged
     project.write("bench/run.py", BENCH.replace("SPEED", "3.0"))
-    assert project.perfgate("check").returncode == 0
+    assert project.perfgate("check", *FEW).returncode == 0
     assert 2.9 < project.report()["findings"][0]["base"]["value"] < 3.1
     # head alone cannot ask for it: it would compare itself with itself
     project.write("perfgate.toml", config)
@@ -370,7 +374,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     )
     project.commit()
     project.write("notes", "x")
-    done = project.perfgate("check")
+    done = project.perfgate("check", *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
 

@@ -15,6 +15,7 @@ from unittest import mock
 from gate.commands.action import command as action
 from gate.commands.action.command import Options
 from tests.support import project as ordinary
+from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment
 from tests.support.runner_log import Command, commands, outputs
 
@@ -172,3 +173,37 @@ def changed(top: Path, *, base: float, head: float, config: str = CONFIG) -> Pro
         Step("main", "base", (("perfgate.toml", config), ("bench.py", first))),
         Step("topic", "head", (("bench.py", second),)),
     )
+
+
+def pull_job(
+    tmp_path: Path, project: Project, forge: FakeGitHub, *, labels: tuple[str, ...] = (), fork: bool = False
+) -> Job:
+    """Make the job of pull request 7, of which the forge knows."""
+    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    forge.add_pull(7, head_sha=head, base_sha=base, labels=labels, head_repository="someone/widget" if fork else "")
+    payload = pull_payload(project, base, fork=fork)
+    return Job(project, tmp_path / "job", "pull_request", payload, api=forge.url, token=forge.token)
+
+
+def measured(*names: str, head: float = 1.0) -> str:
+    """Write measurements of a fixed design in which head takes so many times as long."""
+    lines = [
+        json.dumps({
+            "type": "execution", "benchmark": name, "side": side, "build": build, "execution": 0,
+            "metrics": {"time": {"unit": "s", "values": [scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(5)]}},
+        })
+        for name in names
+        for side, scale in (("base", 1.0), ("head", head))
+        for build in range(6)
+    ]  # fmt: skip
+    return "".join(f"{line}\n" for line in lines)
+
+
+def gate_job(tmp_path: Path, forge: FakeGitHub) -> Job:
+    """Make the job of a gate that measures nothing itself."""
+    return pull_job(tmp_path, changed(tmp_path / "other", base=1, head=1), forge)
+
+
+def folder_of(request: str) -> Path:
+    """Return the folder that the steps share."""
+    return Path(json.loads(request)["folder"])

@@ -15,6 +15,13 @@ from tests.support.project import Project
 
 TEMPLATES = Path(__file__).parent.parent.parent.parent / "templates" / "workflows"
 CONFIG = ordinary.CONFIG
+# Whatever the seed, which the action draws: what is told of a change is the same in every run.
+BENCH = """\
+import os, sys
+with open(sys.argv[1], "w") as out:
+    for k in range(int(os.environ["PERFGATE_ITERATIONS"])):
+        out.write(f"{SPEED * (1 + 0.001 * (k % 3))}\\n")
+"""
 WORKFLOW = """\
 name: perfgate
 on: [pull_request, merge_group, push, schedule, workflow_dispatch, workflow_run]
@@ -74,8 +81,12 @@ class Consumer:
         self.github = github
         self.project.git("remote", "add", "origin", "https://github.com/acme/widget.git")
         self.project.write("perfgate.toml", config)
-        self.project.bench(1.0)
+        self.bench(1.0)
         self.base = self.project.commit("base")
+
+    def bench(self, speed: float) -> None:
+        """Set the speed of the benchmark in the working tree."""
+        self.write("bench.py", BENCH.replace("SPEED", str(speed)))
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the working tree, for the next commit."""
@@ -89,7 +100,7 @@ class Consumer:
     def push(self, speed: float) -> str:
         """Push a commit that runs at this speed to the default branch, and check it out."""
         self.project.git("checkout", "-q", "-f", "main")
-        self.project.bench(speed)
+        self.bench(speed)
         return self.on_main(f"speed {speed}")
 
     def change(
@@ -105,7 +116,7 @@ class Consumer:
         git = self.project.git
         known = f"refs/heads/{ref}" in git("for-each-ref", "--format=%(refname)").splitlines()
         git("checkout", "-q", "-f", *(() if known else ("-b",)), ref, *(() if known else (self.base,)))
-        self.project.bench(speed)
+        self.bench(speed)
         for name, text in (files or {}).items():
             self.project.write(name, text)
         head = self.project.commit(f"speed {speed}")

@@ -1,12 +1,14 @@
 """How many more builds would tell: what the advice is worth, and where there is none."""
 
 import datetime
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from scipy import stats
 
 from gate.config.parse import parse
 from gate.config.rules import Policy
@@ -136,6 +138,42 @@ def test_more_noise_asks_for_more_builds_and_more_distance_for_fewer() -> None:
     assert None not in by_noise + by_distance
     assert by_noise == sorted(set(by_noise), key=lambda n: n or 0)
     assert by_distance == sorted(set(by_distance), key=lambda n: -(n or 0))
+
+
+def literally(ratio: float, sd: float, builds: int) -> int | None:
+    """The number of more builds of one finding at 95%, as the text has it."""
+    base, head = pair(ratio, sd, builds)
+    v_xx, v_yy = (float(side.values.var(ddof=1)) / builds for side in (base, head))
+    statistic = (head.values.mean() - 1.03 * base.values.mean()) / math.sqrt(v_yy + 1.03**2 * v_xx)
+    # both sides vary alike for their size: Welch's degrees are the sum
+    df = 2 * (builds - 1)
+    for grown in range(builds + 1, builds + MOST + 1):
+        degrees = df * (grown - 1) / (builds - 1)
+        if statistic * math.sqrt(grown / builds) > stats.t.isf(0.025, degrees) + stats.t.isf(0.2, degrees):
+            return grown - builds
+    return None
+
+
+@pytest.mark.parametrize("builds", [5, 7])
+def test_the_number_is_what_the_power_of_so_many_builds_asks_for(builds: int) -> None:
+    toml = f"{FIXED}confidence = 0.95\n"
+    spreads = [0.0001 * k for k in range(200, 400, 7)]
+    found = [decided([pair(1.06, sd, builds)], toml)[0] for sd in spreads]
+    open_ones = [(f.more_builds, sd) for f, sd in zip(found, spreads, strict=True) if f.verdict == "inconclusive"]
+    assert len(open_ones) > 10
+    assert [more for more, _ in open_ones] == [literally(1.06, sd, builds) for _, sd in open_ones]
+
+
+@pytest.mark.parametrize("floor", ["", 'floor = "45ms"\n', 'floor = "100ms"\n'])
+@pytest.mark.parametrize("ratio", [1.06, 1.005])
+def test_of_a_rate_as_many_builds_are_lacking_as_of_a_time(ratio: float, floor: str) -> None:
+    base, head = pair(ratio, 0.03)
+    (time,) = decided([(base, head)], FIXED + floor)
+    config = parse(read_source(f'[gate]\nthreshold = "3%"\n{FIXED}{floor}', "perfgate.toml"))
+    evidence = simulate.evidence([(head, base)])
+    evidence.cases[0] = msgspec.structs.replace(evidence.cases[0], better="higher")
+    (rate,) = decide(evidence, Policy(config, "test", datetime.date(2026, 11, 20))).findings
+    assert (rate.verdict, rate.more_builds) == (time.verdict, time.more_builds)
 
 
 def test_many_findings_ask_for_more_builds_than_one() -> None:

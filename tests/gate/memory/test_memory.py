@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import structs
 
@@ -115,12 +116,14 @@ def test_a_session_is_added_whole_or_not_at_all(path: Path) -> None:
 ADD = """
 import sys
 from pathlib import Path
-from tests.gate.memory.test_memory import learned, session
+import msgspec
+from gate.memory.entries import Learned, Session
 from gate.memory.store import History
+session, learned = msgspec.json.decode(sys.argv[2], type=tuple[Session, list[Learned]])
 for number in range(10):
     with History.open(Path(sys.argv[1])) as history:
-        assert history.add(session(f"{sys.argv[2]}-{number}", project=f"project {sys.argv[2]}"), [learned(), learned("b")])
-        assert len(history.of_project(f"project {sys.argv[2]}")) == 2 * (number + 1)
+        assert history.add(msgspec.structs.replace(session, id=f"{session.id}-{number}"), learned)
+        assert len(history.of_project(session.project)) == 2 * (number + 1)
 """
 
 
@@ -128,10 +131,10 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     # the first of them makes the file while the others open it
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", ADD, str(path), str(number)],
+            [sys.executable, "-c", ADD, str(path), msgspec.json.encode(added)],
             stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
-        for number in range(6)
+        for added in ((session(f"{n}", project=f"project {n}"), [learned(), learned("b")]) for n in range(6))
     ]  # fmt: skip
     assert [process.communicate()[1] for process in processes] == [""] * 6
     with History.open(path) as history:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.levels import summarize, variances_of_all
+from gate.stats.levels import gap_of, summarize, variances_of_all
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
 from tests.support.seeds import seeds
 
@@ -105,6 +105,14 @@ def test_a_single_value() -> None:
 
 def test_the_gap_is_the_smallest_step_between_values() -> None:
     assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).tops.gap == 0.5
+
+
+def test_what_sessions_differ_by_is_no_gap() -> None:
+    # the second and the third are 0.1 apart, within one it is 0.5 at least
+    values = np.array([1.0, 2.0, 5.0, 5.5, 5.6, 6.6, 9.0, 9.0])
+    ones = np.ones(8, dtype=np.int64)
+    units = tuple((session, build) for session in range(4) for build in range(2))
+    assert gap_of(Sample(values, (ones, ones, np.full(4, 2)), units)) == pytest.approx(0.5)
 
 
 def test_samples_of_equal_shape_in_one_array_are_reduced_as_one_by_one() -> None:

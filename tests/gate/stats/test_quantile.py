@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 from gate.model import QuantileEffect, Sample
+from gate.model.warnings.estimates import FewExecutions
+from gate.stats.estimate import reduce
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.regression import quantile_regression
@@ -102,6 +104,15 @@ def test_each_build_gives_the_logarithm_of_its_quantile(tau: float) -> None:
         assert side.tops.log
         assert side.tops.units == ((0, 0), (0, 1), (0, 2))
         assert (side.fewest, side.fewest_executions) == (20, 4)
+
+
+@pytest.mark.parametrize(("executions", "warned"), [(1, [1]), (2, [2]), (3, []), (4, [])])
+def test_fewer_than_three_executions_a_build_are_warned_of(executions: int, warned: list[int]) -> None:
+    rng = np.random.default_rng(2)
+    base, head = (drawn(rng, 4, executions, 40) for _ in range(2))
+    found = reduce(base, head, 0.5, exact=False)
+    assert found.trouble == ""
+    assert [each.executions for each in found.warnings if isinstance(each, FewExecutions)] == warned
 
 
 def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:

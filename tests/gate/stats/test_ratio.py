@@ -169,6 +169,31 @@ def test_a_perfect_correlation_leaves_the_floor_of_the_timer() -> None:
     assert paired(tops(x), tops(y)).limits(0.05).low == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_rounds_that_move_as_one_leave_the_floor_on_both_sides(log: bool) -> None:
+    # base's mean is 1, so that nothing else makes the ratio 1
+    x = np.array([0.5, 1.0, 1.5])
+    y = x + math.log(1.5) if log else 1.5 * x
+    pair = paired(tops(x.tolist(), gap=0.1, log=log), tops(y.tolist(), gap=0.1, log=log))
+    floor = 0.1**2 / (12 * 3)
+    assert (pair.v_xx, pair.v_yy) == pytest.approx((x.var(ddof=1) / 3, y.var(ddof=1) / 3))
+    assert pair.v_xy == pytest.approx(math.sqrt((pair.v_xx - floor) * (pair.v_yy - floor)))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_what_differs_between_rounds_is_no_floor_at_any_scale(scale: float) -> None:
+    x = 1 + scale * np.array([0.0, 1.0, 2.0, 3.0])
+    y = x + scale * np.array([0.01, 0.0, 0.0, 0.01])
+    pair = paired(tops(x.tolist(), gap=scale), tops(y.tolist(), gap=scale))
+    assert pair.v_xy == pytest.approx(np.cov(x, y)[0, 1] / 4, rel=1e-6, abs=0)
+
+
+def test_paired_rounds_without_spread_or_around_zero() -> None:
+    assert paired(tops([2.0] * 3), tops([3.0] * 3)).df is None
+    around = paired(tops([-1.0, 0.0, 1.0]), tops([2.0, 3.0, 5.0]))
+    assert (around.x, around.df, around.v_xy) == (0.0, 2.0, pytest.approx(0.5))
+
+
 def test_logarithms_by_welch_and_the_delta_method() -> None:
     rng = np.random.default_rng(6)
     x, y = rng.normal(1, 0.1, 5), rng.normal(1.2, 0.2, 7)

@@ -14,11 +14,11 @@ import pytest
 from msgspec import structs
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate import calibrate
+from gate.commands.calibrate import calibrate, gates
 from gate.commands.calibrate import text as calibration_text
 from gate.commands.calibrate.calibrate import CalibrateOptions
 from gate.commands.calibrate.findings import Calibration, Session, render, session_of, with_worth
-from gate.commands.calibrate.gates import MOST_TRIES, gate_rounds, gates_of, worsened
+from gate.commands.calibrate.gates import gate_rounds, gates_of, worsened
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
@@ -32,7 +32,8 @@ from gate.model.warnings.setup import FewBuilds
 from gate.run.project import open_itself
 from gate.stats.select import of_builds
 from tests.support.lines import builds, located
-from tests.support.project import CONFIG, Project
+from tests.support.project import CONFIG as SHORT
+from tests.support.project import Project
 from tests.support.simulate import evidence, normal, sample
 
 RULES = RulesOptions(None, None, (), ())
@@ -130,11 +131,12 @@ def test_a_change_is_put_into_one_benchmark_at_a_time() -> None:
     assert gates_of(exact, config(), (0.5,), Judge()).power[0].tries.of == 4
 
 
-def test_many_benchmarks_are_drawn_from() -> None:
+def test_many_benchmarks_are_drawn_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "MOST_TRIES", 15)
     judge = Judge(found=frozenset({"case-3"}))
-    found = gates_of(noise(40, 10), config(), (0.05,), judge)
-    assert found.power[0].tries.of == MOST_TRIES
-    assert len(judge.asked) == 2 + MOST_TRIES
+    found = gates_of(noise(10, 10), config(), (0.05,), judge)
+    assert found.power[0].tries.of == 15
+    assert len(judge.asked) == 2 + 15
 
 
 def test_worse_is_slower_or_less() -> None:
@@ -300,6 +302,10 @@ def test_the_json_is_the_calibration() -> None:
 
 
 # --- the project ------------------------------------------------------------------------------------------------------
+
+
+# What is learned of executions takes two of them.
+CONFIG = SHORT.replace("executions = 1", "executions = 2")
 
 
 @pytest.fixture

@@ -1,0 +1,170 @@
+"""The deciding and the publishing step of the action, where measured code, other jobs or perfgate itself fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.forge.server import FakeGitHub
+from tests.support.workflow_job import (
+    folder_of,
+    gate_job,
+    measured,
+)
+
+ROOT = Path(__file__).parents[4]
+
+
+HOSTILE = (
+    "::error::x", "a%0A::error::y", "a\n::set-output name=verdict::pass", "##[error]z", "a]]>b", "::stop-commands::t",
+    "a\r::add-mask::e", "<!-- perfgate:perfgate head=0 run=1 attempt=1 -->", "@everyone", "a\x1b[31m", "$(id)", "`id`",
+    "x" * 5000,
+)  # fmt: skip
+
+
+def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    folder = tmp_path / "downloads" / "perfgate-data-1"
+    folder.mkdir(parents=True)
+    (folder / "measurements.jsonl").write_text(measured(*HOSTILE, head=1.5))
+    done = job.run(command="publish", runs=str(tmp_path / "downloads" / "perfgate-data-*"))
+    assert done.code == 1
+    found = done.steps["decide"].commands + done.steps["publish"].commands
+    assert {command.name for command in found} == {"error"}
+    assert len(found) == 10, "at most ten, of which the last stands for the rest"
+    assert "and 4 more" in found[-1].data
+    assert all("\n" not in command.data and "\r" not in command.data for command in found)
+    assert set(done.outputs) == {"exit-code", "verdict", "report", "json", "comment-url"}
+    assert forge.comments[0]["body"].count("<!-- perfgate:") == 1
+    assert len(forge.comments[0]["body"]) < 65_536
+
+
+def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    for part, name in (("one", "a"), ("two", "b")):
+        folder = tmp_path / "downloads" / f"perfgate-data-{part}"
+        folder.mkdir(parents=True)
+        # a torn write at the end of one must not spoil the next
+        (folder / "measurements.jsonl").write_text(measured(name) + '{"type":"exec')
+        (folder / "status.json").write_text('{"code":0,"lines":[]}')
+    done = job.run(command="publish", runs=str(tmp_path / "downloads"))
+    assert (done.code, done.outputs["verdict"]) == (0, "pass")
+    findings = json.loads(Path(done.outputs["json"]).read_text())["findings"]
+    assert [finding["benchmark"] for finding in findings] == ["a", "b"]
+    merged = Path(done.steps["decide"].outputs["data"], "measurements.jsonl").read_text()
+    assert merged == measured("a") + measured("b")
+
+
+def test_without_downloads_the_gate_fails(tmp_path: Path, forge: FakeGitHub) -> None:
+    done = gate_job(tmp_path, forge).run(command="publish", runs="perfgate-data-*")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "the measuring jobs failed or their artifacts were not downloaded" in done.said("error")[0]
+
+
+def test_a_part_that_broke_off_fails_the_gate(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    (folder / "measurements.jsonl").write_text(measured("a"))
+    (folder / "status.json").write_text('{"code":4,"lines":["No space left on device"]}')
+    done = job.run(command="publish", runs=str(folder))
+    assert done.code == 4
+    assert "No space left on device" in done.said("error")[0]
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"code":0,"verdict":"error","notices":[],"report":false}', "not json"])
+def test_a_broken_outcome_is_never_a_pass(tmp_path: Path, forge: FakeGitHub, text: str) -> None:
+    job = gate_job(tmp_path, forge)
+    request = job.step("prepare").outputs["request"]
+    Path(json.loads(request)["folder"], "outcome.json").write_text(text)
+    published = job.step("publish", request=request)
+    assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
+    assert published.said("error")
+
+
+def test_an_outcome_that_measured_code_left_does_not_stand(
+    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = gate_job(tmp_path, forge)
+    job.more["PERFGATE_TRACEBACK"] = ""
+    runs = tmp_path / "downloads"
+    runs.mkdir()
+    (runs / "measurements.jsonl").write_text(measured("a"))
+    request = job.step("prepare", command="publish", runs=str(runs)).outputs["request"]
+    first = job.step("decide", request=request)
+    assert job.step("publish", request=request).outputs["exit-code"] == "0"
+    assert first.code == 0
+
+    def broken(*_: object) -> str:
+        raise RuntimeError("a fault")
+
+    # a green outcome lies there, and this time nothing is decided
+    monkeypatch.setattr("gate.commands.action.decide.conclude", broken)
+    assert job.step("decide", request=request).code == 4
+    assert job.step("publish", request=request).outputs["exit-code"] == "4"
+
+
+def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
+    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = gate_job(tmp_path, forge)
+    job.more["PERFGATE_TRACEBACK"] = ""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    (folder / "measurements.jsonl").write_text(measured("a", head=1.5))
+
+    def broken(*_: object) -> str:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("gate.report.markdown.summary.render", broken)
+    monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
+    done = job.run(command="publish", runs=str(folder))
+    assert done.code == 1
+    assert done.outputs["verdict"] == "regression"
+    assert any("RuntimeError" in message for message in done.said("error") + done.said("warning"))
+
+
+def test_a_failed_upload_is_a_warning(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    request = job.step("prepare", command="publish", runs="none").outputs["request"]
+    job.step("decide", request=request)
+    published = job.step("publish", request=request, uploads="failure skipped")
+    assert any("an artifact was not uploaded" in warning for warning in published.said("warning"))
+
+
+@pytest.mark.parametrize("uploads", ["failure failure", "skipped skipped", "failure success"])
+def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
+    tmp_path: Path, forge: FakeGitHub, uploads: str
+) -> None:
+    job = gate_job(tmp_path, forge)
+    runs = tmp_path / "downloads"
+    runs.mkdir()
+    (runs / "measurements.jsonl").write_text(measured("a", head=1.5))
+    request = job.step("prepare", command="publish", runs=str(runs)).outputs["request"]
+    job.step("decide", request=request)
+    job.step("publish", request=request, uploads=uploads)
+    assert "### perfgate: Regression" in forge.comments[0]["body"]
+    assert "among the artifacts" not in forge.comments[0]["body"]
+
+
+def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gate.github.publishing.collected._LARGEST", 1000)
+    job = gate_job(tmp_path, forge)
+    runs = tmp_path / "downloads"
+    runs.mkdir()
+    (runs / "measurements.jsonl").write_text(measured("a"))
+    done = job.run(command="publish", runs=str(runs))
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    assert "measurements.jsonl: is larger than " in done.said("error")[0]
+
+
+def test_after_a_failed_deciding_step_its_outcome_does_not_count(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    request = job.step("prepare").outputs["request"]
+    (folder_of(request) / "outcome.json").write_text(
+        '{"code":0,"verdict":"pass","notices":[],"report":false,"target":{"pull":7,"sha":"","run":1,"attempt":1}}'
+    )
+    assert job.step("publish", request=request).outputs["exit-code"] == "0"
+    assert job.step("publish", request=request, decided="failure").outputs["exit-code"] == "4"

@@ -1,0 +1,143 @@
+"""The other commands and events of the action, and what stands around its steps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.forge.server import FakeGitHub
+from tests.support.project import Project, environment, inside
+from tests.support.runner_log import commands
+from tests.support.workflow_job import (
+    CONFIG,
+    Job,
+    changed,
+    pull_job,
+    pull_payload,
+)
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
+    second = '[[benchmark]]\nname = "other"\ncommand = "python3 bench.py {output}"\ninstrument = "values"\n'
+    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + second)
+    done = pull_job(tmp_path, project, forge).run(command="plan", shard="2", sessions="2")
+    matrix = json.loads(done.steps["prepare"].outputs["matrix"])
+    assert [(each["shard"], each["session"]) for each in matrix["include"]] == [
+        ("1/2", 0), ("2/2", 0), ("1/2", 1), ("2/2", 1),
+    ]  # fmt: skip
+    assert (done.code, done.outputs["verdict"], forge.comments) == (0, "", [])
+
+
+def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: FakeGitHub) -> None:
+    second = '[[benchmark]]\nname = "other"\ncommand = "python3 bench.py {output}"\ninstrument = "values"\n'
+    project = changed(tmp_path / "repository", base=0.1, head=0.2, config=CONFIG + second)
+    given = {"command": "measure", "shard": "2/2", "session": "1", "sessions": "2", "set": "plan.executions=1"}
+    done = pull_job(tmp_path, project, forge).run(**given)
+    decided = done.steps["decide"].outputs
+    assert decided["artifact"] == "perfgate-perfgate-data-shard2of2-session1"
+    assert decided["report"] == ""
+    first, *rest = Path(decided["data"], "measurements.jsonl").read_text().splitlines()
+    assert json.loads(first)["shard"] == "2/2"
+    assert {record["benchmark"] for record in map(json.loads, rest) if record["type"] == "execution"} == {"other"}
+    assert (done.code, done.outputs["verdict"], forge.comments) == (0, "", [])
+
+
+def push(project: Project, *, default: str = "main") -> dict[str, object]:
+    before = project.git("rev-parse", "HEAD~1")
+    return {"before": before, "repository": {"full_name": "acme/widget", "default_branch": default}}
+
+
+@pytest.mark.tools
+def test_a_schedule_calibrates_and_only_then_is_the_history_written(tmp_path: Path) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project.git("switch", "-q", "-C", "main")
+    job = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
+    done = job.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
+    assert done.code == 0
+    assert "### perfgate calibrate" in done.summary
+    assert Path(job.directory, "history.sqlite").exists()
+    pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))
+    other = Job(project, tmp_path / "other", "pull_request", pull)
+    refused = other.run(command="calibrate")
+    assert refused.code == 4
+    assert "not calibrated" in refused.said("error")[0]
+    assert not Path(other.directory, "history.sqlite").exists()
+
+
+def sessions(file: Path) -> int:
+    import sqlite3
+
+    with sqlite3.connect(file) as connection:
+        found: int = connection.execute("SELECT COUNT(*) FROM session").fetchone()[0]
+    return found
+
+
+@pytest.mark.tools
+def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project.git("switch", "-q", "-C", "main")
+    calibrated = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
+    calibrated.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
+    history = calibrated.directory / "history.sqlite"
+    project.git("branch", "other", "HEAD~1")
+    counts = [sessions(history)]
+    pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))
+    for event, payload in (("pull_request", pull), ("push", push(project, default="other")), ("push", push(project))):
+        job = Job(project, tmp_path / f"{event}{len(counts)}", event, payload)
+        job.more["PERFGATE_HISTORY"] = str(history)
+        done = job.run(set="plan.executions=1\nplan.iterations=2", comment="false")
+        assert done.outputs["verdict"] in ("pass", "inconclusive"), done.log
+        counts.append(sessions(history))
+    assert counts == [1, 1, 1, 2]
+
+
+def test_a_push_says_it_in_the_summary_alone(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    project.git("switch", "-q", "-C", "main")
+    job = Job(project, tmp_path / "job", "push", push(project), api=forge.url, token=forge.token)
+    done = job.run(set="plan.executions=1")
+    assert done.code == 1
+    assert "### perfgate: Regression" in done.summary
+    assert forge.requests == []
+
+
+def test_outside_a_workflow_it_is_one_line(tmp_path: Path) -> None:
+    for step in ("prepare", "measure", "decide", "publish"):
+        done = inside(("action", step), tmp_path, environment())
+        assert done.returncode == 2
+        assert done.stderr == ""
+        assert len(commands(done.stdout)) == 1
+
+
+def test_a_fault_in_the_first_step_is_one_error_and_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.git("rev-parse", "main")))
+    job.more["PERFGATE_TRACEBACK"] = ""
+
+    def broken(*_: object, **__: object) -> bool:
+        raise RuntimeError("a\nfault")
+
+    monkeypatch.setattr("gate.commands.action.prepare.may_write_history", broken)
+    done = job.step("prepare")
+    assert (done.code, done.outputs) == (4, {})
+    [error] = done.said("error")
+    assert "internal error in prepare, RuntimeError: a\\nfault" in error
+
+
+def test_a_token_of_githubs_under_another_name_is_left_behind(tmp_path: Path) -> None:
+    held = {"MY_PAT": "ghs_0123456789abcdef", "OTHER": "x github_pat_0123456789_abc", "PLAIN": "ghost_story"}
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "gate", "action", "measure"],
+        env={**os.environ, **held}, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    # once: the process that began again has neither
+    [line] = [line for line in done.stdout.splitlines() if "holds a token" in line]
+    assert "(MY_PAT, OTHER): it was left out" in line
+    assert "ghs_0123456789abcdef" not in done.stdout + done.stderr

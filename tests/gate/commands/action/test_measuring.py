@@ -1,0 +1,300 @@
+"""The measuring step of the action: it has no token, and what it runs changes no later step."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.forge.server import FakeGitHub
+from tests.support.project import inside
+from tests.support.runner_log import commands
+from tests.support.workflow_job import (
+    BENCH,
+    HIDDEN,
+    Job,
+    changed,
+    folder_of,
+    measured,
+    pull_job,
+)
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_with_a_token_nothing_is_measured(tmp_path: Path, forge: FakeGitHub, name: str) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    assert forge.token not in request
+    given = job.environment({"request": request})
+    token = {name: "secret"}
+    done = inside(("action", "measure"), project.top, given | dict.fromkeys(HIDDEN, "") | token)
+    assert done.returncode == 0
+    decided = job.step("decide", request=request)
+    assert "the measuring step must not have the token" in decided.log
+    published = job.step("publish", request=request)
+    assert published.outputs["exit-code"] == "4"
+    assert "secret" not in done.stdout + decided.log + published.log
+
+
+def in_process(given: dict[str, str], directory: Path, step: str) -> subprocess.CompletedProcess[str]:
+    """Run a step as a process of its own, which does not begin again without the tokens it is given."""
+    code = "import sys; from gate.cli.main import main; sys.exit(main(['action', sys.argv[1]], sys.stdout, sys.stderr))"
+    return subprocess.run(
+        [sys.executable, "-c", code, step],
+        cwd=directory,
+        env={**given, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+SPY = """\
+import os, pathlib, sys
+found = []
+for name in pathlib.Path("/proc").iterdir():
+    if name.name.isdigit():
+        for part in ("environ", "cmdline"):
+            try:
+                if b"ghs_made_up" in (name / part).read_bytes():
+                    found.append(f"{name.name} {part}")
+            except OSError:
+                pass
+pathlib.Path(SEEN).open("a").write(f"{found} {[n for n in os.environ if n.startswith(('GITHUB', 'INPUT', 'RUNNER'))]}\\n")
+parent = pathlib.Path(f"/proc/{os.getppid()}")
+given = dict(pair.split(b"=", 1) for pair in (parent / "environ").read_bytes().split(b"\\0") if b"=" in pair)
+for name, text in ((b"GITHUB_OUTPUT", "verdict=pass\\nexit-code=0\\n"), (b"GITHUB_ENV", "LD_PRELOAD=/x.so\\n")):
+    pathlib.Path(os.fsdecode(given[name])).open("a").write(text)
+print("::set-output name=verdict::pass")
+print("::error::from the benchmark", file=sys.stderr)
+pathlib.Path(sys.argv[1]).write_text("0.1\\n0.101\\n0.102\\n0.103\\n")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks into /proc")
+def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    seen = tmp_path / "seen"
+    project.write("bench.py", SPY.replace("SEEN", repr(str(seen))))
+    project.commit("hostile")
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    # a process of its own: the one that runs these tests has the token in its memory and not in its environment
+    given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "") | {"INPUT_PYTHON": "/of/perfgate"}
+    done = in_process(given, project.top, "measure")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "failed" not in done.stdout
+    assert set(seen.read_text().splitlines()) == {"[] []"}
+    assert Path(given["GITHUB_OUTPUT"]).read_text() == ""
+    assert Path(given["GITHUB_ENV"]).read_text() == ""
+    carried_out = commands(done.stdout)
+    assert {command.name for command in carried_out} == {"warning"}
+    assert [command.data for command in carried_out] == [
+        f"benchmark code wrote to {name}; the change was undone" for name in ("GITHUB_OUTPUT", "GITHUB_ENV")
+    ]
+
+
+def test_a_measuring_step_that_was_killed_is_an_error(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    # as far as it got: whole measurements, and no word of how it ended
+    run = Path(json.loads(request)["folder"], "run")
+    run.mkdir()
+    (run / "measurements.jsonl").write_text(measured("bench"))
+    decided = job.step("decide", request=request)
+    published = job.step("publish", request=request)
+    assert published.outputs["exit-code"] == "4"
+    assert published.outputs["verdict"] == "error"
+    assert "ended without a word" in published.said("error")[0]
+    assert decided.code == 0
+
+
+def test_a_signal_ends_the_measuring_step_with_its_number(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project.write("bench.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(30)")
+    project.commit("hangs up")
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    done = in_process(job.environment({"request": request}), project.top, "measure")
+    assert done.returncode == 143
+    assert commands(done.stdout) == [], "the fence is closed"
+    job.step("decide", request=request)
+    assert job.step("publish", request=request).outputs["exit-code"] == "143"
+
+
+def write_to_env(given: dict[str, str]) -> str:
+    return f"open({given['GITHUB_ENV']!r}, 'a').write('LD_PRELOAD=/x.so\\n')\n"
+
+
+def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "")
+    folder = folder_of(request)
+    plant = (
+        f"import os\n{write_to_env(given)}"
+        f"os.makedirs(f'{folder}/.status.json.{{os.getppid()}}', exist_ok=True)\n"
+        f"os.makedirs('{folder}/status.json/inner', exist_ok=True)\n"
+    )
+    project.write("bench.py", plant + BENCH.replace("SPEED", "0.1"))
+    project.commit("plants")
+    done = inside(("action", "measure"), project.top, given)
+    assert done.returncode == 0
+    assert json.loads((folder / "status.json").read_text()) == {"code": 0, "lines": []}
+    assert Path(given["GITHUB_ENV"]).read_text() == ""
+
+
+def test_the_runner_s_files_are_restored_however_measuring_ends(
+    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    job.more["PERFGATE_TRACEBACK"] = ""
+    request = job.step("prepare").outputs["request"]
+
+    def broken(*_: object) -> None:
+        Path(os.environ.get("GITHUB_ENV") or job.directory / f"env-{job.count}").write_text("LD_PRELOAD=/x.so\n")
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("gate.commands.action.measure.write_status", broken)
+    done = job.step("measure", request=request)
+    assert done.code == 4
+    assert (job.directory / f"env-{job.count}").read_text() == ""
+    assert done.said("warning") == ["benchmark code wrote to GITHUB_ENV; the change was undone"]
+
+
+def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
+    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+
+    def measured_code(*_: object) -> int:
+        (job.directory / f"env-{job.count}").write_text("LD_PRELOAD=/x.so\n")
+        return 0
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
+    monkeypatch.setattr("gate.github.fileguard.put", refused)
+    monkeypatch.setattr("gate.commands.action.measure.write_status", lambda *_: None)
+    done = job.step("measure", request=request)
+    assert done.code == 4
+    assert done.said("error") == ["benchmark code wrote to GITHUB_ENV, and it cannot be undone: Permission denied"]
+
+
+@pytest.mark.parametrize("outcome", ["failure", "cancelled"])
+def test_after_a_failed_measuring_step_nothing_that_it_left_counts(
+    tmp_path: Path, forge: FakeGitHub, outcome: str
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    folder = folder_of(request)
+    # a pass, if it counted
+    (folder / "run").mkdir()
+    (folder / "run" / "measurements.jsonl").write_text(measured("bench"))
+    (folder / "status.json").write_text('{"code":0,"lines":[]}')
+    decided = job.step("decide", request=request, measured=outcome, token="")
+    assert (decided.outputs["report"], decided.outputs["data"]) == ("", "")
+    (folder / "outcome.json").write_text(
+        '{"code":0,"verdict":"pass","notices":[],"report":false,"target":{"pull":7,"sha":"","run":1,"attempt":1}}'
+    )
+    published = job.step("publish", request=request, measured=outcome, token="")
+    assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
+    assert "the measuring step failed" in published.said("error")[0]
+    assert published.said("warning") == [], "that there is no token is on purpose"
+    assert "after a measuring step that failed, no step has the token" in (job.directory / "summary.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["status.json", "run/measurements.jsonl", "run"])
+def test_links_that_measured_code_planted_are_not_followed(tmp_path: Path, forge: FakeGitHub, name: str) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    folder = folder_of(request)
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "measurements.jsonl").write_text(measured("bench"))
+    (secret / "status.json").write_text('{"code":0,"lines":["GITHUB_TOKEN"]}')
+    (folder / "run").mkdir()
+    for each in ("run/measurements.jsonl", "status.json"):
+        (folder / each).write_bytes((secret / Path(each).name).read_bytes())
+    planted = folder / name
+    if planted.is_dir():
+        (planted / "measurements.jsonl").unlink()
+        planted.rmdir()
+    else:
+        planted.unlink()
+    planted.symlink_to(secret / Path(name).name if name != "run" else secret)
+    (folder / "data").symlink_to(secret)
+    decided = job.step("decide", request=request, measured="success")
+    data = Path(decided.outputs["data"] or folder / "data")
+    assert not data.is_symlink()
+    assert not any(file.is_symlink() for file in data.rglob("*"))
+    assert sorted(file.name for file in secret.iterdir()) == ["measurements.jsonl", "status.json"]
+    published = job.step("publish", request=request, measured="success")
+    assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
+
+
+def test_the_uploaded_status_is_written_anew(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    request = job.step("prepare").outputs["request"]
+    (folder_of(request) / "status.json").write_text("HOME=/\0GITHUB_TOKEN=ghs_something")
+    decided = job.step("decide", request=request)
+    found = (folder_of(request) / "data" / "status.json").read_text()
+    assert json.loads(found)["code"] == 4
+    assert "ghs_something" not in found + decided.log
+
+
+def test_a_calibration_that_leads_elsewhere_is_not_shown(tmp_path: Path) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project.git("switch", "-q", "-C", "main")
+    job = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
+    request = job.step("prepare").outputs["request"]
+    folder = folder_of(request)
+    (tmp_path / "secret").write_text("GITHUB_TOKEN=ghs_something")
+    (folder / "calibration.txt").symlink_to(tmp_path / "secret")
+    (folder / "status.json").write_text('{"code":0,"lines":[]}')
+    job.step("decide", request=request)
+    (folder / "calibration.txt").unlink(missing_ok=True)
+    # also by who is quick enough to plant it between two steps
+    (folder / "calibration.txt").symlink_to(tmp_path / "secret")
+    job.step("publish", request=request)
+    assert "ghs_something" not in (job.directory / "summary.md").read_text()
+
+
+def test_secrets_of_the_whole_job_are_named(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    job.more |= {"DEPLOY_TOKEN": "s3cr3t", "EMPTY_SECRET": "", "GPG_KEY": "A035", "RUNNER_KEY": "x"}
+    done = job.run(set="plan.executions=1")
+    assert done.said("warning") == [
+        "the job's `env:` holds DEPLOY_TOKEN, which measured code can read: give secrets to the steps that need them"
+    ]
+    assert "s3cr3t" not in done.log
+
+
+def test_what_benchmarks_do_not_get_is_warned_of() -> None:
+    from gate.commands.action.measure import secret_warnings
+    from harness.process.execute import clean_environment
+
+    given = dict.fromkeys(("A_TOKEN", "MySecret", "DB_PASSWORD", "AWS_CREDENTIALS", "SSH_KEY", "HOME", "PATH"), "x")
+    hidden = given.keys() - clean_environment(given).keys()
+    assert len(hidden) == 5
+    [warning] = secret_warnings(given)
+    assert all(name in warning for name in hidden)
+    assert "HOME" not in warning

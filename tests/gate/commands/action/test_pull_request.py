@@ -1,0 +1,284 @@
+"""A pull request under the action, in a real repository and against the fake forge: what its author sees."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from gate.github.publishing.request import slug_of
+from tests.support.forge.server import FakeGitHub
+from tests.support.project import Project
+from tests.support.workflow_job import (
+    BENCH,
+    CONFIG,
+    Job,
+    changed,
+    pull_job,
+)
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
+    tmp_path: Path, forge: FakeGitHub
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge)
+    done = job.run(status="true")
+    assert done.code == 1
+    assert done.outputs["verdict"] == "regression"
+    assert json.loads(Path(done.outputs["json"]).read_text())["verdict"] == "regression"
+    assert Path(done.outputs["report"]).read_text().startswith("<!DOCTYPE html>")
+    [comment] = forge.comments
+    head = project.git("rev-parse", "HEAD")
+    assert comment["body"].startswith(
+        f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 -->\n### perfgate: Regression"
+    )
+    assert "https://github.example/report" in comment["body"]
+    assert done.outputs["comment-url"]
+    assert "### perfgate: Regression" in done.summary
+    [error] = done.said("error")
+    assert re.match(r"bench: (49|50)", error)
+    [status] = forge.statuses
+    assert (status["state"], status["context"], status["sha"]) == ("failure", "perfgate", head)
+    assert done.said("warning") == []
+    assert forge.token not in done.log + done.summary + str(comment)
+
+    # what is uploaded
+    decided = done.steps["decide"].outputs
+    assert decided["artifact"] == "perfgate-perfgate-data"
+    assert sorted(path.name for path in Path(decided["data"]).iterdir()) == [
+        "comment.md", "measurements.jsonl", "report.json", "status.json",
+    ]  # fmt: skip
+    assert Path(decided["report"]).name == "perfgate-perfgate-1.html"
+
+    # the label, from what was measured before: nothing is measured again, and the same comment says accepted
+    measured = Path(decided["data"], "measurements.jsonl").read_bytes()
+    forge.add_artifact(1000, "perfgate-perfgate-data", zipped(measured), head_sha=head)
+    forge.pulls[7].labels.append("perf-accepted")
+    again = Job(
+        project, tmp_path / "again", "pull_request", {**job.payload, "action": "labeled"}, forge.url, forge.token
+    )
+    again.run_id = 1001
+    accepted = again.run()
+    assert set(accepted.steps) == {"prepare", "decide", "publish"}
+    assert accepted.outputs["verdict"] == "pass"
+    assert accepted.code == 0
+    [comment] = forge.comments
+    assert "the label perf&#45;accepted of" in comment["body"] or "perf-accepted" in comment["body"]
+    assert "### perfgate: Pass" in comment["body"]
+    # of the run that measured: its next attempt is newer than the label
+    assert " run=1000 attempt=1 -->" in comment["body"]
+
+
+def zipped(measurements: bytes) -> bytes:
+    """Pack measurements as upload-artifact does."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("measurements.jsonl", measurements)
+    return packed.getvalue()
+
+
+def test_a_label_without_measurements_measures(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge, labels=("perf-accepted",))
+    job.payload["action"] = "labeled"
+    done = job.run(set="plan.executions=1")
+    assert "measure" in done.steps
+    assert (done.code, done.outputs["verdict"]) == (0, "pass")
+
+
+def test_an_empty_accept_label_accepts_nothing_and_asks_nobody(tmp_path: Path, forge: FakeGitHub) -> None:
+    config = CONFIG.replace("[gate]", '[gate]\naccept_label = ""')
+    project = changed(tmp_path / "repository", base=0.1, head=0.15, config=config)
+    job = pull_job(tmp_path, project, forge, labels=("perf-accepted", ""))
+    done = job.run(comment="false", set="plan.executions=1")
+    assert done.code == 1
+    assert forge.requests == []
+
+
+def test_what_passes_passes(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    done = pull_job(tmp_path, project, forge).run(set="plan.executions=1\nplan.iterations=3", budget="5m")
+    assert (done.code, done.outputs["verdict"]) == (0, "pass")
+    assert done.said("error") == []
+    plan = json.loads(Path(done.outputs["json"]).read_text())["run"]["settings"]["plan"]
+    assert (plan["executions"], plan["iterations"]) == (1, 3)
+    assert plan["budget"] in ("5m", 300)
+
+
+def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge)
+    forge.permissions.clear()
+    done = job.run(status="true", set="plan.executions=1")
+    assert done.code == 1
+    assert "### perfgate: Regression" in done.summary
+    warnings = done.said("warning")
+    assert len(warnings) == 2, (
+        "the comment and the status; what keeps the label from being read is said by the comment's"
+    )
+    assert any("pull-requests: write" in warning for warning in warnings)
+    assert any("statuses: write" in warning for warning in warnings)
+    assert forge.comments == []
+
+
+def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project.write("bench.py", "import sys; sys.exit('::error::no::set-output name=verdict::pass')")
+    project.commit("broken")
+    done = pull_job(tmp_path, project, forge).run()
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    [error] = done.said("error")
+    assert error.startswith("bench failed on head: exit 1")
+    assert "### perfgate: Error" in forge.comments[0]["body"]
+
+
+def test_a_wrong_config_is_told_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG.replace("threshold", "treshold"))
+    done = pull_job(tmp_path, project, forge).run()
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    [error] = done.said("error")
+    assert error.startswith("perfgate could not run: ")
+    assert "treshold" in error
+    assert "### perfgate could not run" in done.summary
+    assert "### perfgate could not run" in forge.comments[0]["body"]
+    assert done.steps["decide"].outputs["report"] == ""
+
+
+def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    given = {
+        "comment": "yes",
+        "budget": "soon",
+        "set": "gate.threshold",
+        "forks": "maybe",
+        "id": "a b",
+        "artifact": "1",
+    }
+    done = pull_job(tmp_path, project, forge).run(**given)
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    assert "measure" not in done.steps
+    errors = done.said("error")
+    assert len(errors) == len(given)
+    for name in given:
+        assert any(f"input {name}: " in error for error in errors), name
+
+
+def test_a_check_measures_all_of_it(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    done = pull_job(tmp_path, project, forge).run(shard="1/2")
+    assert (done.code, "measure" in done.steps) == (2, False)
+    assert done.said("error") == [
+        "perfgate could not run: input shard: goes with command plan or measure, not with check"
+    ]
+
+
+def test_switches_switch_off(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge)
+    off = dict.fromkeys(("comment", "summary", "annotations"), "false")
+    done = job.run(set="plan.executions=1", **off)
+    assert done.code == 1
+    assert (forge.comments, done.summary, done.said("error")) == ([], "", [])
+
+
+def test_gates_in_folders_have_names_of_their_own(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = Project(tmp_path / "repository")
+    project.write("packages/a b/perfgate.toml", CONFIG)
+    project.write("packages/a b/bench.py", BENCH.replace("SPEED", "0.1"))
+    project.commit("base")
+    project.git("switch", "-q", "-c", "topic")
+    project.commit("head")
+    done = pull_job(tmp_path, project, forge).run(**{"working-directory": "packages/a b", "status": "true"})
+    assert done.code == 0
+    name = slug_of(PurePosixPath("packages/a b"))
+    assert f"<!-- perfgate:{name} head=" in forge.comments[0]["body"]
+    assert done.steps["decide"].outputs["artifact"] == f"perfgate-{name}-data"
+    assert forge.statuses[0]["context"] == f"perfgate/{name}"
+
+
+def test_a_working_directory_that_is_not_there_is_named(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    done = pull_job(tmp_path, project, forge).run(**{"working-directory": "nowhere"})
+    assert done.code == 2
+    assert "input working-directory: 'nowhere'" in done.said("error")[0]
+
+
+def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    # as an earlier step would leave it: in the working tree head is fast
+    project.bench(0.1, leftover="")
+    done = pull_job(tmp_path, project, forge).run(set="plan.executions=1")
+    assert done.code == 1
+    [warning] = [text for text in done.said("warning") if "beside its commit" in text]
+    assert "bench.py, leftover" in warning
+    assert "beside its commit" in done.summary
+
+
+def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge)
+    done = job.run(head=project.git("rev-parse", "main"))
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "nothing of the change would be measured" in done.summary
+    assert "measure" not in done.steps
+
+
+def test_a_workspace_without_a_checkout_names_the_step_to_add(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.15)
+    job = pull_job(tmp_path, project, forge)
+    (tmp_path / "empty").mkdir()
+    job.more["GITHUB_WORKSPACE"] = str(tmp_path / "empty")
+    done = job.run()
+    assert done.code == 2
+    assert "put actions/checkout before this step" in done.summary
+
+
+def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    job.run(set="plan.executions=1")
+    assert (
+        f"`main {base[:10]}` → `{job.payload['pull_request']['head']['ref']} {head[:10]}`" in forge.comments[0]["body"]
+    )
+    project.git("checkout", "-q", "--detach", "main")
+    project.git("merge", "-q", "--no-ff", "-m", "merge", head)
+    merge = project.git("rev-parse", "HEAD")
+    job.run(set="plan.executions=1")
+    assert f"{head[:10]} merged as {merge[:10]}`" in forge.comments[0]["body"]
+    assert "head is the commit that was checked out" in forge.comments[0]["body"]
+
+
+# --- forks and privileges ---------------------------------------------------------------------------------------------
+
+
+def test_a_fork_on_a_self_hosted_runner_is_refused_and_that_is_no_pass(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    done = pull_job(tmp_path, project, forge, fork=True).run()
+    assert set(done.steps) == {"prepare", "decide", "publish"}
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "not measured: fork on a self-hosted runner" in done.said("error")[0]
+    assert "workflow_run" in done.summary
+    assert not any(seen.method in ("POST", "PATCH") for seen in forge.requests)
+
+
+def test_a_fork_that_may_be_measured_gets_no_comment_from_there(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    done = pull_job(tmp_path, project, forge, fork=True).run(forks="measure", set="plan.executions=1")
+    assert done.code == 0
+    assert forge.comments == []
+    assert "No comment was made: a fork" in done.summary
+    assert done.said("warning") == []
+
+
+def test_nothing_is_measured_under_pull_request_target(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge, fork=True)
+    job.event = "pull_request_target"
+    done = job.run(forks="measure")
+    assert (done.code, "measure" in done.steps) == (4, False)
