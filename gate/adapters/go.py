@@ -9,8 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from gate.adapters.common import Suite, add
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, shown
+from gate.adapters.values import OutputError, Series, shown
 from gate.model import Better
 from gate.units import to_base
 

@@ -7,8 +7,7 @@ import re
 import msgspec
 
 from gate.adapters.common import Suite, add, printable, read_json
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, usable
+from gate.adapters.values import OutputError, Series, usable
 from gate.model import Better
 
 # What TimeValue.tuToString writes.

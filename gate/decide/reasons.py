@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import Any, Literal
 
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, trouble_of
 from gate.decide.looks import ONLY_REPORTS, Position
-from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.stats.ratio import Limits

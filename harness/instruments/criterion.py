@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from gate.adapters import criterion
 from gate.adapters.common import Suite, printable
 from gate.adapters.criterion import Files
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.declared import built_in
 from harness.instruments.suite import Call, SuiteInstrument

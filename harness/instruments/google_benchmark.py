@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gate.adapters import google_benchmark
 from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from harness.instruments.common import read_regular
 from harness.instruments.declared import built_in
 from harness.instruments.suite import Call, SuiteInstrument

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.adapters import hyperfine
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.common import (

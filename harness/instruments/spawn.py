@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.common import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.rules import matches
 from gate.config.types import Benchmark
 from harness.instruments.common import (

@@ -6,8 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gate.adapters import csv_column, hdr, values
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Format, Series
+from gate.adapters.values import Format, OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.common import (

@@ -10,8 +10,8 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead
 from gate.units import Duration
-from harness.instruments.choose import choose
 from harness.instruments.common import Context, Unusable
+from harness.instruments.declared import choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values

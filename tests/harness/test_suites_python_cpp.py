@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.google_benchmark import GoogleBenchmark

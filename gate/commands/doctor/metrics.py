@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.commands.doctor.metrics_summary import Measured, advice, rows_of
-from gate.commands.doctor.metrics_text import Found, render
+from gate.commands.doctor.metrics_summary import Found, Measured, advice, render, rows_of
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError

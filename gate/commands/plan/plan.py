@@ -50,7 +50,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     from gate.run.memory import history_path, recall_memory
     from gate.run.project import open_project
     from harness.host.facts import facts
-    from harness.instruments.choose import choose
+    from harness.instruments.declared import choose
 
     # nothing is compared, so that HEAD will do for both sides
     project = open_project("HEAD", None, rules)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.host.fitness import frequency, load, machine, memory, places, processors, tools
+from harness.host.fitness import load, machine, memory, places, processors, tools
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.reading import Check, Tree, unreadable
 from harness.host.lock import lock_file
@@ -58,7 +58,7 @@ def standing_problems(tree: Tree | None = None) -> list[str]:
     """
     files = Tree() if tree is None else tree
     looks: dict[str, _Look] = {
-        "governor": lambda: frequency.governor(files),
+        "governor": lambda: processors.governor(files),
         "power supply": lambda: machine.power(files),
         "memory": lambda: memory.available(files),
         "temporary files": _temporary,
@@ -82,9 +82,9 @@ def _temporary() -> Check:
 def _state(files: Tree, window: Window) -> dict[str, _Look]:
     """What changes from hour to hour."""
     return {
-        "governor": lambda: frequency.governor(files),
-        "turbo": lambda: frequency.boost(files),
-        "thermal throttling": lambda: frequency.heat(files, window),
+        "governor": lambda: processors.governor(files),
+        "turbo": lambda: processors.boost(files),
+        "thermal throttling": lambda: processors.heat(files, window),
         "power supply": lambda: machine.power(files),
         "load": lambda: load.average(files, window),
         "other processes": lambda: load.processes(window),

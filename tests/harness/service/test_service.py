@@ -15,8 +15,7 @@ from gate.model import Side
 from gate.units import Duration
 from harness.instruments.common import Context, Unusable
 from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
-from harness.service.ports import free_port
-from harness.service.service import Companions, Living
+from harness.service.service import Companions, Living, free_port
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
