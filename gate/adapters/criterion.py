@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, printable, read_json
 from gate.adapters.values import OutputError, Series
 
 _SECONDS = 1e-9

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, printable, read_json
 from gate.adapters.values import OutputError, Series
 from gate.model import Better
 

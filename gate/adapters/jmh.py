@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, printable, read_json
 from gate.adapters.values import OutputError, Series, usable
 from gate.model import Better
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, printable, read_json
 from gate.adapters.values import OutputError, Series
 
 # by the unit in pyperf's metadata: the metric and its unit

@@ -28,7 +28,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
-from gate.stats.select import Shared, of_rounds, of_shared_sessions
+from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""

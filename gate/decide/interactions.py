@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from gate.decide.interaction_sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
 from gate.decide.interaction_tests import Crossed
 from gate.decide.looks import Walk
-from gate.decide.sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
 from gate.model import Finding, RatioInterval, outcomes
 from gate.model.case import CaseId
 from gate.model.report import Interaction, InteractionVerdict

@@ -13,7 +13,8 @@ from gate.adapters import callgrind
 from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -23,7 +24,6 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30

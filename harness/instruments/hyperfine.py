@@ -11,7 +11,8 @@ from gate.adapters import hyperfine
 from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -22,7 +23,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED
 

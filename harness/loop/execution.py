@@ -20,7 +20,7 @@ from gate.model import Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment, without_shims
-from harness.instruments.common import (
+from harness.instruments.protocol import (
     OUTPUT,
     SHELL,
     Collected,
@@ -33,7 +33,7 @@ from harness.instruments.common import (
 from harness.loop.steps import ExecutionStep
 from harness.process.execute import Command, Outcome, environment_difference
 from harness.service.service import Companions, Living, free_port
-from harness.source.hints import Hint, no_hint
+from harness.source.untracked import Hint, no_hint
 from harness.source.workdir import remove_tree
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gate.config.types import Benchmark, Service
 from gate.model import Side
-from harness.instruments.common import Context, Unusable, arguments, environment, tail
+from harness.instruments.protocol import Context, Unusable, arguments, environment, tail
 from harness.process.background import Background, StartError
 from harness.process.execute import Command, Executor
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready

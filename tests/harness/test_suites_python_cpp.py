@@ -8,8 +8,8 @@ import pytest
 
 from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.google_benchmark import GoogleBenchmark
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument, Tool

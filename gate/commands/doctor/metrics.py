@@ -23,9 +23,9 @@ from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
-from harness.instruments.common import Collected, Context, Instrument, Unusable
-from harness.instruments.declared import Found as Usable
-from harness.instruments.declared import declared
+from harness.instruments.declaration import Found as Usable
+from harness.instruments.declaration import declared
+from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.spawn import Spawn
 from harness.process.execute import MAX_PADDING, Outcome, ProcessExecutor, clean_environment
 

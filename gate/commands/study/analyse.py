@@ -30,7 +30,7 @@ from gate.model import SCHEMA, Execution, Failure, HostState, Run, UserError
 from gate.model.study import Response, StudyReport, StudyRun
 from gate.model.warnings import typed
 from gate.report import json
-from gate.report.material import attachments
+from gate.report.measurements import attachments
 from gate.report.outputs import colored, make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.words.effects import settings_text

@@ -13,8 +13,8 @@ from typing import Literal, TextIO
 
 from gate.decide.importance import ordered
 from gate.github import notice
+from gate.github.command_files import read_regular
 from gate.github.event import Event
-from gate.github.fileguard import read_regular
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import Wanted

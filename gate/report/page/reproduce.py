@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gate.decide.importance import ordered
 from gate.model import Commit, Report
-from gate.report.page.data import Data
+from gate.report.page.embedded import Data
 from gate.words.plain import clip, visible
 
 _NAME = 200

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.host.fitness import load, machine, memory, places, processors, tools
+from harness.host.fitness import directories, load, machine, memory, processors, tools
 from harness.host.fitness.counters import Window, watch
-from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 from harness.host.lock import lock_file
 
 WINDOW = 1.0
@@ -35,8 +35,8 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             **_make(files),
             "tools": tools.tools,
             "temporary files": _temporary,
-            "history": lambda: places.history(history),
-            "other gates": lambda: places.others(lock_file(os.environ)),
+            "history": lambda: directories.history(history),
+            "other gates": lambda: directories.others(lock_file(os.environ)),
         }
     )
 
@@ -76,7 +76,7 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _temporary() -> Check:
-    return places.temporary(Path(tempfile.gettempdir()))
+    return directories.temporary(Path(tempfile.gettempdir()))
 
 
 def _state(files: Tree, window: Window) -> dict[str, _Look]:

@@ -6,8 +6,8 @@ import re
 from collections import Counter, defaultdict
 
 from harness.host.fitness.counters import FIRMWARE, Window, governors, turbo
+from harness.host.fitness.kernel_files import CPUS, Check, Tree, cpu_list, unreadable, whole, written
 from harness.host.fitness.machine import is_virtual
-from harness.host.fitness.reading import CPUS, Check, Tree, cpu_list, unreadable, whole, written
 
 OTHER_KIND = 0.9
 """A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one

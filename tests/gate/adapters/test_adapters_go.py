@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.common import Suite
 from gate.adapters.go import parse
+from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data" / "go"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gate.adapters.common import Suite
 from gate.adapters.jmh import failed, parse
+from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data" / "jmh"

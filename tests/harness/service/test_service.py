@@ -13,7 +13,7 @@ import pytest
 from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
 from gate.units import Duration
-from harness.instruments.common import Context, Unusable
+from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
 from harness.service.service import Companions, Living, free_port
 

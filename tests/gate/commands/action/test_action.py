@@ -429,7 +429,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
-    monkeypatch.setattr("gate.github.fileguard.put", refused)
+    monkeypatch.setattr("gate.github.command_files.put", refused)
     monkeypatch.setattr("gate.commands.action.measure.write_status", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4
@@ -707,7 +707,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.publishing.collected._LARGEST", 1000)
+    monkeypatch.setattr("gate.github.publishing.collected_measurements._LARGEST", 1000)
     job = gate_job(tmp_path, forge)
     runs = tmp_path / "downloads"
     runs.mkdir()

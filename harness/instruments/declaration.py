@@ -13,7 +13,7 @@ from gate.config.instruments import Traits, module_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import InstrumentLimits, SpawnInstead
 from harness.errors import InstrumentError
-from harness.instruments.common import Instrument
+from harness.instruments.protocol import Instrument
 
 
 @dataclass(frozen=True, slots=True)
