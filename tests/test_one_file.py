@@ -41,8 +41,8 @@ FORMAT = parse
 from gate.config.instruments import Traits
 from gate.model import Metric
 from gate.units import Quantity
-from harness.instruments.common import Unusable, arguments, environment, placeholders
-from harness.instruments.declared import Declared, Found
+from harness.instruments.protocol import Unusable, arguments, environment, placeholders
+from harness.instruments.declaration import Declared, Found
 from harness.process.execute import Command
 
 
@@ -71,10 +71,10 @@ INSTRUMENT = Declared(
 """,
     # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
     "harness/instruments/two_words.py": """
-from gate.adapters.common import Suite
+from gate.adapters.suites import Suite
 from gate.adapters.values import Series
 from gate.config.instruments import Traits
-from harness.instruments.declared import Declared, Found
+from harness.instruments.declaration import Declared, Found
 from harness.instruments.suite import SuiteInstrument
 
 

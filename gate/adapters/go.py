@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gate.adapters.common import Suite, add
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, shown
+from gate.adapters.suites import Suite, add
+from gate.adapters.values import OutputError, Series, shown
 from gate.model import Better
 from gate.units import to_base
 

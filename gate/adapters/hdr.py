@@ -18,8 +18,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, plain_metric, shown
+from gate.adapters.values import OutputError, Series, plain_metric, shown
 from gate.units import to_base
 
 MAX_VALUES = 10_000_000

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from gate.decide.design import Design, Subject
-from gate.model import Sample
+from gate.model import SIDES, Sample, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import Reduced, ratio_of, reduce
@@ -29,7 +29,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
-from gate.stats.select import Shared, of_rounds, of_shared_sessions
+from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -301,3 +301,25 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
 
 def _scaled(pair: MeanPair, tops: Tops) -> Ratio:
     return LogPair(pair) if tops.log else pair
+
+
+_TROUBLES: dict[str, reasons.Trouble] = {
+    "negative": reasons.NegativeValues(),
+    "apart": reasons.DifferentSessions(),
+    "zero-quantile": reasons.ZeroQuantile(),
+    "no-rounds": reasons.FewRounds(),
+    "no-spread": reasons.NoSpread(),
+}
+
+
+def trouble_of(reduced: Reduced, subject: Subject) -> reasons.Trouble:
+    """Say what stands in the way of a ratio of two sides that are in trouble."""
+    if reduced.trouble in _TROUBLES:
+        return _TROUBLES[reduced.trouble]
+    if reduced.trouble == "one-unit":
+        few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
+        return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
+    if reduced.trouble == "few-values" and reduced.shortage is not None:
+        return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
+    floor = subject.floor if subject.lower else None
+    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=floor, unit=subject.case.unit)

@@ -16,9 +16,8 @@ import numpy as np
 
 from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import measured
+from gate.decide.estimates import measured, trouble_of
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
-from gate.decide.troubles import trouble_of
 from gate.model import outcomes, reasons
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested

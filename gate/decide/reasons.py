@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, trouble_of
 from gate.decide.looks import ONLY_REPORTS, Position
-from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.stats.ratio import Limits

@@ -12,7 +12,7 @@ from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Record
 from gate.model.case import quantile_of
-from gate.stats.remember import remember
+from gate.stats.remembered_variance import remember
 from gate.units import to_base
 
 

@@ -13,11 +13,11 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.known import Gathered, Known, from_memory
+from gate.planning.basis import Gathered, Known, from_memory
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum
-from gate.stats.plans import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
 from gate.units import Duration, Share, format_duration, format_share
 

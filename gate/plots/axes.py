@@ -13,7 +13,7 @@ from gate.model import Case, Finding, Side
 from gate.plots.picture import Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
-from gate.plots.thin import Density, Flags, Kept
+from gate.plots.thinning import Density, Flags, Kept
 
 Array = npt.NDArray[np.float64]
 

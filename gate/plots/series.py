@@ -13,7 +13,7 @@ from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.plots.axes import Drawn, Vertical, beyond_words, frame, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
-from gate.plots.thin import Indices, places, thinned, used_builds
+from gate.plots.thinning import Indices, places, thinned, used_builds
 
 _WIDTH, _HEIGHT = 640, 298
 _TOP, _BOTTOM, _RIGHT = 54, 244, 622

@@ -24,7 +24,7 @@ from gate.plots.axes import (
 )  # fmt: skip
 from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.plots.thin import Flags, build_sizes, density, places, thinned, used_builds
+from gate.plots.thinning import Flags, build_sizes, density, places, thinned, used_builds
 from gate.units import format_confidence
 
 _WIDTH, _HEIGHT = 640, 352

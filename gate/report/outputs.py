@@ -16,7 +16,7 @@ from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.formats import renderer
 from gate.report.links import Links
-from gate.report.material import Kept
+from gate.report.measurements import Kept
 
 
 def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:

@@ -26,7 +26,7 @@ from gate.run.plan_warnings import most_builds, plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from harness.host.facts import facts
-from harness.instruments.choose import Instruments, choose
+from harness.instruments.declaration import Instruments, choose
 from harness.loop.schedule import Round, schedule
 
 

@@ -35,10 +35,10 @@ from harness.host.state import state
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.hints import Hint, checkout_hint
-from harness.source.sides import Source, Sources
+from harness.source.base_and_head import Source, Sources
 from harness.source.snapshot import overlaid
 from harness.source.trees import Trees, open_trees
+from harness.source.untracked import Hint, checkout_hint
 from harness.source.workdir import RUNNING, remove_leftovers
 
 

@@ -29,7 +29,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run.project import Project
 from gate.stats.prior import nu_of
-from gate.stats.select import of_rounds
+from gate.stats.subsample import of_rounds
 from harness.host.facts import differences
 from harness.source.repository import Repository
 

@@ -20,7 +20,7 @@ from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side, Whose
-from harness.source import sides as source
+from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
 
 _MOST = 1000

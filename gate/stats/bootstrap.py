@@ -25,9 +25,9 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.bootstrap_sessions import Pairing, pairing
-from gate.stats.picks import Floats
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.resampled_sums import Floats
 from gate.stats.special import ndtr, ndtri
 
 CAP = 50_000

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
-from gate.stats.picks import Floats
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.select import measured_together, of_builds
+from gate.stats.resampled_sums import Floats
+from gate.stats.subsample import measured_together, of_builds
 
 
 class Pairing(msgspec.Struct, frozen=True, eq=False):

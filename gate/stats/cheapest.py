@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, benchmark_costs
 from gate.stats.planning import Interval, largest_variance
-from gate.stats.plans import Limits, Plan, PlannedCase, Terms, benchmark_costs
 from gate.stats.power import detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.sequential import look_rounds
 

@@ -15,7 +15,7 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
-from gate.stats.select import measured_together
+from gate.stats.subsample import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired"]
 Trouble = Literal[

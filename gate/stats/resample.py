@@ -1,8 +1,8 @@
 """Means of bootstrap replicates of nested values: resampled with replacement, level by level.
 
 Kalibera and Jones 2012, Fig. 2, draws value by value. Here small groups of values are drawn as tuples, see
-gate.stats.picks. What is too large for one table is cut into blocks, and a multinomial draw tells how often a replicate
-draws from each. Nothing is approximated: replicates have the distribution of the literal loop.
+gate.stats.resampled_sums. What is too large for one table is cut into blocks, and a multinomial draw tells how often a
+replicate draws from each. Nothing is approximated: replicates have the distribution of the literal loop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
-from gate.stats.picks import (
+from gate.stats.resampled_sums import (
     LARGEST,
     TABLE,
     Floats,

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.adapters import callgrind
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
-from harness.instruments.common import (
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -25,7 +25,6 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30

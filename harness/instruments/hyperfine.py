@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.adapters import hyperfine
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import ToolUnusable
-from harness.instruments.common import (
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -23,7 +24,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 
 from gate.adapters import perf_stat
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
-from harness.instruments.common import (
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -31,7 +31,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED, exit_status
 

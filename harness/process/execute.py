@@ -30,8 +30,8 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
-from harness.process.private import is_of_runner, is_secret
 from harness.process.processors import ProcessorsError, started_with, weigh_session
+from harness.process.secret_names import is_of_runner, is_secret
 
 _TICK = 0.25
 _GRACE = 3.0

@@ -14,9 +14,9 @@ from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
-from gate.github.fileguard import is_regular, put, read_regular, remove
+from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
-from gate.github.publishing.collected import NothingError, broken_off, find_runs, join, require_readable
+from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
     Outcome,

@@ -183,7 +183,7 @@ def _refusal(request: Request, *, forks: bool) -> str | None:
 
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.earlier import WantedRun, fetch_measured, workflow_path
+    from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)

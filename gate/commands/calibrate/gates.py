@@ -15,7 +15,7 @@ from gate.decide import decide
 from gate.model import Case, Evidence, Report, Round, Sample
 from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
-from gate.stats.select import of_builds
+from gate.stats.subsample import of_builds
 
 Judge = Callable[[Evidence, Policy], Report]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.commands.calibrate.findings import Calibrated, Calibration
-from gate.commands.calibrate.findings import Share as Counted
+from gate.commands.calibrate.result import Calibrated, Calibration
+from gate.commands.calibrate.result import Share as Counted
 from gate.stats.prior import HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports

@@ -38,7 +38,7 @@ from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
-from gate.stats.select import of_rounds
+from gate.stats.subsample import of_rounds
 
 _NUMBER = re.compile(r"\d+")
 

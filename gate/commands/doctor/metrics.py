@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.commands.doctor.metrics_summary import Measured, advice, rows_of
-from gate.commands.doctor.metrics_text import Found, render
+from gate.commands.doctor.metrics_summary import Found, Measured, advice, render, rows_of
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
@@ -26,9 +25,9 @@ from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
 from gate.words.warnings.setup import limits, unusable
-from harness.instruments.common import Collected, Context, Instrument, Unusable
-from harness.instruments.declared import Found as Usable
-from harness.instruments.declared import declared
+from harness.instruments.declaration import Found as Usable
+from harness.instruments.declaration import declared
+from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.spawn import Spawn
 from harness.process.execute import MAX_PADDING, Outcome, ProcessExecutor, clean_environment
 

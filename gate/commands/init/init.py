@@ -10,7 +10,7 @@ from typing import TextIO
 
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.found import Found
+from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.config.parse import parse
 from gate.config.source import project_source, read_source

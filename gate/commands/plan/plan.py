@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.model import UserError
-from gate.planning.known import Gathered, from_memory, from_runs
+from gate.planning.basis import Gathered, from_memory, from_runs
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
@@ -50,7 +50,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     from gate.run.memory import history_path, recall_memory
     from gate.run.project import open_project
     from harness.host.facts import facts
-    from harness.instruments.choose import choose
+    from harness.instruments.declaration import choose
 
     # nothing is compared, so that HEAD will do for both sides
     project = open_project("HEAD", None, rules)

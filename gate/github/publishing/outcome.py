@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
-from gate.github.fileguard import put, read_regular
+from gate.github.command_files import put, read_regular
 from gate.github.notice import Notice
 from gate.github.publishing.request import STATUS
 from gate.model import ReportVerdict, UserError

@@ -12,7 +12,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
-from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
+from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import interactions, numbers, reports
 from gate.words.failures import FailureGroup

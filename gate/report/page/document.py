@@ -14,14 +14,14 @@ from gate.model import Commit, Finding, QuantileCurve, Report
 from gate.model.case import case_id
 from gate.model.report import Interaction
 from gate.model.warnings.hosts import HostWarning
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
-from gate.report.page.data import Data, data_of, embedded_report
-from gate.report.page.facts import Fact
+from gate.report.page.embedded import Data, data_of, embedded_report
 from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
+from gate.report.templates import Fact
 from gate.units import format_value
 from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.failures import FailureGroup, grouped

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.decide.importance import ordered
 from gate.model import Commit, PolicyFacts, Report
-from gate.report.page.data import Data
+from gate.report.page.embedded import Data
 from gate.words.plain import clip, visible
 
 _NAME = 200

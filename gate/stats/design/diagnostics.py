@@ -16,8 +16,8 @@ import numpy as np
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
 from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
 from gate.stats.design.coding import lay_out
-from gate.stats.design.in_order import Course, drift, independence
 from gate.stats.design.least_squares import ROUNDING, least_squares
+from gate.stats.design.run_order import Course, drift, independence
 from gate.stats.special import ndtri, stdtr
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.host.fitness.cgroup import Throttling, throttling
-from harness.host.fitness.reading import CPUS, Tree, whole
+from harness.host.fitness.kernel_files import CPUS, Tree, whole
 
 Pressure = Literal["cpu", "memory", "io"]
 PRESSURES: tuple[Pressure, ...] = ("cpu", "memory", "io")

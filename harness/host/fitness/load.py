@@ -6,7 +6,7 @@ import math
 
 from harness.host.fitness.cgroup import quota
 from harness.host.fitness.counters import Pressure, Window, load, pressure
-from harness.host.fitness.reading import Check, State, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, State, Tree, unreadable
 
 LOAD_WARN = 0.5
 """Load over a minute for each processor."""

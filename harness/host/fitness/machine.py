@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gate.model.warnings.hosts import OnBattery
-from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 FAST_CLOCKS = frozenset(

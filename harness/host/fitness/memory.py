@@ -7,7 +7,7 @@ import re
 from gate.model.warnings.hosts import LittleMemory
 from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.counters import Window
-from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 
 AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""

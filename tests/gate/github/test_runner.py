@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import fileguard, runner
-from gate.github.fileguard import NAMES, FileGuard, Restored
+from gate.github import command_files, runner
+from gate.github.command_files import NAMES, FileGuard, Restored
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
 
@@ -252,7 +252,7 @@ def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> 
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    found = {name: fileguard.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
+    found = {name: command_files.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
     assert found == {"file": b"tex", "link": None, "pipe": None, ".": None, "none": None}
 
 

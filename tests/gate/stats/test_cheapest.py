@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts, Interval, half_width
-from gate.stats.plans import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.power import power
 from gate.stats.sequential import look_rounds, spending
 

@@ -9,7 +9,7 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
 from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.common import Context, Unusable
+from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

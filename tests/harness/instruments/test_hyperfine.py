@@ -10,9 +10,9 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead, ToolUnusable
 from gate.units import Duration
-from harness.instruments.choose import choose
-from harness.instruments.common import Context, Unusable
+from harness.instruments.declaration import choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
+from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
 from harness.process.execute import Command, Outcome, ProcessExecutor

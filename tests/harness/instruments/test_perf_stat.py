@@ -10,8 +10,8 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import EventsAbsent, EventsOutsideKernel
-from harness.instruments.common import Context, Unusable
 from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
 
 DATA = Path(__file__).parents[2] / "data" / "perf"

@@ -12,7 +12,7 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
-from harness.instruments.common import Context, Unusable
+from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.process.execute import Outcome, ProcessExecutor
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.common import Suite
+from gate.adapters.suites import Suite
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 

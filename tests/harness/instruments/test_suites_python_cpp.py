@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.google_benchmark import GoogleBenchmark
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument, Tool

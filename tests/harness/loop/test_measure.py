@@ -13,8 +13,8 @@ from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
 from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
-from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.go import Go
+from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop.execution import Executions

@@ -15,7 +15,7 @@ from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
-from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
 from harness.loop.schedule import Round, design_schedule, schedule

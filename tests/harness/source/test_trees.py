@@ -20,8 +20,8 @@ from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
 from harness.process.leftovers import marks
+from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
-from harness.source.sides import Source, Sources, resolve
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
 from harness.source.trees import Trees, open_trees
@@ -363,7 +363,7 @@ RUN = """
 import sys, time
 from pathlib import Path
 from harness.source.repository import find_repository
-from harness.source.sides import resolve
+from harness.source.base_and_head import resolve
 from harness.source.trees import open_trees
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})

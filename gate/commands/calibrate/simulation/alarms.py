@@ -12,9 +12,9 @@ from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF, TWO_LAYOUTS, beside, comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 from gate.stats.planning import pairing_pays
 from gate.stats.sequential import look_rounds

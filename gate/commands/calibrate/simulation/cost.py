@@ -11,12 +11,12 @@ from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, percent, plain, row
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, percent, plain, row
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Limits, Plan, PlannedCase, Terms
 from gate.stats.planning import Components as Planned
 from gate.stats.planning import Costs, Counts, Interval
-from gate.stats.plans import Aim, Limits, Plan, PlannedCase, Terms
 from gate.stats.power import power
 
 EFFECTS = (0.05, 0.10)

@@ -9,9 +9,9 @@ from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES,
 from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 
 INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "fieller-paired", "fieller-moderated")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gate.commands.calibrate.simulation.arrays.components import Components
 from gate.commands.calibrate.simulation.coverage import INTERVALS, beside, comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, plain, row
 from gate.plots.lines import Chart, Line
 
 _FIGURE_BUILDS = (2, 3, 4, 5, 6, 8, 10, 12, 15)

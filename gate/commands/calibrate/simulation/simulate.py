@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, cost, coverage, others, power, promises, stopping
+from gate.commands.calibrate.simulation import alarms, cost, coverage, other_tools, power, promises, stopping
 from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
-from gate.commands.calibrate.simulation.draft import Draft, DraftTable, Setting, asked, finished, percent, plain, row
-from gate.commands.calibrate.simulation.known import of_history, of_runs
+from gate.commands.calibrate.simulation.measured_components import of_history, of_runs
 from gate.commands.calibrate.simulation.page import Code, Section, as_markdown, as_text, figures
 from gate.commands.calibrate.simulation.pool import run_all
+from gate.commands.calibrate.simulation.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
 from gate.model import UserError
 from gate.plots.lines import line_chart
 
@@ -97,7 +97,7 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
         alarms.draft(setting),
         power.draft(setting),
         stopping.draft(setting),
-        others.draft(setting),
+        other_tools.draft(setting),
     ]
     if not setting.paper:
         return [_simulated(setting), *chapters]
@@ -107,7 +107,7 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
         _simulated(setting),
         *chapters,
         cost.draft(designs),
-        others.quantile_draft(),
+        other_tools.quantile_draft(),
     ]
 
 

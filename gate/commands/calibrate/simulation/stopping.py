@@ -8,8 +8,8 @@ from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 
 _THRESHOLDS = (0.02, 0.05)
 _CHANGES = (0.0, 0.02, 0.05, 0.10, 0.20)

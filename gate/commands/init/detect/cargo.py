@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.detect import criterion
 from gate.commands.init.detect.crates import NAME, TARGET, Crate, at, clean, crates_of, default_crates, tables, triple
-from gate.commands.init.detect.found import Found, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _PARSERS = {"clap", "structopt", "argh", "bpaf"}  # all of them answer --help

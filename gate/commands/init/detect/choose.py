@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gate.commands.init.detect import cargo, cmake, generic, go, jmh, make, npm, pyperf, pytest_benchmark
-from gate.commands.init.detect.found import KINDS, Found
+from gate.commands.init.detect.result import KINDS, Found
 from gate.commands.init.detect.tree import Tree
 from gate.model import UserError
 

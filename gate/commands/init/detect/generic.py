@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
-from gate.commands.init.detect.found import Found, Measured, placeholder
+from gate.commands.init.detect.result import Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'

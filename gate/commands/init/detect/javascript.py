@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 
-from gate.commands.init.detect.amount import WANTED, in_minutes, whole_plan
-from gate.commands.init.detect.found import Amount
+from gate.commands.init.detect.repetitions import WANTED, in_minutes, whole_plan
+from gate.commands.init.detect.result import Amount
 
 _PACKAGES = (
     "tinybench",

@@ -7,8 +7,8 @@ import shlex
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured, placeholder
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _DEPENDS = re.compile(r"<artifactId>\s*jmh-core\s*</artifactId>")

@@ -6,9 +6,9 @@ import configparser
 import re
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured
 from gate.commands.init.detect.python import declares, python
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
 
 _IMPORTS = re.compile(r"^\s*(import|from)\s+pytest_benchmark\b", re.MULTILINE)

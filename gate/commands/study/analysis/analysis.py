@@ -28,8 +28,8 @@ from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
+from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
-from gate.stats.design.spreads import kruskal, spreads
 from gate.stats.design.strata import strata
 
 _IN_TIME = 5000

@@ -15,11 +15,10 @@ from gate.commands.study.report.figures import Drawer
 from gate.commands.study.report.tables import View
 from gate.model import Failure
 from gate.model.study import OneWay, Response, StudyReport
-from gate.report.material import Attachment
-from gate.report.page.data import Data, data_of
-from gate.report.page.facts import Fact
+from gate.report.measurements import Attachment
+from gate.report.page.embedded import Data, data_of
 from gate.report.page.pictures import Figure
-from gate.report.templates import render_template
+from gate.report.templates import Fact, render_template
 from gate.units import format_confidence, format_share
 from gate.words import failures
 from gate.words.numbers import plural

@@ -17,7 +17,7 @@ import pytest
 from gate.commands.action.fetching import Sides, checkout_warnings, fetch_missing
 from gate.github.event import Event
 from harness.errors import SourceError
-from harness.source import sides
+from harness.source import base_and_head
 from harness.source.fetching import FetchError
 from harness.source.repository import find_repository
 from tests.support.git_server import GitServer
@@ -74,7 +74,9 @@ def refused(place: Project, event: Event, base: str | None = None) -> str:
 
 def default(place: Project, **variables: str) -> str:
     """What a check of its own chooses as base."""
-    chosen = sides.resolve(find_repository(place.top), base=None, head=None, environment={"CI": "true", **variables})
+    chosen = base_and_head.resolve(
+        find_repository(place.top), base=None, head=None, environment={"CI": "true", **variables}
+    )
     return chosen.base.revision
 
 
@@ -299,7 +301,7 @@ def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
     assert (found.base, found.head) == (None, BRANCH)
-    chosen = sides.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
+    chosen = base_and_head.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
     assert chosen.base.revision == origin.main[2]
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from gate.commands.doctor import metrics
 from gate.commands.doctor.metrics import MetricsOptions, plan
-from gate.commands.doctor.metrics_summary import Measured, Row, advice, rows_of
-from gate.commands.doctor.metrics_text import Found, render
+from gate.commands.doctor.metrics_summary import Found, Measured, Row, advice, render, rows_of
 from gate.model import UserError
 from gate.model.warnings.setup import ToolUnusable
 

@@ -13,7 +13,7 @@ import pytest
 
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.cmake import look as look_cmake
-from gate.commands.init.detect.found import KINDS, Found, Measured, c_wants_arguments
+from gate.commands.init.detect.result import KINDS, Found, Measured, c_wants_arguments
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.commands.init.init import InitOptions, render, run, toml_value
 from gate.config.parse import parse

@@ -20,10 +20,10 @@ from gate.memory.entries import Costs, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.known import from_memory
+from gate.planning.basis import from_memory
 from gate.planning.plan import auto_plan
 from gate.run.memory import project_name
-from gate.stats.remember import remember
+from gate.stats.remembered_variance import remember
 from gate.stats.sequential import look_rounds
 from gate.units import Duration, Share
 from harness.host.facts import facts

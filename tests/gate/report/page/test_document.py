@@ -7,7 +7,7 @@ import pytest
 
 from gate.model import Build, Case, Finding, HostState, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.builds import builds_of
 from gate.report.page.document import page_of

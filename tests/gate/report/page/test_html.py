@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gate.model.warnings.base import Said
-from gate.report.material import Attachment, Material
+from gate.report.measurements import Attachment, Material
 from gate.report.page import bars, html
 from gate.report.templates import templates
 from gate.words import cases

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from gate.model import Commit, Report, Whose
-from gate.report.material import Attachment, Material
+from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.page.data import data_of
 from gate.report.page.document import page_of
+from gate.report.page.embedded import data_of
 from gate.report.page.reproduce import Again, again_of, whose_rules
 from tests.gate.report import examples
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gate.model import Case, Counts, Finding, Sample
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.document import page_of
 from gate.report.page.values import MOST_BUILDS, ByBuild, by_build, used

@@ -16,7 +16,7 @@ from gate.model.warnings import setup as s
 from gate.model.warnings.base import Base, Said
 from gate.report import json as report_json
 from gate.report.markdown.opening import weigh
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page.document import page_of
 from gate.report.text import terminal as plain_text
 from gate.words.sentences import say

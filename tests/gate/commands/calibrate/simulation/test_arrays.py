@@ -10,7 +10,8 @@ import pytest
 import scipy.stats
 
 from gate.commands.calibrate.simulation.arrays import pairs as vectorised
-from gate.commands.calibrate.simulation.arrays import rivals, verdicts
+from gate.commands.calibrate.simulation.arrays import values as rivals
+from gate.commands.calibrate.simulation.arrays import verdicts
 from gate.commands.calibrate.simulation.arrays.components import (
     NORMAL,
     SHAPES,

@@ -88,7 +88,7 @@ def _recalled(history: Path | None, rules: RulesOptions) -> Memory | None:
     from gate.run.memory import recall_memory
     from gate.run.project import open_project
     from harness.host.facts import facts
-    from harness.instruments.choose import choose
+    from harness.instruments.declaration import choose
 
     # nothing is compared, so that HEAD will do for both sides
     project = open_project("HEAD", None, rules)

@@ -11,8 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gate.model.study import Spread
-from gate.stats.design.spreads import kruskal, spreads
+from gate.stats.design.rank_tests import kruskal, spreads
 from tests.support.seeds import some
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, crossed, factors, frame, warpbreaks
 

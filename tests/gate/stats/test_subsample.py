@@ -1,6 +1,6 @@
 import numpy as np
 
-from gate.stats.select import of_builds, of_rounds
+from gate.stats.subsample import of_builds, of_rounds
 from tests.support.simulate import normal, sample
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
 from harness.errors import SourceError
+from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
 from harness.source.repository import find_repository, kept_out, text_at
-from harness.source.sides import Sources, resolve
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gate.evidence.inputs import MEASUREMENTS
-from gate.github.fileguard import is_regular, open_regular
+from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
 from gate.github.publishing.outcome import read_status
 from gate.github.publishing.request import STATUS

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from gate.model.warnings.hosts import NoTemporaryFiles
-from harness.host.fitness.reading import Check, State, unreadable
+from harness.host.fitness.kernel_files import Check, State, unreadable
 
 FREE_WARN = 2**30
 """Bytes: two checkouts, and what is built in them, of a project of middle size."""

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from gate.model import Report
 from gate.report import json
-from gate.report.material import Attachment
+from gate.report.measurements import Attachment
 from gate.report.templates import render_template
 from gate.units import format_value
 from gate.words.plain import visible

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.fitness.places import history, others, temporary
+from harness.host.fitness.directories import history, others, temporary
 from harness.host.fitness.tools import tools
 from harness.host.lock import host_lock
 
@@ -19,7 +19,7 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def with_(**changes: int) -> str:
         status = type("Status", (), {**kept, "f_flag": 0, "f_frsize": 1, "f_bavail": 2**40, **changes})
-        monkeypatch.setattr("harness.host.fitness.places.os.statvfs", lambda _: status)
+        monkeypatch.setattr("harness.host.fitness.directories.os.statvfs", lambda _: status)
         return temporary(tmp_path).state
 
     assert with_() == "ok"

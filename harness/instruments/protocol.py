@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
 from harness.instruments.steady import steady_from

@@ -26,7 +26,7 @@ from gate.stats.components import Estimated, PlannedLevel, correlation_of, estim
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of
 from gate.stats.quantile import needed_values
-from gate.stats.remember import Repetitions, remember
+from gate.stats.remembered_variance import Repetitions, remember
 from gate.words.phrases import listed
 from gate.words.sentences import say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gate.commands.init.detect.found import Amount
+from gate.commands.init.detect.result import Amount
 
 WANTED = 300.0
 """Seconds that the whole plan may take."""

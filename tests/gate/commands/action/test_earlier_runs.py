@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.action.earlier import Measured, WantedRun, fetch_measured, workflow_path
+from gate.commands.action.earlier_runs import Measured, WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.model import Run, UserError

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
-from harness.source.hints import checkout_hint, missing_file_hint
 from harness.source.repository import Untracked, find_repository, kept_out
+from harness.source.untracked import checkout_hint, missing_file_hint
 
 ONLY = "the worktree holds only what git tracks; "
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.remember import remember, repetitions
+from gate.stats.remembered_variance import remember, repetitions
 from tests.support.kalibera_jones import TABLE_III
 from tests.support.simulate import normal, sample
 

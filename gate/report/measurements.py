@@ -102,7 +102,7 @@ def attachments(files: list[Path]) -> list[Attachment]:
 
 
 def _advice(inputs: Inputs, policy: Policy, options: RulesOptions) -> list[str]:
-    from gate.planning.known import from_readings
+    from gate.planning.basis import from_readings
     from gate.planning.plan import advised
     from gate.planning.text import advice
 
