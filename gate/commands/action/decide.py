@@ -31,7 +31,7 @@ from gate.github.publishing.outcome import (
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, UserError
-from gate.model.warnings.base import Said
+from gate.model.warnings import typed
 from gate.report.outputs import fill, show
 from gate.words import failures
 from gate.words.plain import visible
@@ -169,7 +169,7 @@ def _decided(
     require_readable(files)
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
-    inputs = Inputs(records, [*map(Said, request.warnings), *read.warnings], read.files)
+    inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
     return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment)
 
 

@@ -6,9 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.github.event import Event, Pull, on_default_branch
-from gate.words.plain import visible
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.checkout import (
+    CheckoutChanged,
+    HeadElsewhere,
+    LfsNotFetched,
+    NoCommonCommit,
+    PointersCheckedOut,
+    TokenLeft,
+)
 from harness.source import lfs
-from harness.source.credentials import Access, persisted_token, persisted_warning
+from harness.source.credentials import Access, persisted_token
 from harness.source.fetching import ADVICE, REMOTE, Clone, FetchError, fetch_submodules, open_clone
 from harness.source.repository import Repository, find_repository, refuse_several
 
@@ -21,7 +29,7 @@ class Sides:
 
     base: str | None
     head: str | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
     """For the reader of the report."""
     explanation: str = ""
     """Why this base, in words; "" where the check says so itself."""
@@ -34,7 +42,7 @@ class _Choice:
     base: str | None
     compared: str | None
     explanation: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[AnyWarning, ...] = ()
 
 
 def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
@@ -72,7 +80,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     return Sides(choice.base, head, warnings, choice.explanation)
 
 
-def checkout_warnings(event: Event, directory: Path) -> tuple[str, ...]:
+def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     """Tell what is wrong with a checkout that nothing is fetched for: pointers of git lfs, a token left in it.
 
     Raises:
@@ -82,20 +90,20 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[str, ...]:
     return (*_large(repository, None, None), *_kept(event, directory))
 
 
-def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[str, ...]:
+def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
     files = lfs.lfs_files(repository)
     if not files:
         return ()
     empty = lfs.pointers(repository, files)
     if empty:
-        return (lfs.pointers_warning(empty),)
+        return (PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)),)
     problem = lfs.fetch_lfs(clone, base) if clone and base else ""
-    return (f"base's files of git lfs cannot be fetched ({problem})",) if problem else ()
+    return (LfsNotFetched(problem),) if problem else ()
 
 
-def _kept(event: Event, directory: Path) -> tuple[str, ...]:
+def _kept(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     place = persisted_token(directory, event.server_url)
-    return (persisted_warning(place),) if place else ()
+    return (TokenLeft(place),) if place else ()
 
 
 def _name_default(clone: Clone, branch: str) -> None:
@@ -172,17 +180,16 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     if tip == pull.head_sha:
         clone.need(pull.base_sha, "base of the pull request")
         return _merged(clone, pull, tip, ())
-    what = f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the target"
     if clone.bring(pull.base_sha):
         # a workflow tried out at home, with an event that somebody wrote
-        return _Choice(None, None, "", (f"{what}, and its base ({pull.base_sha[:12]}) is not here",))
-    return _merged(clone, pull, tip, (what,))
+        return _Choice(None, None, "", (HeadElsewhere(tip, pull.head_sha, pull.base_sha),))
+    return _merged(clone, pull, tip, (HeadElsewhere(tip, pull.head_sha, None),))
 
 
-def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[str, ...]) -> _Choice:
+def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[AnyWarning, ...]) -> _Choice:
     found = clone.merge_base(pull.base_sha, tip)
     if found is None:
-        lost = f"head and the pull request's base ({pull.base_sha[:12]}) have no common commit"
+        lost = NoCommonCommit(pull.base_sha)
         return _Choice(pull.base_sha, pull.base_sha, "the pull request's base", (*warnings, lost))
     return _Choice(found, found, f"the merge base with {pull.base_ref}", warnings)
 
@@ -233,7 +240,7 @@ class CheckedOut:
     """The commit, and a warning where the checkout holds more than it."""
 
     sha: str
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
 
 def checked_out(directory: Path) -> CheckedOut:
@@ -252,7 +259,4 @@ def checked_out(directory: Path) -> CheckedOut:
     ]
     if not changed:
         return CheckedOut(sha, ())
-    shown = ", ".join(visible(name)[:80] for name in changed[:_NAMED])
-    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
-    text = f"the checkout has changes beside its commit ({shown}{more}): they are not measured"
-    return CheckedOut(sha, (f"{text}; what benchmarks need is made by [build] or linked by its `share`",))
+    return CheckedOut(sha, (CheckoutChanged(tuple(changed[:_NAMED]), max(0, len(changed) - _NAMED)),))

@@ -17,6 +17,8 @@ from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_fa
 from gate.config.types import BuildTable, Config
 from gate.model import SIDES, Commit, Side, UserError
 from gate.model.study import Factor
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.study import OnOneSide, ResponseUndeclared
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 
@@ -34,7 +36,7 @@ class Design:
     """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
     """Names of what is measured, on every side that is."""
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
     """What is left out."""
 
     @property
@@ -70,21 +72,21 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
             f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
-    warnings = (
-        *(f"{name} is on one side only: it is not measured" for name in lacking),
+    warnings: tuple[AnyWarning, ...] = (
+        *map(OnOneSide, lacking),
         *_undeclared(study, project.settings.rules, benchmarks),
     )
     return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, warnings)
 
 
-def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[str]:
+def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[ResponseUndeclared]:
     """Name the responses that no benchmark declares, where all declare what they write: probably misspelt."""
     measured = [b for b in rules.benchmark if b.name in names]
     if any(not b.metric for b in measured):
         return []
     declared = sorted({metric for b in measured for metric in b.metric})
     unknown = [glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared)]
-    return [f"study.responses: no benchmark declares {glob}, only {', '.join(declared)}" for glob in unknown]
+    return [ResponseUndeclared(glob, tuple(declared)) for glob in unknown]
 
 
 def _study_of(project: Project) -> Study:
