@@ -108,7 +108,17 @@ def _family_size(walked: Walk) -> int:
 
 
 def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
-    """Tell whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
+    """Tell whether the budget ended measuring: the run says so, or left rounds out without another reason.
+
+    Looks are laid out within the budget, so measuring that ended at the last of them may be short of the plan as well.
+    """
+    last = {state.session: state for state in evidence.states}.values()
+    stops = {state.stop for state in last if state.stop is not None}
+    if "budget" in stops:
+        return "budget"
+    # an end is missing where measuring was interrupted
+    if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
+        return None
     done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
     builds = plan.get("builds") if isinstance(plan, Mapping) else None
     most = builds.get("max") if isinstance(builds, Mapping) else None

@@ -122,6 +122,11 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
 
 
+Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
+"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
+the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
+
+
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """The machine's state when measuring began or ended."""
 
@@ -129,6 +134,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     session: Index = 0
     time: str | None = None
     state: dict[str, Any] = {}
+    stop: Stop | None = None
+    """Why measuring ended; None: it has only begun, or an older perfgate measured."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

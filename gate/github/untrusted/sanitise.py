@@ -295,7 +295,8 @@ class _Sieve:
         self._states += 1
         if self._states > MOST_STATES:
             return None
-        return HostState(when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD))
+        facts = _facts(record.state, _STATES, _WORD)
+        return HostState(when=record.when, session=record.session, state=facts, stop=record.stop)
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:
