@@ -137,6 +137,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         base=run.base if run else None,
         head=run.head if run else None,
         chosen=run.chosen if run else None,
+        choice=run.choice if run else None,
         host=run.host if run else None,
         rounds=evidence.rounds,
         looks=_look_facts(evidence, design),

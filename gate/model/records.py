@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
+from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.warnings import AnyWarning
@@ -72,7 +73,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     config: dict[str, Any] | None = None
     """The rules in force and the benchmarks, in the shape of perfgate.toml."""
     chosen: str | None = None
-    """How base and head were chosen, in words."""
+    """How base and head were chosen, for people alone."""
+    choice: Choice | None = None
+    """The same as data; None: of an older or another program."""
     rules: str | None = None
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
     whose: Whose | None = None

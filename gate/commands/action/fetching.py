@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.github.event import Event, Pull, on_default_branch
+from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import (
     CheckoutChanged,
@@ -31,8 +32,8 @@ class Sides:
     head: str | None
     warnings: tuple[AnyWarning, ...]
     """For the reader of the report."""
-    explanation: str = ""
-    """Why this base, in words; "" where the check says so itself."""
+    how: AnyHow | None = None
+    """Why this base; None where the check says so itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class _Choice:
 
     base: str | None
     compared: str | None
-    explanation: str = ""
+    how: AnyHow | None = None
     warnings: tuple[AnyWarning, ...] = ()
 
 
@@ -67,7 +68,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if base is not None:
-        choice = _Choice(base, _given(clone, base, "base"), "as given")
+        choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
     else:
@@ -77,7 +78,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     submodules = fetch_submodules(clone, repository.common, needed)
     stored = _large(repository, clone, choice.compared)
     warnings = (*choice.warnings, *submodules, *stored, *_kept(event, directory))
-    return Sides(choice.base, head, warnings, choice.explanation)
+    return Sides(choice.base, head, warnings, choice.how)
 
 
 def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
@@ -163,7 +164,7 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         return _of_pull(clone, event.pull, tip)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return _Choice(base, base, "the commit that the merge queue builds on")
+        return _Choice(base, base, QueueBase())
     if on_default_branch(event):
         if event.name == "push":
             return _of_push(clone, event, tip)
@@ -176,13 +177,13 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     parents = clone.parents(tip)
     if tip != pull.head_sha and len(parents) == 2 and parents[1] == pull.head_sha:
         base = clone.need(parents[0], "the first parent of the pull request's merge commit")
-        return _Choice(base, base, "the first parent of the pull request's merge commit")
+        return _Choice(base, base, FirstParent())
     if tip == pull.head_sha:
         clone.need(pull.base_sha, "base of the pull request")
         return _merged(clone, pull, tip, ())
     if clone.bring(pull.base_sha):
         # a workflow tried out at home, with an event that somebody wrote
-        return _Choice(None, None, "", (HeadElsewhere(tip, pull.head_sha, pull.base_sha),))
+        return _Choice(None, None, None, (HeadElsewhere(tip, pull.head_sha, pull.base_sha),))
     return _merged(clone, pull, tip, (HeadElsewhere(tip, pull.head_sha, None),))
 
 
@@ -190,14 +191,14 @@ def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[AnyWarning, ...]
     found = clone.merge_base(pull.base_sha, tip)
     if found is None:
         lost = NoCommonCommit(pull.base_sha)
-        return _Choice(pull.base_sha, pull.base_sha, "the pull request's base", (*warnings, lost))
-    return _Choice(found, found, f"the merge base with {pull.base_ref}", warnings)
+        return _Choice(pull.base_sha, pull.base_sha, PullBase(), (*warnings, lost))
+    return _Choice(found, found, MergeBase(pull.base_ref), warnings)
 
 
 def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
     before = event.before
     if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
-        return _Choice(before, before, "the commit before this push")
+        return _Choice(before, before, BeforePush())
     return _before(clone, tip, given=True)
 
 
@@ -214,7 +215,7 @@ def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
     if not parents:
         return _Choice(None, None)
     parent = clone.need(parents[0], "the commit before head")
-    return _Choice(parent, parent, "the commit before head") if given else _Choice(None, parent)
+    return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
 
 
 def _of_branch(clone: Clone, branch: str | None, tip: str) -> _Choice:

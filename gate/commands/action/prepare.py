@@ -110,7 +110,7 @@ def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice])
         directory=str(directory),
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
         base=inputs.base,
-        explanation="",
+        how=None,
         head=inputs.head,
         config=inputs.config,
         rules=inputs.rules,
@@ -235,9 +235,9 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
     warnings = [*sides.warnings, *(here.warnings if here else ())]
-    why = sides.explanation if request.base is None else ""
+    how = sides.how if request.base is None else None
     head = here.sha if here else sides.head
-    settled = msgspec.structs.replace(request, base=sides.base, head=head, explanation=why, warnings=folded(warnings))
+    settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     if request.event.name in _CHANGES and head == sides.base:
         return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Prepared(settled, warnings)

@@ -15,7 +15,8 @@ from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments
 from gate.config.types import BuildTable, Config
-from gate.model import SIDES, Commit, Side, UserError
+from gate.model import SIDES, Side, UserError
+from gate.model.choice import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.study import OnOneSide, ResponseUndeclared
@@ -60,7 +61,8 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     elif base is not None:
         raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
     else:
-        project = _of_head(project, head)
+        sources = dataclasses.replace(project.sources, choice=Choice(None, project.sources.choice.head))
+        project = dataclasses.replace(project, sources=sources)
     study = _study_of(project)
     project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
     builds = builds_in(project)
@@ -95,19 +97,6 @@ def _study_of(project: Project) -> Study:
         example = "[study.factor] with a line for each factor, such as clients = [1, 8], and {clients} in a command"
         raise ConfigError(project.settings.decisive.name, f"has no [study]: write {example}")
     return study
-
-
-def _of_head(project: Project, head: str | None) -> Project:
-    """Say of a project that was opened as head on both sides what head is."""
-    commit = project.sources.head.commit
-    sources = dataclasses.replace(project.sources, explanation=f"head is {_chosen(commit, head)}")
-    return dataclasses.replace(project, sources=sources)
-
-
-def _chosen(commit: Commit, given: str | None) -> str:
-    if given is not None:
-        return f"{commit.ref} as given"
-    return f"the {'working tree' if commit.dirty else 'last commit'} on {commit.ref}"
 
 
 def _planned(project: Project, study: Study) -> Project:

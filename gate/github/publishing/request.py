@@ -16,6 +16,7 @@ from gate.codes import Exit
 from gate.github.event import Event
 from gate.github.notice import Notice
 from gate.model import UserError
+from gate.model.choice import AnyHow
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.checkout import MoreWarnings
 from gate.words.plain import clip, visible
@@ -87,8 +88,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """Where that is in the repository, with slashes."""
     base: str | None
-    explanation: str
-    """Why this base; "" where it was asked for."""
+    how: AnyHow | None
+    """Why this base; None where it was asked for."""
     head: str | None
     """base and head: as for check."""
     config: str | None
@@ -187,7 +188,7 @@ def bounded(request: Request) -> Request:
         place=_short(request.place),
         **dict.fromkeys(("base", "head", "config", "rules", "budget", "history")),
         **{key: [] for key in ("sets", "benchmarks", "runs")},
-        explanation=_short(request.explanation),
+        how=None,
         notices=notices,
         warnings=[*folded(request.warnings)],
     )

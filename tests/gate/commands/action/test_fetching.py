@@ -16,6 +16,7 @@ import pytest
 
 from gate.commands.action.fetching import Sides, checkout_warnings, fetch_missing
 from gate.github.event import Event
+from gate.model.choice import BeforePush, FirstParent, MergeBase
 from gate.model.warnings.checkout import (
     HeadElsewhere,
     NoCommonCommit,
@@ -95,9 +96,7 @@ def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
-    assert asked(place, origin.event()) == Sides(
-        origin.main[-1], None, (), "the first parent of the pull request's merge commit"
-    )
+    assert asked(place, origin.event()) == Sides(origin.main[-1], None, (), FirstParent())
 
 
 def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
@@ -117,7 +116,7 @@ def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), "the merge base with main")
+    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), MergeBase("main"))
 
 
 def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
@@ -464,7 +463,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
         trace.unlink(missing_ok=True)
         with Watch() as watch:
             found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found == Sides(origin.main[2], None, (), "the merge base with main")
+        assert found == Sides(origin.main[2], None, (), MergeBase("main"))
         assert all(
             [value.lower() for value in request.authorization] == [server.wants().lower()]
             for request in server.requests
@@ -640,7 +639,7 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], None, (), "the commit before this push")
+        assert found == Sides(made.main[0], None, (), BeforePush())
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more
