@@ -11,6 +11,7 @@ from typing import Self
 
 import msgspec
 
+from gate.adapters.errors import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 
@@ -99,17 +100,16 @@ def _newer(text: bytes) -> str:
 
 
 def _why(error: Exception, text: bytes) -> str:
-    message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return f"not valid JSON: {message.removeprefix('JSON is malformed: ')}"
+        return f"not valid JSON: {error}"
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         head = msgspec.json.decode(text)
         if isinstance(head, dict) and "type" not in head:
             return 'no "type"'
         if isinstance(head, dict) and isinstance(head["type"], str) and head["type"] not in _TYPES:
             return f'unknown type "{head["type"]}"'
-    what, _, where = message.partition(" - at `$")
-    return f"{where.strip('.`')}: {what}".removeprefix(": ").replace("`", "")
+    what, where = mismatch_of(error)
+    return f"{where.strip('.')}: {what}" if where else what
 
 
 class Appender:
