@@ -9,7 +9,7 @@ import msgspec
 from gate.model.warnings.base import tag
 
 
-class How(msgspec.Struct, frozen=True, tag_field="how", tag=tag):
+class How(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     """How one side was chosen."""
 
 

@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from gate.model import choice as c
+from gate.report import json as report_json
 from gate.words.choice import chosen
+from tests.gate.report import examples
 
 SHA = "0123456789abcdef" * 2 + "01234567"
 EXAMPLES: list[tuple[c.AnyHow, str]] = [
@@ -45,6 +47,9 @@ def test_a_side_is_told_and_comes_back_from_a_file(how: c.AnyHow, said: str) -> 
     choice = c.Choice(None, how)
     assert chosen(choice) == f"head is {said}"
     assert msgspec.json.decode(msgspec.json.encode(choice), type=c.Choice) == choice
+    run = examples.run_facts(choice=choice)
+    report = msgspec.structs.replace(examples.passing(), run=run)
+    assert report_json.read(report_json.render(report)).run.choice == choice
 
 
 def test_both_sides_are_told() -> None:

@@ -703,6 +703,12 @@ def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) 
     assert [say(each) in short for each in pair] == [False, True]
 
 
+def test_report_json_gives_every_warning_back() -> None:
+    every: list[AnyWarning] = [warning for _, warning, _ in EACH]
+    report = examples.report("pass", [examples.finding("lex", warnings=every)], warnings=every)
+    assert report_json.read(report_json.render(report)).warnings == every
+
+
 def test_report_json_has_every_sentence_beside_its_numbers() -> None:
     report = every_warning()
     tables = msgspec.json.decode(report_json.render(report))
