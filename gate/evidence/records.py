@@ -13,6 +13,7 @@ import msgspec
 
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.mismatch import mismatch_of
 
 _DECODER = msgspec.json.Decoder(Record)
 _TYPES = {kind.__struct_config__.tag for kind in Record.__args__}
@@ -98,17 +99,16 @@ def _newer(text: bytes) -> str:
 
 
 def _why(error: Exception, text: bytes) -> str:
-    message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return f"not valid JSON: {message.removeprefix('JSON is malformed: ')}"
+        return f"not valid JSON: {error}"
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         head = msgspec.json.decode(text)
         if isinstance(head, dict) and "type" not in head:
             return 'no "type"'
         if isinstance(head, dict) and isinstance(head["type"], str) and head["type"] not in _TYPES:
             return f'unknown type "{head["type"]}"'
-    what, _, where = message.partition(" - at `$")
-    return f"{where.strip('.`')}: {what}".removeprefix(": ").replace("`", "")
+    what, where = mismatch_of(error)
+    return f"{where.strip('.')}: {what}" if where else what
 
 
 class Appender:

@@ -153,7 +153,7 @@ class Forge:
         try:
             answer = self.transport.call(task, "GET", f"{self._here}/contents/{quote(path)}", parameters={"ref": ref})
         except Problem as problem:
-            if problem.status == 404 and "No commit found" not in problem.what:
+            if problem.status == 404 and "No commit found" not in problem.said:
                 return None
             raise
         if answer.body.lstrip().startswith("["):

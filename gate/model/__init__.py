@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Metric,
         Record,
         Run,
+        Stop,
         Whose,
     )
     from gate.model.report import (
@@ -119,6 +120,7 @@ __all__ = [
     "Sample",
     "Side",
     "SideSummary",
+    "Stop",
     "UserError",
     "Variance",
     "Variances",

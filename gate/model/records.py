@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
+from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.warnings import AnyWarning
@@ -72,7 +73,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     config: dict[str, Any] | None = None
     """The rules in force and the benchmarks, in the shape of perfgate.toml."""
     chosen: str | None = None
-    """How base and head were chosen, in words."""
+    """How base and head were chosen, for people alone."""
+    choice: Choice | None = None
+    """The same as data; None: of an older or another program."""
     rules: str | None = None
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
     whose: Whose | None = None
@@ -122,6 +125,11 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
 
 
+Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
+"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
+the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
+
+
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """The machine's state when measuring began or ended."""
 
@@ -129,6 +137,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     session: Index = 0
     time: str | None = None
     state: dict[str, Any] = {}
+    stop: Stop | None = None
+    """Why measuring ended; None: it has only begun, or an older perfgate measured."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

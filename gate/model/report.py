@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.model.choice import Choice
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
@@ -252,7 +253,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     base: Commit | None
     head: Commit | None
     chosen: str | None
-    """How base and head were chosen, in words."""
+    """How base and head were chosen, for people alone."""
     host: dict[str, Any] | None
     rounds: Round
     looks: LookFacts | None
@@ -266,6 +267,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     builds: list[Build]
     states: list[HostState]
     """The machine before and after measuring."""
+    choice: Choice | None = None
+    """How base and head were chosen, as data; None: not known."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

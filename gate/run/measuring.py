@@ -196,7 +196,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(HostState(when="end", session=job.session, time=now(), state=state()))
+            append(HostState(when="end", session=job.session, time=now(), state=state(), stop=measured.stop))
         return measured
 
     def _wait(self, holder: str) -> None:

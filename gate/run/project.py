@@ -20,6 +20,7 @@ from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side, Whose
+from gate.model.choice import AsHead, Choice
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
 
@@ -92,8 +93,8 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
     repository = find_repository(Path.cwd())
     own = remember_outputs(repository, outputs)
     # a base that is given asks for no default branch and no history
-    chosen = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
-    sources = source.Sources(chosen.head, chosen.head, "head on both sides", chosen.warnings)
+    found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
+    sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
     return project_of(repository, sources, options, files={"base": "head", "head": "head"})
 
 

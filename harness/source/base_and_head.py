@@ -8,6 +8,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gate.model import Commit, Side
+from gate.model.choice import (
+    AnyHow,
+    Choice,
+    CommitBefore,
+    FirstParent,
+    Given,
+    HeadCommit,
+    LastCommit,
+    MergeBase,
+    Place,
+    WorkingTree,
+)
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
@@ -31,11 +43,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Both sides; explanation says in one sentence how they were chosen."""
+    """Both sides, and how they were chosen."""
 
     base: Source
     head: Source
-    explanation: str
+    choice: Choice
     warnings: tuple[AnyWarning, ...]
 
     def of(self, side: Side) -> Source:
@@ -46,7 +58,7 @@ class Sources:
 @dataclass(frozen=True, slots=True)
 class _Choice:
     source: Source
-    reason: str
+    how: AnyHow
     warnings: tuple[AnyWarning, ...] = ()
 
 
@@ -75,28 +87,25 @@ def resolve(
         chosen_base = _given_base(repository, base, chosen_head.source)
     else:
         chosen_base = _default_base(repository, chosen_head.source, head, environment)
-    explanation = f"base is {chosen_base.reason}; head is {chosen_head.reason}"
-    return Sources(chosen_base.source, chosen_head.source, explanation, chosen_head.warnings + chosen_base.warnings)
+    choice = Choice(chosen_base.how, chosen_head.how)
+    return Sources(chosen_base.source, chosen_head.source, choice, chosen_head.warnings + chosen_base.warnings)
 
 
 def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
     git = repository.git
     if ref is not None:
         found = _find(repository, ref, "head")
-        return _Choice(found, f"{found.commit.ref} as given")
+        return _Choice(found, Given(found.commit.ref or ref))
     sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
     tree = working_tree(repository, leave_out)
-    where = f"on {branch}" if branch else f"at the detached {sha[:12]}"
     name = branch or "HEAD"
     if tree.snapshot is None:
-        return _Choice(Source(Commit(ref=name, sha=sha), sha), f"the last commit {where}", tree.warnings)
+        return _Choice(Source(Commit(ref=name, sha=sha), sha), LastCommit(branch, sha), tree.warnings)
     taken = tree.snapshot
     commit = Commit(ref=name, sha=sha, dirty=True, tree=taken.tree)
-    count = f"{taken.changed} file{'s' if taken.changed != 1 else ''}"
-    untracked = f", {taken.untracked} of them untracked" if taken.untracked else ""
-    reason = f"the working tree {where} with uncommitted changes ({count}{untracked})"
-    return _Choice(Source(commit, taken.revision), reason, tree.warnings)
+    how = WorkingTree(branch, sha, taken.changed, taken.untracked)
+    return _Choice(Source(commit, taken.revision), how, tree.warnings)
 
 
 def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
@@ -106,7 +115,7 @@ def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
         extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
         if extra != "0":
             warnings = (BaseAhead(ref, int(extra)),)
-    return _Choice(found, f"{found.commit.ref} as given", warnings)
+    return _Choice(found, Given(found.commit.ref or ref), warnings)
 
 
 def _find(repository: Repository, ref: str, option: str) -> Source:
@@ -145,14 +154,15 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
         cut = f"the clone is shallow: {_DEEPEN}" if repository.shallow else "name the base with --base REF"
         raise SourceError(f"no common commit of head and {names[0]}: {cut}")
     if not here and nearest != sha:
-        return _Choice(Source(Commit(ref=names[0], sha=nearest), nearest or ""), f"the merge base with {names[0]}")
-    place = f"head is on {branch} itself" if here else f"{names[0]} has all commits of head"
+        return _Choice(Source(Commit(ref=names[0], sha=nearest), nearest or ""), MergeBase(names[0]))
+    place: Place = "on" if here else "behind"
+    shown = branch if here else names[0]
     if head.commit.dirty:
-        return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), f"HEAD, because {place} and the tree has changes")
-    return _before(repository, head, place)
+        return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
+    return _before(repository, head, CommitBefore(place, shown))
 
 
-def _before(repository: Repository, head: Source, place: str) -> _Choice:
+def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
     parents = _parents(repository, head.revision)
     name = f"{given if (given := head.commit.ref) and given != 'HEAD' else 'HEAD'}~1"
     if not parents:
@@ -161,14 +171,14 @@ def _before(repository: Repository, head: Source, place: str) -> _Choice:
             "change or commit something, or name two commits with --base and --head"
         )
     _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
-    return _Choice(Source(Commit(ref=name, sha=parents[0]), parents[0]), f"the commit before head, because {place}")
+    return _Choice(Source(Commit(ref=name, sha=parents[0]), parents[0]), how)
 
 
 def _first_parent(repository: Repository, head: Source, environment: Mapping[str, str]) -> _Choice:
     parent = _parents(repository, head.commit.sha or "HEAD")[0]
     _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
     name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
-    return _Choice(Source(Commit(ref=name, sha=parent), parent), "the first parent of the pull request's merge commit")
+    return _Choice(Source(Commit(ref=name, sha=parent), parent), FirstParent())
 
 
 def _require(repository: Repository, sha: str, what: str) -> None:

@@ -99,14 +99,6 @@ def persisted_token(directory: Path, server_url: str) -> str | None:
     return None
 
 
-def persisted_warning(place: str) -> str:
-    """Say what to do about a token that persisted_token found."""
-    return (
-        f"a token for the repository is in {place}, where the benchmarks can read it: "
-        "add `persist-credentials: false` under `with:` of actions/checkout"
-    )
-
-
 def _concerns(key: str, server: SplitResult | None) -> bool:
     url = key.removeprefix("http.").removesuffix("extraheader").removesuffix(".")
     parts = _split(url)

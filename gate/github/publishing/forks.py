@@ -27,6 +27,7 @@ from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
 from gate.model import Commit, UserError, Whose
+from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.words.plain import clip, visible
 
@@ -190,14 +191,13 @@ def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:
 
 
 def _known(source: SourceRun, pull: PullFacts, policy: Policy, claims: Claims) -> Known:
-    merged = " merged into its target" if claims.head != pull.head_sha else ""
     return Known(
         id=f"{source.id}-{source.attempt}",
         created=None,
         # a name of theirs could be a sentence
         base=Commit(ref=pull.base_ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        chosen=f"head is that of #{pull.number}{merged}, which the forge confirms; base is what its workflow run says",
+        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head_sha)),
         config=policy.config,
         whose=policy.whose or Whose("named", policy.source),
     )

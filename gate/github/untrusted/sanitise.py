@@ -18,6 +18,8 @@ from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError, Whose
 from gate.model.case import CaseId, canonical
+from gate.model.choice import Choice
+from gate.words.choice import chosen
 from gate.words.plain import clip, visible
 
 MOST_FAILURES = 500
@@ -60,7 +62,7 @@ class Claims:
 class Known:
     """What is known of a run without its measurements.
 
-    id, created: of the run. base, head: checked. chosen: how, in words. config: the rules that decide, and the
+    id, created: of the run. base, head: checked. choice: how. config: the rules that decide, and the
     benchmarks that both sides must have. whose: the rules are.
     """
 
@@ -68,7 +70,7 @@ class Known:
     created: str | None
     base: Commit
     head: Commit
-    chosen: str
+    choice: Choice
     config: Config
     whose: Whose
 
@@ -160,7 +162,8 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         base=known.base,
         head=known.head,
         config=to_tables(known.config),
-        chosen=known.chosen,
+        chosen=chosen(known.choice),
+        choice=known.choice,
         rules=str(known.whose),
         whose=known.whose,
         benchmarks={"base": names, "head": [*names, *new]},
@@ -295,7 +298,8 @@ class _Sieve:
         self._states += 1
         if self._states > MOST_STATES:
             return None
-        return HostState(when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD))
+        facts = _facts(record.state, _STATES, _WORD)
+        return HostState(when=record.when, session=record.session, state=facts, stop=record.stop)
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class HostWarning(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
-class Unfit(msgspec.Struct, frozen=True, tag_field="problem", tag=tag):
+class Unfit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     """Why a host is unfit as it is set up."""
 
 

@@ -166,7 +166,7 @@ class SpawnInstead(Base, frozen=True):
     """A text is of an older perfgate."""
 
 
-class Limit(msgspec.Struct, frozen=True, tag_field="limit", tag=tag):
+class Limit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     """Something that an instrument cannot do on this machine."""
 
 

@@ -420,7 +420,7 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only what is needed was built
         assert all(seeds[call[:3]] == call[3] for call in rest.builder.calls)
-        if finished.stop == "build failure":
+        if finished.stop == "build-failure":
             continue  # what a round needs is built up to the build that fails
         needed = {(e.side, canonical({"opt": e.factors["opt"]}), e.build) for e in executions(rest.appended)}
         needed |= {
@@ -484,7 +484,7 @@ def test_in_the_gate_a_failed_execution_ends_its_benchmark_everywhere(tmp_path: 
 
 def test_in_the_gate_a_failed_build_ends_measuring(tmp_path: Path) -> None:
     bench = Bench(tmp_path, gates=True, builder=FakeBuilder(broken={("head", "O3", 1)}))
-    assert bench.run() == Measured(1, 2, "build failure")
+    assert bench.run() == Measured(1, 2, "build-failure")
     assert isinstance(bench.appended[-1], Failure)
     assert {p[3] for p in places(bench.appended)} == {0}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
+from gate.words.choice import chosen
 from harness.errors import SourceError
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
@@ -152,7 +153,7 @@ def test_a_branch_is_compared_with_its_merge_base(checkout: Checkout) -> None:
     found = resolved(checkout)
     assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "main", fork)
     assert (found.head.commit.sha, found.head.commit.ref, found.head.commit.dirty) == (tip, "feature", False)
-    assert found.explanation == "base is the merge base with main; head is the last commit on feature"
+    assert chosen(found.choice) == "base is the merge base with main; head is the last commit on feature"
     assert found.warnings == ()
 
 
@@ -161,7 +162,7 @@ def test_the_default_branch_is_compared_with_the_commit_before(checkout: Checkou
     second = checkout.commit(a="2")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (first, "main~1", second)
-    assert found.explanation == (
+    assert chosen(found.choice) == (
         "base is the commit before head, because head is on main itself; head is the last commit on main"
     )
 
@@ -173,7 +174,7 @@ def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) 
     assert (found.base.commit.sha, found.base.commit.dirty, found.head.commit.sha) == (sha, False, sha)
     assert found.head.commit.dirty
     assert found.head.commit.tree
-    assert found.explanation == (
+    assert chosen(found.choice) == (
         "base is HEAD, because head is on main itself and the tree has changes; "
         "head is the working tree on main with uncommitted changes (2 files, 1 of them untracked)"
     )
@@ -195,7 +196,7 @@ def test_a_new_branch_without_commits(checkout: Checkout) -> None:
     checkout.git("switch", "-q", "-c", "feature")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.head.commit.sha) == (first, second)
-    assert "because main has all commits of head" in found.explanation
+    assert "because main has all commits of head" in chosen(found.choice)
     checkout.write(a="3")
     assert resolved(checkout).base.commit.sha == second
 
@@ -206,7 +207,7 @@ def test_a_detached_head(checkout: Checkout) -> None:
     second = checkout.commit(a="2")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.ref) == (first, second, "HEAD")
-    assert found.explanation.endswith(f"head is the last commit at the detached {second[:12]}")
+    assert chosen(found.choice).endswith(f"head is the last commit at the detached {second[:12]}")
     checkout.git("switch", "-q", "main")
     checkout.git("merge", "-q", second)
     checkout.git("switch", "-q", "--detach", second)
@@ -257,7 +258,7 @@ def test_given_refs(checkout: Checkout) -> None:
     checkout.write(a="dirty")
     found = resolved(checkout, base="v1", head="main")
     assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.dirty) == (first, second, False)
-    assert found.explanation == "base is v1 as given; head is main as given"
+    assert chosen(found.choice) == "base is v1 as given; head is main as given"
     assert resolved(checkout, head="main").base.commit.sha == first
     backwards = resolved(checkout, base="main", head="v1")
     assert backwards.warnings == (BaseAhead("main", 1),)
@@ -318,13 +319,13 @@ def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> Non
     ci = {"CI": "true", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_SHA": merge, "GITHUB_BASE_REF": "main"}
     found = resolved(checkout, environment=ci)
     assert (found.base.commit.sha, found.base.commit.ref) == (target, "main")
-    assert "the first parent of the pull request's merge commit" in found.explanation
+    assert "the first parent of the pull request's merge commit" in chosen(found.choice)
     # a push whose last commit is a merge is not one
     push = {"CI": "true", "GITHUB_REF": "refs/heads/x", "GITHUB_SHA": merge}
-    assert "merge base" in resolved(checkout, environment=push).explanation
+    assert "merge base" in chosen(resolved(checkout, environment=push).choice)
     checkout.git("update-ref", "refs/remotes/pull/7/merge", merge)
-    assert "first parent" in resolved(checkout, environment={"CI": "1"}).explanation
-    assert "merge base" in resolved(checkout, environment={}).explanation
+    assert "first parent" in chosen(resolved(checkout, environment={"CI": "1"}).choice)
+    assert "merge base" in chosen(resolved(checkout, environment={}).choice)
     checkout.git("branch", "merged")
     shallow = clone(checkout, tmp_path / "shallow", "--depth=1", "-b", "merged")
     with pytest.raises(SourceError, match=r"first parent of the pull request's merge commit .* fetch-depth: 0"):
@@ -452,7 +453,7 @@ def test_whatever_the_users_configuration(checkout: Checkout, tmp_path: Path, mo
     found = resolved(checkout)
     assert found.base.commit.sha == first
     assert listed(checkout, found.head.revision) == ["a", "new", "sub moved"]
-    assert "(3 files, 2 of them untracked)" in found.explanation
+    assert "(3 files, 2 of them untracked)" in chosen(found.choice)
 
 
 def test_unmerged_files(checkout: Checkout) -> None:
@@ -496,7 +497,7 @@ def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
     checkout.write(here__a="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["c", "here/a", "there/b"]
-    assert "(1 file)" in found.explanation
+    assert "(1 file)" in chosen(found.choice)
 
 
 def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:

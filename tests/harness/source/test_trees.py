@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model import SIDES, Commit
+from gate.model.choice import Choice
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
@@ -469,4 +470,4 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
 
 def test_sources_of_a_side() -> None:
     base, head = (Source(Commit(ref=name), name) for name in ("b", "h"))
-    assert Sources(base, head, "", ()).of("head") is head
+    assert Sources(base, head, Choice(None, None), ()).of("head") is head

@@ -9,10 +9,12 @@ import pytest
 
 from gate.model import Report
 from gate.model.warnings import AnyWarning, OfRun, typed
+from gate.model.warnings import checkout as c
 from gate.model.warnings import estimates as e
 from gate.model.warnings import hosts as h
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
+from gate.model.warnings import study as y
 from gate.model.warnings.base import Base, Said
 from gate.report import json as report_json
 from gate.report.markdown.opening import weigh
@@ -526,6 +528,94 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "what is remembered of b is not used: base and head are measured in different ways",
         ),
     ],
+    # --- checkout
+    "head-elsewhere": [
+        (
+            c.HeadElsewhere("a" * 40, "b" * 40, None),
+            "HEAD (aaaaaaaaaaaa) is neither the pull request's head (bbbbbbbbbbbb) nor its merge with the target",
+        ),
+        (
+            c.HeadElsewhere("a" * 40, "b" * 40, "c" * 40),
+            ("HEAD (aaaaaaaaaaaa) is neither the pull request's head (bbbbbbbbbbbb) nor its merge with the target, "
+            "and its base (cccccccccccc) is not here"),
+        ),
+    ],
+    "no-common-commit": [
+        (c.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit")
+    ],
+    "submodule-absent": [
+        (
+            c.SubmoduleAbsent("libs/a"),
+            ("submodule libs/a is not in the checkout, each build will clone it: add `submodules: recursive` and "
+            "`fetch-depth: 0` under `with:` of actions/checkout"),
+        )
+    ],
+    "submodule-lacks-commit": [
+        (
+            c.SubmoduleLacksCommit("libs/a", "a" * 40, "not found"),
+            ("submodule libs/a lacks aaaaaaaaaaaa, which cannot be fetched (not found): add `submodules: recursive` and "
+            "`fetch-depth: 0` under `with:` of actions/checkout"),
+        )
+    ],
+    "pointers-checked-out": [
+        (
+            c.PointersCheckedOut(("a.bin", "b.bin"), 2),
+            ("a.bin, b.bin and 2 more are pointers of git lfs, not the content, and so on both sides: add `lfs: true` "
+            "under `with:` of actions/checkout"),
+        ),
+        (
+            c.PointersCheckedOut(("a.bin",), 0),
+            ("a.bin is a pointer of git lfs, not the content, and so on both sides: add `lfs: true` under `with:` of "
+            "actions/checkout"),
+        ),
+    ],
+    "lfs-not-fetched": [
+        (c.LfsNotFetched("timed out"), "base's files of git lfs cannot be fetched (timed out)")
+    ],
+    "token-left": [
+        (
+            c.TokenLeft(".git/config"),
+            ("a token for the repository is in .git/config, where the benchmarks can read it: add "
+            "`persist-credentials: false` under `with:` of actions/checkout"),
+        )
+    ],
+    "checkout-changed": [
+        (
+            c.CheckoutChanged(("a", "b"), 1),
+            ("the checkout has changes beside its commit (a, b and 1 more): they are not measured; what benchmarks need "
+            "is made by [build] or linked by its `share`"),
+        )
+    ],
+    "more-warnings": [
+        (c.MoreWarnings(1), "and 1 more warning"),
+        (c.MoreWarnings(690), "and 690 more warnings"),
+    ],
+    # --- study
+    "on-one-side": [(y.OnOneSide("b"), "b is on one side only: it is not measured")],
+    "response-undeclared": [
+        (y.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b")
+    ],
+    "one-replicate": [
+        (
+            y.OneReplicate(),
+            ("study.replicates = 1: each treatment is measured once, and there is no residual of its own: only "
+            "interactions that the model leaves out can tell the noise; 3 or more replicates tell it"),
+        )
+    ],
+    "built-once": [
+        (
+            y.BuiltOnce(("opt", "lto")),
+            ("opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the "
+            "luck of one build; study.builds = 5 makes more"),
+        )
+    ],
+    "one-session-each": [
+        (
+            y.OneSessionEach(("load",)),
+            ("load: a setting is measured in one session only: its effect cannot be separated from that session; two "
+            "sessions for each setting tell it"),
+        )
+    ],
 }  # fmt: skip
 KINDS = get_args(AnyWarning)
 EACH = [(kind, *example) for kind, examples in EXAMPLES.items() for example in examples]
@@ -611,6 +701,12 @@ def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) 
     short, every = (plain_text.render(report, every=each) for each in (False, True))
     assert [say(each) in every for each in pair] == [True, True]
     assert [say(each) in short for each in pair] == [False, True]
+
+
+def test_report_json_gives_every_warning_back() -> None:
+    every: list[AnyWarning] = [warning for _, warning, _ in EACH]
+    report = examples.report("pass", [examples.finding("lex", warnings=every)], warnings=every)
+    assert report_json.read(report_json.render(report)).warnings == every
 
 
 def test_report_json_has_every_sentence_beside_its_numbers() -> None:
