@@ -20,7 +20,7 @@ _QUANTILE_CASE = Components("service", 0.02, 0.02, 0.3, executions=10, iteration
 
 
 def rivals(component: Components, change: float) -> Rivals:
-    """Return the study of all rules on one case; of long builds no more than _MOST_VALUES are drawn."""
+    """Return the study of all rules on one case; at most _MOST_VALUES are drawn of long builds."""
     if component.executions * component.iterations > _MOST_VALUES:
         executions = min(component.executions, _MOST_VALUES)
         component = dataclasses.replace(component, executions=executions, iterations=_MOST_VALUES // executions)
@@ -33,19 +33,19 @@ def draft(setting: Setting) -> Draft:
         "Other rules on the same values",
         (
             (
-                "5 builds a side, every value drawn; iterations are lognormal. A quarter of the comparisons at "
-                "most, and no more than 2000 values of a build. `fieller` is the interval over builds, judged "
-                "alone as all of these are. **Pooled Welch** and **Mann-Whitney** test all values of a side as if "
-                "they were independent. **Open-loop t** is the sound test over builds, repeated at 95% after every "
+                "5 builds per side, every value drawn; iterations are lognormal. At most a quarter of the comparisons, "
+                "and at most 2000 values per build. Each rule judges a single comparison. `fieller` is the interval "
+                "over builds. **Pooled Welch** and **Mann-Whitney** test all values of a side as if "
+                "they were independent. **Open-loop t** is the correct test over builds, repeated at 95% after every "
                 "round from 2 to 12 until it is significant. **Two means** and **two minima** compare one number "
-                "of each side with the threshold. A threshold binds the estimate in the pooled tests, the interval "
-                "in `fieller` and open-loop t."
+                "of each side with the threshold. The threshold applies to the estimate in the pooled tests, and to "
+                "the interval in `fieller` and open-loop t."
             ),
             "Base against itself, threshold 0: called different.",
             _different(setting, 0),
             f"The same at a threshold of {plain(THRESHOLDS[1])}:",
             _different(setting, 1),
-            f"Reports of {setting.cases} such cases in which at least one is called slower, by these shares:",
+            f"Reports of {setting.cases} such cases in which at least one is called slower, as a share:",
             _reports(setting),
             f"+{plain(setting.effects[0])}, threshold {plain(THRESHOLDS[1])}: called slower.",
             _power(setting),
@@ -126,7 +126,7 @@ def quantile_draft() -> Draft:
             (
                 "Coverage of the 95% interval of the ratio of quantiles, base against itself: the quantile of each "
                 f"build, then Welch's t on their logarithms. {c.executions} executions x {c.iterations} lognormal "
-                f"iterations a build; standard deviation of builds {plain(c.build)}, executions "
+                f"iterations per build; standard deviation of builds {plain(c.build)}, executions "
                 f"{plain(c.execution)}, iterations {plain(c.iteration)}."
             ),
             DraftTable(("quantile", "build effects", *columns(QUANTILE_BUILDS)), lines, names=2),

@@ -23,8 +23,8 @@ def draft(setting: Setting) -> Draft:
         "Power",
         (
             (
-                "How often a slower head is called a regression: one case judged alone, normal build effects, "
-                "memory of 20 degrees with its tests against the present run. Each cell: `fieller-kj` / `fieller` "
+                "How often a slower head is called a regression: one case judged alone, with normal build effects and "
+                "a memory of 20 degrees that is tested against the present run. Each cell: `fieller-kj` / `fieller` "
                 "/ `fieller-moderated`. In a report an unmoderated interval also needs `min_builds`."
             ),
             *tables,

@@ -1,4 +1,4 @@
-"""The promises of the statistics, beside the simulated results."""
+"""The promises of the statistics, next to the simulated results."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def draft(setting: Setting, designs: Sequence[Compared], reports: int) -> Draft:
         "Promises",
         (
             (
-                "What docs/method.md promises, and the value furthest from it among all that were simulated for "
-                "it. Within 3 errors: the bound is missed by less than three standard errors of the simulation."
+                "The promises of docs/method.md, each with the worst simulated value. Within 3 errors: the bound is "
+                "missed by less than three standard errors of the simulation."
             ),
             DraftTable(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
         ),

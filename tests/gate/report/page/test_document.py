@@ -67,7 +67,7 @@ def test_the_statistics_of_a_case_share_its_pictures() -> None:
     assert not second.shown.figures
     assert second.shown.elsewhere == 0
     source = html.render(report(findings), Material(cases=[case("one")]))
-    assert 'The pictures of this case stand with <a href="#finding-1">' in source
+    assert 'For the pictures of this case see <a href="#finding-1">' in source
 
 
 def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the_others() -> None:
@@ -94,8 +94,8 @@ def test_exact_numbers_have_no_pictures_and_the_page_says_so() -> None:
 
 def test_without_values_the_page_says_so_once() -> None:
     source = html.render(report([examples.regressed("one"), examples.regressed("two")]))
-    assert source.count("This page was written from report.json alone") == 1
-    assert "This page was written from report.json alone" not in html.render(
+    assert source.count("This page has no pictures of the values") == 1
+    assert "This page has no pictures of the values" not in html.render(
         report([examples.regressed("one")]), Material(cases=[case("one")])
     )
 

@@ -257,7 +257,7 @@ def test_a_large_report_is_left_out_and_the_page_says_so() -> None:
     report = msgspec.structs.replace(examples.passing(), warnings=[Said("w" * 1_000_001)])
     source = html.render(report)
     assert embedded(source) is None
-    assert "too large to be inside" in Page(source).text
+    assert "is too large for it" in Page(source).text
 
 
 def test_the_measurements_are_in_the_page_when_they_are_small() -> None:
@@ -277,7 +277,7 @@ def test_large_measurements_stay_beside_the_page() -> None:
     data = hashlib.shake_256(b"seed").digest(401_000)
     page = Page(html.render(examples.passing(), material(attachments=[Attachment("big one.jsonl", data)])))
     assert not [a for a in page.all("a") if "download" in a]
-    assert "too large for this page: they lie beside it, as big one.jsonl" in page.text
+    assert "too large for this page. They are next to it, as big one.jsonl" in page.text
     assert "perfgate decide 'big one.jsonl'" in page.text
 
 

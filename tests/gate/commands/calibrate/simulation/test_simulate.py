@@ -55,7 +55,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
     titles = re.findall(r"^(.*)\n=+$", out, re.MULTILINE)
     assert titles == [
         "Promises",
-        "What is simulated",
+        "Simulated cases",
         "Coverage and width",
         "False alarms",
         "Power",
