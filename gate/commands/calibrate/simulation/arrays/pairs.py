@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
 
-Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated unpaired"]
+Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated-unpaired"]
 """Names as in the configuration; what is moderated is the round contrast, or each side by itself."""
 
 
 def is_moderated(interval: Interval) -> bool:
     """Return whether an interval needs a memory."""
-    return interval in ("fieller-moderated", "fieller-moderated unpaired")
+    return interval in ("fieller-moderated", "fieller-moderated-unpaired")
 
 
 def by_round(interval: Interval) -> bool:

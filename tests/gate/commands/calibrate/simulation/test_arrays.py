@@ -353,10 +353,10 @@ def test_quantile_intervals_are_those_of_the_gate() -> None:
 
 
 def test_intervals_know_what_they_rest_on() -> None:
-    assert [vectorised.is_moderated(i) for i in ("fieller", "fieller-moderated", "fieller-moderated unpaired")] == [
+    assert [vectorised.is_moderated(i) for i in ("fieller", "fieller-moderated", "fieller-moderated-unpaired")] == [
         False, True, True,
     ]  # fmt: skip
-    assert [vectorised.by_round(i) for i in ("fieller-paired", "fieller-moderated", "fieller-moderated unpaired")] == [
+    assert [vectorised.by_round(i) for i in ("fieller-paired", "fieller-moderated", "fieller-moderated-unpaired")] == [
         True, True, False,
     ]  # fmt: skip
     assert pairing_pays(12, 0.05, 20) and not pairing_pays(5, 0.05, 20)
