@@ -11,7 +11,8 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import Finding, Report
-from gate.words import cases, failures, numbers, reports
+from gate.words import failures, numbers, reports
+from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
@@ -79,10 +80,10 @@ def _write(suite: ET.Element, case: _Case) -> None:
 
 
 def _finding(finding: Finding, report: Report) -> _Case:
-    settings = cases.factors(finding)
+    settings = finding_words.factors(finding)
     name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
-    conclusion = cases.conclusion(finding)
+    conclusion = finding_words.conclusion(finding)
     return _Case(
         classname=clip(visible(finding.benchmark), _NAME),
         name=clip(name, _NAME),
@@ -105,7 +106,7 @@ def _outcome(finding: Finding, report: Report) -> Outcome:
 def _facts(finding: Finding) -> list[str]:
     like = numbers.larger(finding)
     base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
-    basis = cases.basis(finding)
+    basis = finding_words.basis(finding)
     return [
         f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
         *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
