@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from gate.codes import Exit
+from gate.decide.steps import blocks
 from gate.model import Finding, Report
 from gate.words import failures, numbers, reports
 from gate.words import findings as finding_words
@@ -95,12 +95,9 @@ def _finding(finding: Finding, report: Report) -> _Case:
 
 
 def _outcome(finding: Finding, report: Report) -> Outcome:
-    if finding.verdict == "regression":
+    if blocks(finding, report):
         return "failure"
-    if finding.verdict != "inconclusive":
-        return "passed"
-    # one that is shown not to be worse never fails
-    return "failure" if report.exit_code == Exit.INCONCLUSIVE and not finding.not_worse else "skipped"
+    return "skipped" if finding.verdict == "inconclusive" else "passed"
 
 
 def _facts(finding: Finding) -> list[str]:
