@@ -191,7 +191,8 @@ def test_what_differs_between_rounds_is_no_floor_at_any_scale(scale: float) -> N
 def test_paired_rounds_without_spread_or_around_zero() -> None:
     assert paired(tops([2.0] * 3), tops([3.0] * 3)).df is None
     around = paired(tops([-1.0, 0.0, 1.0]), tops([2.0, 3.0, 5.0]))
-    assert (around.x, around.df, around.v_xy) == (0.0, 2.0, pytest.approx(0.5))
+    assert (around.x, around.df) == (0.0, 2.0)
+    assert around.v_xy == pytest.approx(0.5)
 
 
 def test_logarithms_by_welch_and_the_delta_method() -> None:
