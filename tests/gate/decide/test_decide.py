@@ -163,6 +163,22 @@ def test_exact_metrics_are_compared_as_numbers(base: float, head: float, verdict
         assert (found.ratio.low, found.ratio.high, found.ratio.method) == (head / base, head / base, "exact")
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "within"),
+    [
+        (100, 101, reasons.ExactWithin),
+        (101, 100, reasons.ExactWithin),
+        (100, 104, reasons.BelowFloor),
+        (104, 100, reasons.BelowFloor),
+    ],
+)
+def test_an_exact_change_is_below_the_floor_where_it_is_beyond_the_threshold(
+    base: float, head: float, within: type
+) -> None:
+    found = finding(exact(base, head), EXACT + "floor = 5\n")
+    assert (found.verdict, type(found.reason)) == ("unchanged", within)
+
+
 def test_from_zero_only_a_floor_can_tell() -> None:
     floor = EXACT + "floor = 3\n"
     assert finding(exact(0, 5), floor).verdict == "regression"
@@ -182,6 +198,16 @@ def test_an_exact_metric_that_shows_spread_is_measured() -> None:
     found = finding(lines, EXACT)
     assert found.ratio.method == "fieller"
     assert found.warnings == [NotExact("values")]
+
+
+@pytest.mark.parametrize("spread", ["base", "head"])
+def test_an_exact_metric_that_shows_spread_on_one_side_is_measured(spread: str) -> None:
+    lines = [
+        execution(s, [10 + (0.1 * (b % 2) if s == spread else 0)], build=b, metric="count", unit="")
+        for s in ("base", "head")
+        for b in range(5)
+    ]
+    assert finding(lines, EXACT).warnings == [NotExact("values")]
 
 
 def test_no_spread_without_a_declaration_is_inconclusive() -> None:
