@@ -10,9 +10,11 @@ import pytest
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
+from gate.config.types import Config
 from gate.decide import decide
+from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.model import Accepted, Finding, Report, outcomes, reasons
+from gate.model import Accepted, Finding, Report, Run, outcomes, reasons
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.warnings.estimates import NormalTail, NotExact
 from gate.model.warnings.setup import ExpiredAccept
@@ -483,3 +485,10 @@ def test_a_run_that_ends_before_its_plan_was_stopped_by_the_budget() -> None:
     assert report(pair(1.0)).stopped is None
     failure = {"type": "failure", "kind": "build", "side": "head", "build": 5, "status": "exit 1"}
     assert report([run, *pair(1.0), failure]).stopped is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "name"), [("base", "base"), ("head with gate.floor=0", "head with gate.floor=0"), (None, "the run")]
+)
+def test_the_rules_of_a_run_keep_their_name(rules: str | None, name: str) -> None:
+    assert policy_at(Run(rules=rules), Config()).source == name
