@@ -29,7 +29,7 @@ from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
-from harness.instruments.choose import choose
+from harness.instruments.declaration import choose
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule

@@ -1,4 +1,4 @@
-"""`make demo`: gates a regression and a harmless change of an example, and says what it does."""
+"""`make demo`: gates a regression and a harmless change of an example, and prints each step."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from make_repo import EXAMPLES, make_repository
 
 REPORTS = EXAMPLES.parent / ".demo"
-# Verdict and exit code. On a busy machine a harmless change may not be told from a small one; it passes all the same.
+# Verdict and exit code. On a busy machine a harmless change may be inconclusive; it still passes.
 EXPECTED = {
     "regression": {("regression", 1)},
     "no-change": {("pass", 0), ("inconclusive", 0)},
@@ -20,18 +20,18 @@ EXPECTED = {
 
 
 def pick_example() -> str:
-    """The C project where it can be built, else the Python one."""
+    """Choose the C project if it can be built, otherwise the Python one."""
     needed = ("make", os.environ.get("CC", "cc"))
     return "tokenizer" if all(shutil.which(tool) for tool in needed) else "textstats"
 
 
 def gate(repository: Path, head: str) -> bool:
-    """Check one branch against base; whether verdict and exit code are the expected ones."""
+    """Check one branch against base, and return whether verdict and exit code are the expected ones."""
     command = ["perfgate", "check", "--base", "base", "--head", head]
     reports = REPORTS / head
     print(f"\n$ {' '.join(command)}", flush=True)
     start = time.monotonic()
-    # python3 is that of this environment: a launcher that stands earlier on PATH may cost more than the benchmark.
+    # Use this environment's python3: a launcher that comes first on PATH may take longer than the benchmark.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     code = subprocess.run(
         [sys.executable, "-I", "-m", "gate", *command[1:], "--out", str(reports)],
@@ -47,7 +47,7 @@ def gate(repository: Path, head: str) -> bool:
     right = (verdict, code) in EXPECTED[head]
     print(f"\n{head}: {verdict} (exit {code}), {'as' if right else 'not as'} expected, after {seconds:.0f} s")
     if right and verdict == "inconclusive":
-        print("That is fine: inconclusive passes by default. This host was too noisy to tell; more builds would.")
+        print("That is fine: inconclusive passes by default. More builds would help on this noisy host.")
     print(f"reports: {reports.relative_to(EXAMPLES.parent)}/ (open report.html)")
     return right
 

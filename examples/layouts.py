@@ -1,4 +1,4 @@
-"""What the layouts of a run cost: `python examples/layouts.py .perfgate/measurements.jsonl BENCHMARK ARTIFACT`.
+"""Compares the layouts of a run: `python examples/layouts.py .perfgate/measurements.jsonl BENCHMARK ARTIFACT`.
 
 Builds of one side whose artifact has the same hash are the same program. For each program it prints how many builds
 made it, the mean of their values with its standard error, and the smallest value, which other programs on the machine
@@ -14,7 +14,7 @@ from pathlib import Path
 
 def main() -> None:
     """Read the command line, and print a line for each side and program."""
-    parser = argparse.ArgumentParser(description="What the layouts of a run cost.")
+    parser = argparse.ArgumentParser(description="Compares the layouts of a run.")
     parser.add_argument("measurements", type=Path)
     parser.add_argument("benchmark")
     parser.add_argument("artifact", help="one of [build] artifacts")

@@ -1,7 +1,7 @@
 """Turns an example into a git repository: `python examples/make_repo.py tokenizer DEST`.
 
-The branch main (and the tag base) is the example as it lies here. The branches regression, improvement and no-change
-each add one commit to it, from the patch of the same name in the example's changes/, where there is one. The same
+The branch main (and the tag base) is the example as it is here. The branches regression, improvement and no-change
+each add one commit to it, from the patch of that name in the example's changes/, if there is one. The same
 example always gives the same commits.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 EXAMPLES = Path(__file__).resolve().parent
 CHANGES = ("regression", "improvement", "no-change")
 
-# Somebody's own settings (hooks, signing, line endings, a template) must neither run nor show in the commits.
+# The user's own settings (hooks, signing, line endings, a template) must neither run nor affect the commits.
 ISOLATED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -26,7 +26,7 @@ ISOLATED = {
 
 
 def git(repository: Path, *arguments: str) -> None:
-    """Run git in the repository and nowhere else, whatever repository the caller stands in."""
+    """Run git in this repository, whatever repository the current directory is in."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     subprocess.run(["git", *arguments], cwd=repository, env=inherited | ISOLATED, check=True, stdout=subprocess.DEVNULL)
 
@@ -45,7 +45,7 @@ def make_repository(example: str, destination: Path) -> None:
     for change in CHANGES:
         patch = source / "changes" / f"{change}.patch"
         if not patch.exists():
-            # a study needs no change: it compares settings, not commits
+            # a study has no patches: it compares settings, not commits
             continue
         message, _, _ = patch.read_text(encoding="utf-8").partition("diff --git ")
         git(destination, "switch", "--quiet", "--create", change, "main")

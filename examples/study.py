@@ -1,6 +1,6 @@
 """`make study`: measures and analyses the scheduler-latency example, and writes its report into docs/.
 
-`--out DIR` writes it elsewhere, `--replicates N` and `--work SHARE` (of each background load) measure more or less.
+`--out DIR` writes it elsewhere. `--replicates N` and `--work SHARE` (of each background load) set how much it measures.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def permit(repository: Path) -> None:
-    """Where real-time scheduling is not permitted, compare the batch policy instead, which everybody may use."""
+    """Compare the batch policy, which everybody may use, if real-time scheduling is not permitted."""
     if subprocess.run(["chrt", "--fifo", "10", "true"], check=False, capture_output=True).returncode:
         print("real-time scheduling is not permitted here: the policies are other and batch")
         file = repository / "perfgate.toml"

@@ -30,7 +30,7 @@ def of_signal(number: int) -> int:
 
 
 def is_of_signal(code: int) -> bool:
-    """Tell whether an exit code says that a signal ended the command."""
+    """Return whether an exit code says that a signal ended the command."""
     return code > _SIGNAL
 
 

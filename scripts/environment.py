@@ -210,6 +210,7 @@ def _make(place: Path) -> str:
         unfinished.chmod(0o755)  # jobs of other users may use it too
         by = _with_uv(unfinished) if _has_uv(unfinished) else _with_pip(unfinished)
         _copy_perfgate(unfinished)
+        _trim_and_compile(unfinished)
         _perfgate_of(unfinished / "bin/python")
         # a machine that loses its power must not find a half under the final name
         os.sync()
@@ -235,7 +236,7 @@ def _has_uv(folder: Path) -> bool:
 def _with_uv(target: Path) -> str:
     _must("uv", _run(["uv", "--quiet", "venv", "--python", _base(), target], target.parent))
     python = target / "bin/python"
-    install = ["uv", "--quiet", "pip", "install", "--python", python, "--compile-bytecode", *_requirements()]
+    install = ["uv", "--quiet", "pip", "install", "--python", python, *_requirements()]
     done = _run(install, target)
     if done.returncode and "certificate" in done.stderr:
         # uv trusts those that it brings, pip those of the machine: only that knows a company's proxy
@@ -253,7 +254,8 @@ def _with_pip(target: Path) -> str:
         )
     _must("venv", _run([_base(), "-I", "-m", "venv", target], target))
     pip: list[str | Path] = [target / "bin/python", "-I", "-m", "pip", "--isolated", "--quiet"]
-    _must("pip", _run([*pip, "install", "--no-input", "--disable-pip-version-check", *_requirements()], target))
+    install = [*pip, "install", "--no-input", "--disable-pip-version-check", "--no-compile", *_requirements()]
+    _must("pip", _run(install, target))
     return "pip"
 
 
@@ -263,15 +265,25 @@ def _requirements() -> list[str | Path]:
 
 
 def _copy_perfgate(target: Path) -> None:
-    packages = target / f"lib/python3.{sys.version_info.minor}/site-packages"
     for name, where in PACKAGES.items():
         for file in _files(ACTION / name):
-            to = packages / where / file.relative_to(ACTION / name)
+            to = _packages(target) / where / file.relative_to(ACTION / name)
             to.parent.mkdir(parents=True, exist_ok=True)
             # the contents only: the action's files may be read-only
             shutil.copyfile(file, to)
-    compiled = [packages / name for name in PACKAGES if (packages / name).exists()]
-    _must("compileall", _run([target / "bin/python", "-I", "-m", "compileall", "-q", "-j", "0", *compiled], target))
+
+
+def _trim_and_compile(target: Path) -> None:
+    """Remove the tests that libraries install with themselves, a quarter of the environment, and compile the rest."""
+    packages = _packages(target)
+    for tests in [path for path in packages.rglob("tests") if path.is_dir()]:
+        shutil.rmtree(tests, ignore_errors=True)
+    # what a library brings that does not compile is nothing that perfgate loads
+    _run([target / "bin/python", "-I", "-m", "compileall", "-qq", "-j", "0", packages], target)
+
+
+def _packages(target: Path) -> Path:
+    return target / f"lib/python3.{sys.version_info.minor}/site-packages"
 
 
 def _must(tool: str, done: subprocess.CompletedProcess[str]) -> None:

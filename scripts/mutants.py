@@ -121,7 +121,7 @@ def tests_of(module: str) -> list[str]:
 
 
 def survives(tests: list[str]) -> bool:
-    """Tell whether tests pass, in a process of its own that is ended when it takes too long."""
+    """Return whether tests pass, in a process of its own that is ended when it takes too long."""
     child = os.fork()
     if child == 0:
         signal.alarm(LONGEST)

@@ -41,8 +41,8 @@ FORMAT = parse
 from gate.config.instruments import Traits
 from gate.model import Metric
 from gate.units import Quantity
-from harness.instruments.common import Unusable, arguments, environment, placeholders
-from harness.instruments.declared import Declared, Found
+from harness.instruments.protocol import Unusable, arguments, environment, placeholders
+from harness.instruments.declaration import Declared, Found
 from harness.process.execute import Command
 
 
@@ -68,6 +68,37 @@ INSTRUMENT = Declared(
     lambda caller: Found(WordCount(), version="7.1"),
     Traits(chief=("words",), floor=Quantity.parse("5"), exact=True),
 )
+""",
+    # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
+    "harness/instruments/two_words.py": """
+from gate.adapters.suites import Suite
+from gate.adapters.values import Series
+from gate.config.instruments import Traits
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.suite import SuiteInstrument
+
+
+class TwoWords:
+    def options(self, call):
+        return ()
+
+    def environment(self, call):
+        return {}
+
+    def read(self, call):
+        rows = (line.split() for line in call.stdout.read_text().splitlines())
+        return Suite({name: {"time": Series("s", [float(value)] * call.values)} for name, value in rows}, {})
+
+    def explain(self, outcome, said):
+        return outcome.status
+
+
+INSTRUMENT = Declared(lambda caller: Found(SuiteInstrument(TwoWords())), Traits(suite=True, exact=True))
+""",
+    # a format of comparisons: a choice of `compare --format`
+    "gate/commands/compare/formats/count.py": """
+def render(comparison, screen):
+    return f"{len(comparison.report.findings)} findings\\n"
 """,
     # a command, with an option
     "gate/commands/greet/command.py": """
@@ -107,6 +138,10 @@ instrument = "values"
 format = "pairs"
 [benchmark.metric.pages]
 exact = true
+[[benchmark]]
+name = "both"
+command = ["cat", "suite"]
+instrument = "two_words"
 """
 
 
@@ -141,10 +176,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     made.write("perfgate.toml", CONFIG)
     made.write("words", "word " * 20)
     made.write("pairs", "pages=100 stores=7")
+    made.write("suite", "parse 3\nwrite 5")
     made.commit()
     made.git("switch", "-q", "-c", "work")
     made.write("words", "word " * 17)
     made.write("pairs", "pages=150 stores=7")
+    made.write("suite", "parse 4\nwrite 5")
     made.commit()
     return made
 
@@ -193,7 +230,7 @@ def test_what_it_measured_is_decided_the_same_where_it_is_not_installed(
 def test_without_its_file_it_is_a_mistake_in_the_config(project: Project) -> None:
     done = perfgate(ROOT, project, "check", "--base", "main")
     assert done.returncode == 2
-    assert '"wordcount" is no instrument; known: hyperfine, spawn, values, ' in done.stderr
+    assert '"wordcount" is not an instrument; known: hyperfine, spawn, values, ' in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -202,6 +239,22 @@ def test_a_new_adapter_is_a_format_of_values(checked: subprocess.CompletedProces
     findings = {f["metric"]: f["verdict"] for f in project.report()["findings"] if f["benchmark"] == "says"}
     assert findings["pages"] == "regression"
     assert "stores" in findings
+
+
+def test_a_new_suite_tool_is_an_instrument(checked: subprocess.CompletedProcess[str], project: Project) -> None:
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    findings = {f["benchmark"]: f["verdict"] for f in project.report()["findings"]}
+    assert (findings["both/parse"], findings["both/write"]) == ("regression", "unchanged")
+
+
+def test_a_new_format_of_comparisons_is_a_choice(
+    checked: subprocess.CompletedProcess[str], source: Path, project: Project
+) -> None:
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    told = perfgate(source, project, "compare", ".perfgate", "--format", "count")
+    # with the letters, which are recorded and not decided
+    expected = f"{len(project.report()['findings']) + 1} findings\n"
+    assert (told.returncode, told.stdout) == (0, expected), told.stderr
 
 
 def test_a_new_command_is_listed_and_runs(source: Path, project: Project) -> None:

@@ -1,5 +1,6 @@
 """What a command loads before it does anything: the heavy packages only where they are needed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -51,3 +52,16 @@ def test_only_csv_loads_pandas(tmp_path: Path) -> None:
     file.write_text(MEASUREMENTS, encoding="utf-8")
     every = [f"--{form}={tmp_path / form}" for form in ("json", "markdown", "junit", "html")]
     assert packages(loaded("-m", "gate", "decide", str(file), *every)) & HEAVY <= {"numpy", "scipy"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_the_arrays_start_no_threads_and_benchmarks_see_no_variable_of_ours(tmp_path: Path) -> None:
+    file = tmp_path / "measurements.jsonl"
+    file.write_text(MEASUREMENTS, encoding="utf-8")
+    name = "OPENBLAS_NUM_THREADS"
+    shown = f"lambda: print(len(os.listdir('/proc/self/task')), os.environ.get({name!r}), file=sys.stderr)"
+    code = f"import atexit, os, runpy, sys\natexit.register({shown})\nrunpy.run_module('gate', run_name='__main__')"
+    clean = {key: value for key, value in os.environ.items() if key != name}
+    command = [sys.executable, "-c", code, "decide", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=clean)
+    assert done.stderr == "1 None\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 
 _EVENTS = re.compile(rb"^events: *(.*)$", re.MULTILINE)
 _TOTALS = re.compile(rb"^totals: *(.*)$", re.MULTILINE)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.values import OutputError, Series
 
 _SECONDS = 1e-9
 

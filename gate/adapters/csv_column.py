@@ -7,8 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, checked, number, plain_metric, shown, usable
+from gate.adapters.values import OutputError, Series, checked, number, plain_metric, shown, usable
 from gate.units import to_base
 
 _DELIMITERS = ",;\t"

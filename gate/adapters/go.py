@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gate.adapters.common import Suite, add
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, shown
+from gate.adapters.suites import Suite, add
+from gate.adapters.values import OutputError, Series, shown
 from gate.model import Better
 from gate.units import to_base
 
@@ -66,7 +65,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
         several: the command may name several packages; then, and when the output does, names begin with the package.
 
     Raises:
-        OutputError: a failure among the results, an end without PASS, or results that cannot be told apart from what
+        OutputError: a failure among the results, an end without PASS, or results that cannot be separated from what
             the benchmark prints.
     """
     if data.lstrip().startswith(b'{"'):

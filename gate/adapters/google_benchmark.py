@@ -7,9 +7,8 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.values import OutputError, Series
 from gate.model import Better
 
 Row = dict[str, Any]

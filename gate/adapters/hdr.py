@@ -18,8 +18,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, plain_metric, shown
+from gate.adapters.values import OutputError, Series, plain_metric, shown
 from gate.units import to_base
 
 MAX_VALUES = 10_000_000
@@ -44,7 +43,7 @@ class Bucket:
 
 
 def recognises(data: bytes) -> bool:
-    """Tell whether a program's output is such a log: by its version line, its legend or its first interval."""
+    """Return whether a program's output is such a log: by its version line, its legend or its first interval."""
     for line in _beginning(data):
         if line.startswith(b"#"):
             if _VERSION in line:

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 
 NEWEST_SCHEMA = 2
 _BASE = {"second": ("s", 1.0), "byte": ("B", 1.0), "millisecond": ("s", 1e-3), "microsecond": ("s", 1e-6)}

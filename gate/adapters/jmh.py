@@ -6,9 +6,8 @@ import re
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, usable
+from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.values import OutputError, Series, usable
 from gate.model import Better
 
 # What TimeValue.tuToString writes.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import shown
+from gate.adapters.values import OutputError, shown
 
 SEPARATOR = ";"
 """Not the comma, which is the decimal point of many languages, and perf writes numbers in the user's."""

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.common import Suite, add, printable, read_json
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.values import OutputError, Series
 
 # by the unit in pyperf's metadata: the metric and its unit
 _METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gate.adapters.common import Suite, add, read_json
+from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import Series
 
 

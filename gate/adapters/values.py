@@ -1,4 +1,4 @@
-"""The output of the values instrument -> values: one number a line, or JSON lines."""
+"""The output of the values instrument -> values: one number a line, or JSON lines; the error of all adapters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gate.adapters.errors import OutputError
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.units import to_base
+
+
+class OutputError(ValueError):
+    """A tool's output that gives no usable values; its text is one line."""
+
 
 _SHOWN = 60
 _NO_NEGATIVES = ("s", "B")
@@ -158,7 +162,7 @@ def plain_metric(units: Mapping[str, str | None]) -> str:
 
 
 def usable(values: Sequence[float], unit: str) -> bool:
-    """Tell whether `checked` takes all of some values."""
+    """Return whether `checked` takes all of some values."""
     return out_of_bounds(values) is None and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
 
 

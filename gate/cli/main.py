@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import io
 import os
 import signal
@@ -102,6 +103,8 @@ def run() -> NoReturn:
             code = Exit.ERROR
     except KeyboardInterrupt:
         code = of_signal(signal.SIGINT)
+    # at exit the collector would walk through all that was made and loaded, and free nothing that the system does not
+    gc.freeze()
     sys.exit(code)
 
 
@@ -158,6 +161,9 @@ def _overview(words: list[str]) -> NoReturn:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"perfgate {__version__}")
+    _refuse_unknown(parser, words[:1])
+    if words and not words[0].startswith("-"):
+        parser.error(f"{words[0]!r} is not a command{_meant(words[0], names)}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wants_help = any(word in ("-h", "--help") for word in words[:1])
     # their help lines cost an import each
@@ -188,12 +194,32 @@ def _parser(named: _Invocation) -> _Parser:
 
 
 def _parsed(parser: _Parser, named: _Invocation) -> Any:
+    _refuse_unknown(parser, named.words)
     parsed, rest = parser.parse_known_args(named.words)
     for word in rest:
         if word in named.command.parts:
-            parser.error(f"{named.words[0]}: stands after {word}, not before")
+            parser.error(f"{named.words[0]}: stands after {word}, not before it")
     if rest and named.command.parts and not rest[0].startswith("-"):
-        parser.error(f"invalid choice: {rest[0]!r} (choose from {', '.join(map(repr, named.command.parts))})")
+        known = ", ".join(named.command.parts)
+        parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     return parsed
+
+
+def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Refuse an option that there is not, before argparse complains of what else is missing."""
+    known = [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
+    for word in words:
+        name = word.partition("=")[0]
+        if name == "--":
+            break
+        if name.startswith("--") and name not in known:
+            parser.error(f"{name} is not an option{_meant(name, known)}")
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # late: only a mistake needs it
+
+    near = get_close_matches(word, known, n=1)
+    return f": did you mean {near[0]}?" if near else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gate.config.instruments import KNOWN
 from gate.config.source import Path, Source
 from gate.config.types import Benchmark, Service
+from gate.model.case import quantile_of
 
 _READY = ("tcp:", "http://", "log:", "command:")
 
@@ -22,7 +23,8 @@ def check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
         raise source.error((*path, "name"), "holds a control character")
     for name, rules in benchmark.metric.items():
         for statistic in rules.statistics:
-            if statistic != "mean" and not 0 < float(statistic[1:]) < 100:
+            tau = quantile_of(statistic)
+            if tau is not None and not 0 < tau < 1:
                 raise source.error(
                     (*path, "metric", name, "statistics"), f'"{statistic}" is not a quantile: write p50, p99 or p99.9'
                 )

@@ -29,7 +29,7 @@ def in_quotes(command: str) -> list[str]:
 
 
 def takes_words(command: str) -> bool:
-    """Tell whether words behind a string surely go to what it runs: it is one command, without a comment."""
+    """Return whether words behind a string surely go to what it runs: it is one command, without a comment."""
     return not any(not inside and mark.startswith(_ENDING) for mark, inside in _marks(command.strip()))
 
 

@@ -36,7 +36,7 @@ def replaced(text: str, values: Mapping[str, str]) -> str:
 
 
 def mentions(command: Command | None, name: str) -> bool:
-    """Tell whether a command holds {name}."""
+    """Return whether a command holds {name}."""
     parts = [command] if isinstance(command, str) else command or []
     return any("{" + name + "}" in part for part in parts)
 
@@ -68,7 +68,7 @@ def extended(command: Command, prefix: Sequence[str], args: Sequence[str], *, su
 
 
 def is_simple(command: str) -> bool:
-    """Tell whether a string is surely one command that starts a program: a prefix can stand before it as it is."""
+    """Return whether a string is surely one command that starts a program: a prefix can stand before it as it is."""
     program = _PROGRAM.match(command)
     return program is not None and not _OF_SHELL.fullmatch(program[1]) and not _COMPOUND.search(command)
 

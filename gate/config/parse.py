@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from gate.cli.listing import value_formats
 from gate.config.checks import check
-from gate.config.instruments import KNOWN, declared_traits, instrument_names
-from gate.config.listing import format_names
+from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.source import Path, Source, dotted
 from gate.config.tables import OF_RUNS
 from gate.config.types import Benchmark, Config
@@ -54,9 +54,9 @@ def parse_types(source: Source, *, lenient: bool = False) -> Config:
 
 def _refuse_unknown_formats(config: Config, source: Source) -> None:
     for index, benchmark in enumerate(config.benchmark):
-        if benchmark.format is not None and benchmark.format not in format_names():
+        if benchmark.format is not None and benchmark.format not in value_formats():
             path: Path = ("benchmark", index, "format")
-            raise source.error(path, f'"{benchmark.format}" is none of {", ".join(format_names())}')
+            raise source.error(path, f'"{benchmark.format}" is not one of {", ".join(value_formats())}')
 
 
 def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
@@ -64,12 +64,12 @@ def _with_traits(benchmark: Benchmark, path: Path, source: Source) -> Benchmark:
     name = benchmark.instrument
     if name in KNOWN or benchmark.traits is not None:
         return benchmark
-    traits = declared_traits(name)
+    traits = traits_of(name)
     if traits is None:
         names = instrument_names()
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
-        raise source.error((*path, "instrument"), f'"{name}" is no instrument; {advice}')
+        raise source.error((*path, "instrument"), f'"{name}" is not an instrument; {advice}')
     return msgspec.structs.replace(benchmark, traits=traits)
 
 
@@ -166,7 +166,7 @@ class _Member:
     meta: msgspec.Meta | None
 
     def holds(self, raw: Any) -> bool:
-        """Tell whether a value is of this type, whatever its bounds."""
+        """Return whether a value is of this type, whatever its bounds."""
         plain = typing.get_origin(self.kind) or self.kind
         if plain in (int, float) and isinstance(raw, int):
             return not isinstance(raw, bool)
@@ -184,14 +184,14 @@ def _members(hint: Any) -> list[_Member]:
 
 
 def _wrong(hint: Any, raw: Any) -> str:
-    """Say why a value is none of a type, going by the type alone and not by msgspec's words."""
+    """Say why a value is not one of a type, going by the type alone and not by msgspec's words."""
     members = _members(hint)
     kinds = [member.kind for member in members]
     choices = [choice for kind in kinds if typing.get_origin(kind) is typing.Literal for choice in kind.__args__]
     if choices and int in kinds:
         return f"{_shown(raw)} is neither a whole number from 0 on nor {_shown(choices[0])}"
     if choices:
-        return f"{_shown(raw)} is none of {', '.join(_shown(choice) for choice in choices)}"
+        return f"{_shown(raw)} is not one of {', '.join(_shown(choice) for choice in choices)}"
     if {str, int, float} <= set(kinds):
         return f"expected text or a number, got {_shown(raw)}"
     if datetime.date in kinds and isinstance(raw, str):

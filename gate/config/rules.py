@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+import msgspec
 
 from gate.config.instruments import FLOOR
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
+from gate.model import Whose
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """The rules that decide.
 
     source: where they come from, in words. today: for accepts with a date. label: what accepts every regression, in
@@ -25,10 +26,12 @@ class Policy:
     label: str | None = None
     measured: Config | None = None
     """What the run was measured by, which lays out its looks; None where that is not known."""
+    whose: Whose | None = None
+    """Where they come from, as data."""
 
 
 def matches(glob: str, name: str) -> bool:
-    """Tell whether a glob means a name; a name also means itself, so that "a[1]" needs no escape."""
+    """Return whether a glob means a name; a name also means itself, so that "a[1]" needs no escape."""
     return glob == name or fnmatchcase(name, glob)
 
 
@@ -45,7 +48,7 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
 
 
 def is_decided(config: Config, benchmark: str, metric: str) -> bool:
-    """Tell whether a metric is decided.
+    """Return whether a metric is decided.
 
     That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
     """
@@ -59,21 +62,14 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
 
 
 def is_studied(config: Config, benchmark: str) -> bool:
-    """Tell whether [study] measures a benchmark; all of a suite that it names, or a part."""
+    """Return whether [study] measures a benchmark; all of a suite that it names, or a part."""
     rules = benchmark_rules(config, benchmark)
     names = {benchmark, rules.name} if rules else {benchmark}
     return config.study is None or any(matches(glob, name) for glob in config.study.benchmarks for name in names)
 
 
-def is_response(config: Config, benchmark: str, metric: str) -> bool:
-    """Tell whether a study analyses a metric: what study.responses names, else what is decided."""
-    if config.study is None or config.study.responses is None:
-        return is_decided(config, benchmark, metric)
-    return any(matches(glob, metric) for glob in config.study.responses)
-
-
 def is_exact(config: Config, benchmark: str, metric: str) -> bool:
-    """Tell whether a metric is compared as a number: it is declared so, or its instrument counts exactly."""
+    """Return whether a metric is compared as a number: it is declared so, or its instrument counts exactly."""
     declared = metric_rules(config, benchmark, metric).exact
     if declared is not None:
         return declared
@@ -81,7 +77,7 @@ def is_exact(config: Config, benchmark: str, metric: str) -> bool:
 
 
 def is_single(config: Config, benchmark: str) -> bool:
-    """Tell whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
+    """Return whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
     rules = benchmark_rules(config, benchmark)
     return rules is not None and rules.measured.exact
 

@@ -135,7 +135,7 @@ def _statements(text: str) -> tuple[tuple[int, dict[str, Any]], ...]:
 
 
 def has(tables: Any, path: Path) -> bool:
-    """Tell whether tables hold a key."""
+    """Return whether tables hold a key."""
     for key in path:
         try:
             tables = tables[key]

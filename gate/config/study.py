@@ -13,31 +13,31 @@ from gate.config.tables import Cpus, Load, Service, Table, default
 from gate.units import Duration
 
 Setting = str | int | float
-"""As gate.model.study has it: what the measurements say of a factor."""
+"""The same as in gate.model.study: a factor's setting in the measurements."""
 Label = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
 
 
 class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
-    """One setting of a factor: its name, and what it gives to the executions and builds that have it."""
+    """One setting of a factor: its name, and what it changes for its executions and builds."""
 
     value: Annotated[
         Setting | None,
-        Meta(description="What {NAME} stands for in commands, and PERFGATE_FACTOR_NAME holds. Default: its own name."),
+        Meta(description="The value of {NAME} in commands and of PERFGATE_FACTOR_NAME. Default: its own name."),
     ] = None
-    prefix: Annotated[list[str], Meta(description="Put before the benchmark's command.")] = []
-    args: Annotated[list[str], Meta(description="Put behind the benchmark's command.")] = []
-    env: Annotated[dict[str, str], Meta(description="Environment of executions, over that of [env].")] = {}
-    build_env: Annotated[dict[str, str], Meta(description="Environment of builds, over that of [env].")] = {}
-    service: Annotated[Service | None, Meta(description="A server, in place of the benchmark's own.")] = None
-    load: Annotated[Load | None, Meta(description="A background program, in place of the benchmark's own.")] = None
+    prefix: Annotated[list[str], Meta(description="Prepended to the benchmark's command.")] = []
+    args: Annotated[list[str], Meta(description="Appended to the benchmark's command.")] = []
+    env: Annotated[dict[str, str], Meta(description="Environment of executions; overrides [env].")] = {}
+    build_env: Annotated[dict[str, str], Meta(description="Environment of builds; overrides [env].")] = {}
+    service: Annotated[Service | None, Meta(description="A server, instead of the benchmark's own.")] = None
+    load: Annotated[Load | None, Meta(description="A background program, instead of the benchmark's own.")] = None
     cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of executions; below 0 needs the right to."),
+        Meta(description="Nice value of executions; below 0 needs the right to set it."),
     ] = None
     runner: Annotated[
         Label | list[Label] | None,
-        Meta(description="Label of the runner whose job measures it, or several that one runner has."),
+        Meta(description="Label of the runner whose job measures it, or several labels of one runner."),
     ] = None
     session: Annotated[
         Annotated[int, Meta(ge=0)] | list[Annotated[int, Meta(ge=0)]] | None,
@@ -50,7 +50,7 @@ FactorTable = (
     Annotated[list[Setting], Meta(extra_json_schema={"minItems": 2, "uniqueItems": True})]
     | Annotated[dict[str, SettingTable], Meta(extra_json_schema={"minProperties": 2})]
 )
-"""The settings of a factor, from low to high: plain ones, or names with what they give."""
+"""The settings of a factor, from low to high: plain values, or a table of names and keys."""
 
 
 class Study(Table, frozen=True, kw_only=True):
@@ -58,17 +58,17 @@ class Study(Table, frozen=True, kw_only=True):
 
     factor: Annotated[
         dict[FactorName, FactorTable],
-        Meta(description="What is varied: a list of settings, or a table of them. At least one factor."),
+        Meta(description="The factors, each a list of settings or a table of them. At least one factor."),
     ] = {}
-    benchmarks: Annotated[list[str], Meta(description="Globs of the [[benchmark]] that are measured.")] = msgspec.field(
+    benchmarks: Annotated[list[str], Meta(description="Globs of the [[benchmark]] to measure.")] = msgspec.field(
         default_factory=lambda: ["*"]
     )
     responses: Annotated[
-        list[str] | None, Meta(description="Globs of the metrics that are analysed. Default: those that are decided.")
+        list[str] | None, Meta(description="Globs of the metrics to analyse. Default: those that the gate decides on.")
     ] = None
     replicates: Annotated[
         int,
-        Meta(ge=1, le=1000, description="Iterations of the design: in each every treatment once, in random order."),
+        Meta(ge=1, le=1000, description="Iterations of the design; each runs every treatment once, in random order."),
     ] = 5
     builds: Annotated[
         Annotated[int, Meta(ge=1, le=1000)] | None,
@@ -82,11 +82,11 @@ class Study(Table, frozen=True, kw_only=True):
         Duration, Meta(description="Time for builds and executions, set-up excluded; checked before each replicate.")
     ] = default(Duration(3600))
     order: Annotated[
-        int, Meta(ge=1, le=16, description="Interactions of up to so many factors are in the linear model.")
+        int, Meta(ge=1, le=16, description="The linear model has interactions of up to this many factors.")
     ] = 2
     exclude: Annotated[
         list[dict[str, Setting]],
-        Meta(description="Combinations that are left out: every treatment that has all settings of an entry."),
+        Meta(description="Combinations to leave out: every treatment that has all settings of an entry."),
     ] = []
     treatments: Annotated[
         list[dict[str, Setting]] | None,

@@ -29,7 +29,7 @@ _LATER = ("{seed}", "{output}", "{port}")
 
 
 def check_factor(name: str, table: FactorTable, path: Path, source: Source) -> None:
-    """Refuse a factor whose settings cannot be told apart, or cannot be meant.
+    """Refuse a factor whose settings cannot be separated, or cannot be meant.
 
     Raises:
         ConfigError: naming the place in the source.

@@ -16,7 +16,7 @@ Command = str | list[str]
 
 def default(value: T) -> T:
     """Give a field a default of a type of gate.units."""
-    # a factory, since msgspec cannot write a custom type's default into a schema; schema.py adds it
+    # a factory, because msgspec cannot write a custom type's default into a schema; schema.py adds it
     return msgspec.field(default_factory=lambda: value)
 
 
@@ -32,13 +32,13 @@ Cpus = Annotated[
     str,
     Meta(
         pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
-        extra={"else": "no list of processors: write 0, 2-3 or 0,2"},
+        extra={"else": "not a list of processors: write 0, 2-3 or 0,2"},
     ),
 ]
 
 
 class Service(Table, frozen=True, kw_only=True):
-    """A server that a benchmark talks to: started before an execution, stopped after it with all it started."""
+    """A server that a benchmark talks to: started before an execution, stopped after it with all its children."""
 
     command: Annotated[
         Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
@@ -48,12 +48,12 @@ class Service(Table, frozen=True, kw_only=True):
         Meta(
             description='When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers '
             'with 2xx or 3xx, "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the '
-            "command holds {port}."
+            "command contains {port}."
         ),
     ] = None
     per: Annotated[
         Literal["execution", "build"],
-        Meta(description="How long it lives: one execution, or all executions of this benchmark in one build."),
+        Meta(description="How long it runs: for one execution, or for all executions of this benchmark in one build."),
     ] = "execution"
     timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = default(Duration(30))
     grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = default(Duration(5))
@@ -61,7 +61,7 @@ class Service(Table, frozen=True, kw_only=True):
 
 
 class Load(Table, frozen=True, kw_only=True):
-    """A background program that lives exactly as long as the execution."""
+    """A background program that runs exactly as long as the execution."""
 
     command: Annotated[
         Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")

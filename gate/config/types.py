@@ -1,4 +1,4 @@
-"""The typed form of perfgate.toml: one frozen struct a table, every key with its description.
+"""The typed form of perfgate.toml: one frozen struct per table, every key with its description.
 
 The descriptions are the configuration reference (docs/configuration.md) and the JSON Schema: both are generated
 from here and tested for drift.
@@ -49,7 +49,7 @@ Statistic = Annotated[
     str,
     Meta(
         pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$",
-        extra={"else": "no statistic: write mean, p50, p99 or p99.9"},
+        extra={"else": "not a statistic: write mean, p50, p99 or p99.9"},
     ),
 ]
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
@@ -76,22 +76,22 @@ class Gate(Table, frozen=True, kw_only=True):
     interval: Annotated[
         Interval,
         Meta(
-            description='How the interval of the ratio is made (docs/method.md). "auto", before measuring: '
-            '"fieller-moderated" where this host is calibrated, else "fieller-paired" or "fieller".'
+            description='The method for the interval of the ratio (docs/method.md). "auto" chooses before '
+            'measuring: "fieller-moderated" if this host is calibrated, otherwise "fieller-paired" or "fieller".'
         ),
     ] = "auto"
     resampling: Annotated[
         Literal["RRR", "RRN", "RNN", "FLAT"],
         Meta(
-            description="What the bootstrap intervals draw again: R with replacement, N not, from the highest level "
-            'down; "FLAT" ignores the levels.'
+            description="Which levels the bootstrap intervals resample, from the highest down: R with replacement, N "
+            'not; "FLAT" ignores the levels.'
         ),
     ] = "RRR"
     family: Annotated[
         Literal["holm", "bh", "none"],
         Meta(
-            description='How the error is shared over all findings of the report. "holm": over the chance of any false '
-            'alarm; "bh": over the share of false alarms among the alarms; "none": not at all.'
+            description='Correction for multiple comparisons over the report. "holm" bounds the chance of any false '
+            'alarm, "bh" the share of false alarms among the alarms; "none": no correction.'
         ),
     ] = "holm"
     inconclusive: Annotated[
@@ -105,23 +105,23 @@ class Gate(Table, frozen=True, kw_only=True):
         int,
         Meta(
             ge=2,
-            description="Builds a side below which neither a regression nor an improvement is called, unless the "
-            "interval is moderated by calibration.",
+            description="Fewest builds per side for a regression or an improvement, unless the interval uses the "
+            "memory of a calibrated host.",
         ),
     ] = 5
     history: Annotated[
         str | None,
         Meta(
-            description="File of what is remembered between runs. Default: $PERFGATE_HISTORY, else "
-            "perfgate/history.sqlite in $XDG_STATE_HOME or ~/.local/state."
+            description="File of the memory between runs. Default: $PERFGATE_HISTORY, or perfgate/history.sqlite in "
+            "$XDG_STATE_HOME or ~/.local/state."
         ),
     ] = None
     accept_label: Annotated[
         str,
         Meta(
             max_length=50,
-            description="The GitHub label of a pull request that lets its regressions pass as accepted "
-            '(docs/github.md); "": none does.',
+            description="The GitHub label that accepts the regressions of a pull request (docs/github.md); "
+            '"": no label does.',
         ),
     ] = "perf-accepted"
 
@@ -142,9 +142,7 @@ class Accept(Table, frozen=True, kw_only=True):
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")]
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
-    up_to: Annotated[
-        Share, Meta(description="The size up to which it is accepted: it fails when its interval lies beyond that.")
-    ]
+    up_to: Annotated[Share, Meta(description="The largest accepted slowdown: it fails if its interval is beyond that.")]
     until: Annotated[datetime.date, Meta(description="The last day on which it is accepted.")]
     reason: Annotated[str, Meta(min_length=1, description="Why; shown in the report.")]
 
@@ -165,15 +163,15 @@ class Plan(Table, frozen=True, kw_only=True):
     builds: Annotated[
         BuildCount | Builds,
         Meta(
-            description="Builds of each side, one a round. A number is a fixed design; {min = 4, max = 12} stops early "
-            "what is settled, at up to four looks fixed beforehand."
+            description="Builds of each side, one per round. A number is a fixed design; {min = 4, max = 12} stops "
+            "settled benchmarks early, at up to four looks fixed beforehand."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4, max=12))
     auto: Annotated[
         bool,
         Meta(
-            description="Take builds, executions and iterations from what is remembered of this host: the cheapest "
-            "that `perfgate plan` finds within the budget."
+            description="Take builds, executions and iterations from the memory of this host: the cheapest that "
+            "`perfgate plan` finds within the budget."
         ),
     ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
@@ -184,26 +182,32 @@ class Plan(Table, frozen=True, kw_only=True):
     metrics: Annotated[
         list[str] | None,
         Meta(
-            description="Metrics that are decided; the rest is recorded and shown. "
+            description="Metrics that the gate decides on; the rest is recorded and shown. "
             'Default: "time" of hyperfine and spawn, all metrics of values.',
         ),
     ] = None
     shards: Annotated[
         int,
         Meta(
-            ge=1, le=256, description="Parts of the benchmarks that `perfgate plan --matrix` lays on several runners."
+            ge=1,
+            le=256,
+            description="Parts into which `perfgate plan --matrix` divides the benchmarks.",
         ),
     ] = 1
     sessions: Annotated[
         int,
-        Meta(ge=1, le=64, description="How often `perfgate plan --matrix` has everything measured, each on a runner."),
+        Meta(
+            ge=1,
+            le=64,
+            description="How often the jobs of `perfgate plan --matrix` measure everything.",
+        ),
     ] = 1
 
 
 class BuildTable(Table, frozen=True, kw_only=True):
     """How one side is built; read from each side's own file."""
 
-    setup: Annotated[Command | None, Meta(description="Run once a side, before its first build.")] = None
+    setup: Annotated[Command | None, Meta(description="Run once per side, before its first build.")] = None
     share: Annotated[
         list[str], Meta(description="Ignored paths of the checkout (data, caches) linked into both sides.")
     ] = []
@@ -217,10 +221,7 @@ class BuildTable(Table, frozen=True, kw_only=True):
     artifacts: Annotated[list[str], Meta(description="Built files whose hashes are recorded.")] = []
     perturb: Annotated[
         list[Perturbation],
-        Meta(
-            description="How builds and executions of equal source are laid out differently (docs/layout.md): a layout "
-            "is luck, and one build is one draw."
-        ),
+        Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
     timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = default(Duration(600))
 
@@ -229,7 +230,7 @@ class Env(Table, frozen=True, kw_only=True):
     """The environment of builds and benchmarks."""
 
     pass_: Annotated[
-        list[str], Meta(description="Names let through although they look like a secret or belong to the CI system.")
+        list[str], Meta(description="Variables to keep although they look like a secret or belong to the CI system.")
     ] = msgspec.field(default_factory=list, name="pass")
     set: Annotated[dict[str, str], Meta(description="Values added; shown in reports.")] = {}
 
@@ -239,7 +240,7 @@ class MetricRules(Table, frozen=True, kw_only=True):
 
     unit: Annotated[str | None, Meta(description='Unit of plain numbers: "s", "ms", "B", "count", ...')] = None
     better: Annotated[Better | None, Meta(description="Which direction is good; default lower.")] = None
-    statistics: Annotated[list[Statistic], Meta(min_length=1, description="What is compared.")] = msgspec.field(
+    statistics: Annotated[list[Statistic], Meta(min_length=1, description="What to compare.")] = msgspec.field(
         default_factory=lambda: ["mean"]
     )
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
@@ -247,8 +248,8 @@ class MetricRules(Table, frozen=True, kw_only=True):
     exact: Annotated[
         bool | None,
         Meta(
-            description="Counts and sizes without spread: compared as numbers. Default: true for the instructions of "
-            "callgrind, else false."
+            description="For counts and sizes without noise: compare as numbers. Default: true for the instructions of "
+            "callgrind, otherwise false."
         ),
     ] = None
 
@@ -260,8 +261,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     command: Annotated[
         Command,
         Meta(
-            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} (a free one) are "
-            "replaced. To a suite's command its tool's own options are added, unless it holds {output}."
+            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} (a free port) "
+            "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}."
         ),
     ]
     instrument: Annotated[
@@ -269,23 +270,23 @@ class Benchmark(Table, frozen=True, kw_only=True):
         Meta(
             description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes, '
             '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
-            "benchmarks and read its output (docs/suites.md). Without hyperfine on the host spawn measures, with a "
+            "benchmarks and read its output (docs/suites.md). If hyperfine is not installed, spawn measures, with a "
             "warning."
         ),
     ] = "hyperfine"
     traits: Traits | None = None
-    """Of an instrument that is none of the KNOWN ones; written by perfgate into the run line, and by nobody else."""
+    """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Iterations dropped at the start of each execution. "auto": until the execution is steady, '
-            "found in its values (docs/method.md)."
+            description='Iterations dropped at the start of each execution. "auto": until its values are steady '
+            "(docs/method.md)."
         ),
     ] = 0
-    include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite that are taken.")] = (
-        msgspec.field(default_factory=lambda: ["*"])
+    include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(
+        default_factory=lambda: ["*"]
     )
-    exclude: Annotated[list[str], Meta(description="Globs of those that are left out.")] = []
+    exclude: Annotated[list[str], Meta(description="Globs of those to leave out.")] = []
     column: Annotated[
         str | None, Meta(description="The values instrument reads this column of a CSV file with a header line.")
     ] = None
@@ -298,20 +299,20 @@ class Benchmark(Table, frozen=True, kw_only=True):
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
     load: Annotated[
-        Load | None, Meta(description="A background program that lives exactly as long as the execution.")
+        Load | None, Meta(description="A background program that runs exactly as long as the execution.")
     ] = None
     cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of executions; below 0 needs the right to."),
+        Meta(description="Nice value of executions; below 0 needs the right to set it."),
     ] = None
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
-    max_output: Annotated[Quantity, Meta(description="Most that {output} may hold.")] = default(Quantity.parse("256MB"))
+    max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
 
     @property
     def measured(self) -> Traits:
-        """What the rules must know of its instrument."""
+        """What the rules must know about its instrument."""
         return self.traits or KNOWN.get(self.instrument, Traits())
 
 

@@ -7,25 +7,25 @@ sides. Source: docs/method.md, by factor.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.decide.design import Subject
 from gate.evidence.factors import pair, shown
 from gate.model import Run
+from gate.model.case import CaseId
 from gate.model.warnings.estimates import Combination, CombinationsLeftOut
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(msgspec.Struct, frozen=True, eq=False):
     """The findings' subject at one combination of settings; weight: of its ln(head/base) in the contrast."""
 
     subject: Subject
     weight: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contrast:
+class Contrast(msgspec.Struct, frozen=True, eq=False):
     """What one interaction will be about: ln(head/base) at a setting of a factor less that at the others.
 
     parts: those at the setting have weights that sum to 1, those at the others weights that sum to -1.
@@ -42,8 +42,7 @@ class Contrast:
         return self.parts[0].subject
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contrasts:
+class Contrasts(msgspec.Struct, frozen=True, eq=False):
     """All contrasts of a report; warnings: combinations that are left out of one."""
 
     found: tuple[Contrast, ...]
@@ -59,8 +58,8 @@ def contrasts_of(subjects: Sequence[Subject], run: Run | None) -> Contrasts:
     for subject in subjects:
         case = subject.case
         if case.factors:
-            names = frozenset(case.factors)
-            groups.setdefault((case.benchmark, case.metric, subject.statistic, names), []).append(subject)
+            everywhere = CaseId(case.benchmark, case.metric, statistic=subject.statistic)
+            groups.setdefault((everywhere, frozenset(case.factors)), []).append(subject)
     found: list[Contrast] = []
     warnings: list[CombinationsLeftOut] = []
     for group in groups.values():

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
 from gate.model import Case, Evidence, FindingMemory, Memory
-from gate.model.case import CaseId, case_id
+from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.planning import pairing_pays
 from gate.stats.sequential import Spending, spending
 
-MEAN = "mean"
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, eq=False):
     """What one finding will be about, and its rules.
 
     tau: of the quantile; None for the mean. floor: in the base unit. memory: what earlier sessions on the same machine
@@ -33,12 +31,11 @@ class Subject:
 
     @property
     def lower(self) -> bool:
-        """Tell whether lower is better."""
+        """Return whether lower is better."""
         return self.case.better == "lower"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class Design(msgspec.Struct, frozen=True, eq=False):
     """How every finding of a report is judged.
 
     interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
@@ -75,7 +72,7 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
             continue
         rules = metric_rules(policy.config, case.benchmark, case.metric)
         # p50 and p50.0 are one question
-        once = {s if s == MEAN else float(s[1:]): s for s in reversed(rules.statistics)}
+        once = {quantile_of(s): s for s in reversed(rules.statistics)}
         found += [subject_of(case, s, policy, remembered) for s in reversed(once.values())]
     return found
 
@@ -90,7 +87,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     return Subject(
         case=case,
         statistic=statistic,
-        tau=None if statistic == MEAN else float(statistic[1:]) / 100,
+        tau=quantile_of(statistic),
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
         memory=remembered.get(case_id(case, statistic)),

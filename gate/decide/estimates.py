@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
+import msgspec
+
 from gate.decide.design import Design, Subject
-from gate.model import Sample
+from gate.model import SIDES, Sample, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import Reduced, ratio_of, reduce
@@ -28,7 +29,7 @@ from gate.stats.prior import (
     surprise,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
-from gate.stats.select import Shared, of_rounds, of_shared_sessions
+from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -40,8 +41,7 @@ MODERATED = "fieller-moderated"
 Hold = Literal["", "builds", "bootstrap", "memory"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moderation:
+class Moderation(msgspec.Struct, frozen=True, eq=False):
     """What memory did to one estimate. without: the interval's pair as it would be without it."""
 
     prior: Prior
@@ -50,8 +50,7 @@ class Moderation:
     without: Ratio
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimated:
+class Estimated(msgspec.Struct, frozen=True, eq=False):
     """A subject with its numbers over some rounds.
 
     base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
@@ -87,12 +86,11 @@ class Estimated:
 
     @property
     def exact(self) -> bool:
-        """Tell whether both sides are compared as numbers."""
+        """Return whether both sides are compared as numbers."""
         return self.reduced.exact
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(msgspec.Struct, frozen=True):
     """How much noisier than remembered the host is, 1 or more: over rounds, and within the sides.
 
     Two, since drift that both sides share is in the second only.
@@ -105,8 +103,7 @@ class Factors:
 AS_REMEMBERED = Factors(1.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimates:
+class Estimates(msgspec.Struct, frozen=True, eq=False):
     """All subjects estimated over the same rounds, on a host that is so much noisier than remembered."""
 
     found: list[Estimated]
@@ -161,7 +158,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         warnings=(*reduced.warnings, *([OneSidedSessions(shared.lacking)] if shared.lacking else [])),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
-        return replace(found, reduced=replace(reduced, trouble="no-rounds"))
+        return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
@@ -181,7 +178,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
         alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size))),
         sessions=design.sessions > 1,
     )
-    return replace(
+    return msgspec.structs.replace(
         found,
         ratio=ratio,
         method=design.interval,
@@ -207,14 +204,13 @@ def _held(found: Estimated, design: Design) -> Estimated:
         hold = "builds"
     elif found.method.startswith("bootstrap") and gate.family == "holm" and found.units < BOOTSTRAP_BUILDS:
         hold = "bootstrap"
-    return replace(found, hold=hold)
+    return msgspec.structs.replace(found, hold=hold)
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(msgspec.Struct, frozen=True):
     """What is remembered of a variance, and the present one of the same thing on df degrees."""
 
     prior: Prior
@@ -222,8 +218,7 @@ class _Compared:
     df: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Recalled:
+class _Recalled(msgspec.Struct, frozen=True):
     """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with.
 
     decisive: of what the interval rests on, the round contrast where rounds are complete, else a build's mean.
@@ -287,18 +282,44 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
         # one build a side: from memory alone, to be shown and never to decide
         pair = prior_pair(base, head, factors.rounds * prior.variance, prior.df)
         moderation = Moderation(prior, None, None, found.ratio)
-        reduced = replace(found.reduced, trouble="")
-        return replace(found, reduced=reduced, ratio=_scaled(pair, base), method=MODERATED, moderation=moderation)
+        reduced = msgspec.structs.replace(found.reduced, trouble="")
+        return msgspec.structs.replace(
+            found, reduced=reduced, ratio=_scaled(pair, base), method=MODERATED, moderation=moderation
+        )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
     p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
     result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides)
     moderation = Moderation(prior, result, present.variance, found.ratio)
     if not result.used:
-        return replace(found, moderation=moderation)
+        return msgspec.structs.replace(found, moderation=moderation)
     moderated = moderated_pair if paired_units(base, head) else moderated_sides
     pair = moderated(base, head, result.variance, result.df)
-    return replace(found, ratio=_scaled(pair, base), method=MODERATED, paired=False, moderation=moderation)
+    return msgspec.structs.replace(
+        found, ratio=_scaled(pair, base), method=MODERATED, paired=False, moderation=moderation
+    )
 
 
 def _scaled(pair: MeanPair, tops: Tops) -> Ratio:
     return LogPair(pair) if tops.log else pair
+
+
+_TROUBLES: dict[str, reasons.Trouble] = {
+    "negative": reasons.NegativeValues(),
+    "apart": reasons.DifferentSessions(),
+    "zero-quantile": reasons.ZeroQuantile(),
+    "no-rounds": reasons.FewRounds(),
+    "no-spread": reasons.NoSpread(),
+}
+
+
+def trouble_of(reduced: Reduced, subject: Subject) -> reasons.Trouble:
+    """Say what stands in the way of a ratio of two sides that are in trouble."""
+    if reduced.trouble in _TROUBLES:
+        return _TROUBLES[reduced.trouble]
+    if reduced.trouble == "one-unit":
+        few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
+        return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
+    if reduced.trouble == "few-values" and reduced.shortage is not None:
+        return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
+    floor = subject.floor if subject.lower else None
+    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=floor, unit=subject.case.unit)

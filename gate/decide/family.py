@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.decide.design import Design, Subject
 from gate.stats.family import Tested, share
@@ -12,16 +13,14 @@ from gate.stats.ratio import Tail
 NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(msgspec.Struct, frozen=True):
     """What one member gets in each family."""
 
     regression: Tested
     improvement: Tested
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """What of a finding or an interaction the families share.
 
     p, p_improvement: two-sided, at its last look, 1 where nothing may be called. look: number of that look, from 0.
@@ -82,6 +81,6 @@ def tails(subject: Subject) -> tuple[Tail, Tail]:
 
 
 def beyond(value: float, limit: float, tail: Tail) -> bool:
-    """Tell whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
+    """Return whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
     hair = 1e-12 * limit
     return value > limit + hair if tail == "above" else value < limit - hair

@@ -169,7 +169,7 @@ def more_builds(judged: Judged, design: Design) -> int | None:
 
 
 def _beyond(found: Estimated) -> bool:
-    """Tell whether the estimate is what a regression would be: beyond threshold and floor."""
+    """Return whether the estimate is what a regression would be: beyond threshold and floor."""
     subject, change = found.subject, found.ratio.y - found.ratio.x
     edge = _edge(found)
     if subject.lower:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.decide.design import Subject
 from gate.model import Case, Finding, QuantileCurve, RatioInterval, Report, Verdict
@@ -28,8 +29,7 @@ def _size(ratio: RatioInterval) -> float:
     return abs(math.log(estimate)) if known and estimate is not None else math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(msgspec.Struct, frozen=True):
     """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
 
     verdict: Verdict

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import measured
+from gate.decide.estimates import measured, trouble_of
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
-from gate.decide.troubles import trouble_of
 from gate.model import outcomes, reasons
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
@@ -26,8 +25,7 @@ from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio, paired_units
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Crossed:
+class Crossed(msgspec.Struct, frozen=True, eq=False):
     """An interaction at the look that proved it, or at the last one.
 
     ratio: of the ratios head/base; None in trouble, which says why. builds: of the side that has fewer, those
@@ -53,7 +51,7 @@ class Crossed:
 
     @property
     def paired(self) -> bool:
-        """Tell whether the interval is paired by round, which spends less of alpha at looks."""
+        """Return whether the interval is paired by round, which spends less of alpha at looks."""
         return self.method == "fieller-paired"
 
     @property
@@ -75,7 +73,9 @@ class Crossed:
         if self.settled:
             return self
         proven = share.regression.rejected or share.improvement.rejected
-        return replace(self, regression=share.regression, improvement=share.improvement, settled=proven or self.exact)
+        return msgspec.structs.replace(
+            self, regression=share.regression, improvement=share.improvement, settled=proven or self.exact
+        )
 
 
 def crossings(contrasts: Sequence[Contrast], design: Design, look: int, rounds: int | None) -> list[Crossed]:
@@ -152,7 +152,7 @@ def _as_numbers(plain: Crossed, found: Sequence[Reduced], weights: Sequence[floa
         for of in ("x", "y")
     )
     worse, better = tails(plain.contrast.subject)
-    return replace(
+    return msgspec.structs.replace(
         plain,
         ratio=MeanPair(x, y, 0.0, 0.0, 0.0, None),
         exact=True,
@@ -185,7 +185,7 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     if min(base.n, head.n) < 2:
         most = max(base.n, head.n)
         has: Literal["none", "one", "few"] = "none" if most == 0 else "one" if most == 1 else "few"
-        return replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.IncompleteBuilds(has=has)))
+        return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.IncompleteBuilds(has=has)))
     method: Method = design.method
     rounds = all(isinstance(unit, tuple) for unit in (*base.units, *head.units))
     if method == "fieller-paired" and rounds and not paired_units(base, head):
@@ -194,10 +194,10 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     reduced = Reduced(base, head, math.exp(base.mean), math.exp(head.mean), False, "", None, ())
     ratio = ratio_of(reduced, method)
     if ratio.df is None:
-        return replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
+        return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
     worse, better = tails(plain.contrast.subject)
     alpha = design.spending.nominal(plain.look, design.alpha, paired=method == "fieller-paired")
-    return replace(
+    return msgspec.structs.replace(
         plain,
         ratio=ratio,
         method=method,

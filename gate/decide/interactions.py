@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from gate.decide.interaction_sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
 from gate.decide.interaction_tests import Crossed
 from gate.decide.looks import Walk
-from gate.decide.outcomes import outcome_of
-from gate.decide.sides import REGRESSED, Confined, Sides, is_clear, is_no_better, matters, mean_ratio
 from gate.model import Finding, RatioInterval, outcomes
+from gate.model.case import CaseId
 from gate.model.report import Interaction, InteractionVerdict
 
 
@@ -58,8 +57,7 @@ def _place(finding: Finding, factor: str) -> int:
     return list(finding.factors).index(factor)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Explained:
+class Explained(msgspec.Struct, frozen=True, eq=False):
     """The findings with what interactions say of them. only: id of a finding -> the settings under which alone."""
 
     findings: list[Finding]
@@ -67,8 +65,7 @@ class Explained:
     only: dict[int, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True, eq=False):
     """An interaction that was tested, and the combination that it is a part of."""
 
     crossed: Crossed
@@ -112,7 +109,7 @@ def _asked(walked: Walk, findings: Sequence[Finding]) -> list[_Asked]:
 
 def _group(finding: Finding) -> Hashable:
     """Tell one case and statistic, at any settings of the same factors, from others."""
-    return finding.benchmark, finding.metric, finding.statistic, frozenset(finding.factors)
+    return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic), frozenset(finding.factors)
 
 
 def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:
@@ -124,8 +121,7 @@ def _combination(own: Sides, found: Sequence[Confined]) -> Confined | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Note:
+class _Note(msgspec.Struct, frozen=True, eq=False):
     """What those of some findings that regressed are confined to, or larger at."""
 
     where: outcomes.Where
@@ -219,3 +215,54 @@ def _interaction(each: _Asked) -> Interaction:
         only=own.only_worse or own.only_better,
         outcome=outcome_of(own, crossed, each.confined),
     )
+
+
+def outcome_of(own: Sides, crossed: Crossed, confined: Confined | None = None) -> outcomes.Outcome:
+    """Say what an interaction comes to; confined: to what combination it comes."""
+    if crossed.trouble is not None:
+        return crossed.trouble
+    if confined is not None:
+        return outcomes.ChangedOnlyUnder(settings=confined.settings, span=_span(confined.findings))
+    if own.proven:
+        return _proven(own)
+    over = list(own.over)
+    if own.verdict == "same":
+        return outcomes.Same(over=over)
+    low, high = crossed.nominal.low, crossed.nominal.high
+    looks_real = low is not None and high is not None and not low <= 1 <= high
+    return outcomes.Open(
+        over=over, looks_real=looks_real, few_builds=crossed.builds if looks_real and crossed.held else None
+    )
+
+
+def _proven(own: Sides) -> outcomes.Outcome:
+    at: outcomes.At = "setting" if own.worse_at else "others"
+    worse, better = mean_ratio(own.worse), mean_ratio(own.better)
+    if worse is not None and better is not None:
+        if own.only_worse and own.only_better:
+            return outcomes.Opposite(worse=at, worse_span=_span(own.every_worse), better_span=_span(own.every_better))
+        if own.only_worse:
+            span = _span(own.every_worse)
+            return _alone(own, own.worse_setting, span) if own.worse_named else outcomes.ChangedNotUnder(span=span)
+        if own.only_better:
+            span = _span(own.every_better)
+            return _alone(own, own.better_setting, span) if own.better_named else outcomes.ChangedNotUnder(span=span)
+    known = worse is not None and better is not None
+    return outcomes.Differs(
+        worse=at,
+        worse_ratio=worse if known else None,
+        better_ratio=better if known else None,
+        over=list(own.over),
+        both_regress=own.both_regress,
+        matters=own.matters,
+    )
+
+
+def _alone(own: Sides, setting: object, span: outcomes.Span | None) -> outcomes.ChangedOnlyUnder:
+    return outcomes.ChangedOnlyUnder(settings={own.factor: setting}, span=span)
+
+
+def _span(findings: Sequence[Finding]) -> outcomes.Span | None:
+    """Give the ratios of the smallest and the largest change of findings that all changed in one direction."""
+    ratios = sorted((f.ratio.estimate for f in findings if f.ratio.estimate is not None), key=lambda r: abs(r - 1))
+    return outcomes.Span(least=ratios[0], most=ratios[-1]) if ratios else None

@@ -6,8 +6,9 @@ A fixed design is one look at everything. Source: docs/method.md, verdicts, fami
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
@@ -24,8 +25,7 @@ ONLY_REPORTS = ("memory", "bootstrap")
 """Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True):
     """Where the nominal interval lies.
 
     not_worse, not_better, within_floor: shown to be so. promising: on its own an improvement, which min_builds or the
@@ -38,8 +38,7 @@ class Position:
     promising: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class Judged(msgspec.Struct, frozen=True, eq=False):
     """A subject with what was found of it at the look that settled it, or at the last one.
 
     look: number of that look, from 0. p, p_improvement: of the threshold, at that look alone. regression, improvement:
@@ -64,8 +63,7 @@ class Judged:
         return self.estimated.subject
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Walk:
+class Walk(msgspec.Struct, frozen=True, eq=False):
     """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
 
     judged: list[Judged]
@@ -103,7 +101,7 @@ def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contra
 
 
 def _goes_on(subject: Subject, rounds: int | None) -> bool:
-    """Tell whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
+    """Return whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
     return rounds is None or all(
         any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
     )
@@ -176,8 +174,7 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     return p
 
 
-@dataclass(frozen=True, slots=True)
-class _After:
+class _After(msgspec.Struct, frozen=True):
     """What all findings and interactions have become after a look."""
 
     judged: list[Judged]
@@ -195,14 +192,16 @@ def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Desi
     for j, each in zip(judged, shares, strict=False):
         if j.settled:
             # its improvement may still come, when others of that family are found
-            found.append(replace(j, improvement=each.improvement))
+            found.append(msgspec.structs.replace(j, improvement=each.improvement))
             continue
         # a promising one waits for its verdict: it costs time only where head is faster
         settled = j.estimated.hold not in ONLY_REPORTS and (
             each.regression.rejected or each.improvement.rejected or (j.position.not_worse and not j.position.promising)
         )
         settled = settled or j.estimated.exact
-        found.append(replace(j, regression=each.regression, improvement=each.improvement, settled=settled))
+        found.append(
+            msgspec.structs.replace(j, regression=each.regression, improvement=each.improvement, settled=settled)
+        )
     return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
 
 
@@ -249,7 +248,7 @@ def _position(
 
 
 def _within_floor(found: Estimated) -> bool:
-    """Tell whether an exact change is beyond the threshold, but no larger than the floor."""
+    """Return whether an exact change is beyond the threshold, but no larger than the floor."""
     ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
     outside = beyond(ratio.y / ratio.x, 1 + d, "above") or beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
     return floor is not None and outside and abs(ratio.y - ratio.x) <= floor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -21,8 +20,7 @@ from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Ro
 from gate.model.warnings.measured import SelectedOnly
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class Decided(msgspec.Struct, frozen=True, eq=False):
     """A report, and what it was decided over."""
 
     report: Report
@@ -42,7 +40,7 @@ def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = 
         UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
-    return decide_by(inputs, replace(policy_of(run, options), label=label), options)
+    return decide_by(inputs, msgspec.structs.replace(policy_of(run, options), label=label), options)
 
 
 def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:

@@ -14,7 +14,7 @@ from gate.config.rules import Policy
 from gate.config.source import Source, from_tables, project_source, read_source
 from gate.config.types import Config
 from gate.evidence.runs import config_of
-from gate.model import Run, UserError
+from gate.model import Run, UserError, Whose
 
 
 def policy_of(run: Run | None, options: RulesOptions) -> Policy:
@@ -32,21 +32,25 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
     source = read_rules(file) if file is not None else None
     measured = config_of(run)
     if source is None and run is not None and measured is not None:
-        name = run.rules or "the run"
+        whose = _of_run(run)
         config = (config_of(run, sets) if options.sets else None) or measured
     else:
         source = source or project_source(_text(Path("perfgate.toml")), _text(Path("pyproject.toml")))
-        name = source.name if source else "defaults"
+        whose = Whose("named", source.name) if source else Whose("defaults")
         config = parse(over(source, sets) if source else sets)
         config = _with_benchmarks(config, measured) if measured is not None else config
-    if options.sets:
-        name += f" with {', '.join(options.sets)}"
-    return Policy(config, name, _today(), measured=measured)
+    whose = msgspec.structs.replace(whose, sets=(*whose.sets, *options.sets))
+    return Policy(config, str(whose), _today(), measured=measured, whose=whose)
 
 
 def policy_at(run: Run, config: Config) -> Policy:
     """Make the policy of a run that is being measured: the very rules that its run line holds."""
-    return Policy(config, run.rules or "the run", _today(), measured=config)
+    whose = _of_run(run)
+    return Policy(config, str(whose), _today(), measured=config, whose=whose)
+
+
+def _of_run(run: Run) -> Whose:
+    return run.whose or (Whose("named", run.rules) if run.rules else Whose("run"))
 
 
 def _today() -> datetime.date:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, log
 from typing import Any, Literal
 
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
+import msgspec
+
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, trouble_of
 from gate.decide.looks import ONLY_REPORTS, Position
-from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict, outcomes, reasons
+from gate.model.case import CaseId
 from gate.stats.ratio import Limits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, eq=False):
     """What a reason is made of; decided: the limits at the confidence that decided."""
 
     verdict: Verdict
@@ -166,13 +166,13 @@ def _places(
     findings: all there are. only: id of a finding -> the settings under which alone it is found.
     """
     several = Counter(f.benchmark for f in findings)
-    every: dict[Hashable, list[Finding]] = {}
+    every: dict[CaseId, list[Finding]] = {}
     for finding in findings:
-        every.setdefault(_subject(finding), []).append(finding)
+        every.setdefault(_everywhere(finding), []).append(finding)
     groups: dict[Hashable, list[Finding]] = {}
     for finding in sorted(regressed, key=_size, reverse=True):
         confined = repr(sorted(only.get(id(finding), {}).items()))
-        groups.setdefault((_subject(finding), confined), []).append(finding)
+        groups.setdefault((_everywhere(finding), confined), []).append(finding)
     return [
         outcomes.Place(
             benchmark=own[0].benchmark,
@@ -181,15 +181,15 @@ def _places(
             only=dict(only.get(id(own[0]), {})),
             most=own[0].factors,
             findings=len(own),
-            of=len(every[_subject(own[0])]),
-            varied=_varied(own[0], every[_subject(own[0])]),
+            of=len(every[_everywhere(own[0])]),
+            varied=_varied(own[0], every[_everywhere(own[0])]),
         )
         for own in groups.values()
     ]
 
 
-def _subject(finding: Finding) -> Hashable:
-    return finding.benchmark, finding.metric, finding.statistic
+def _everywhere(finding: Finding) -> CaseId:
+    return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic)
 
 
 def _varied(finding: Finding, every: Sequence[Finding]) -> int:

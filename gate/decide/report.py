@@ -10,7 +10,7 @@ from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.contrasts import contrasts_of
-from gate.decide.design import MEAN, Design, Subject, design_of, subject_of, subjects_of
+from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
@@ -31,6 +31,7 @@ from gate.model import (
     ReportVerdict,
     RunFacts,
 )
+from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered
@@ -68,6 +69,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
+            whose=policy.whose,
             gate=to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {}),
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
@@ -107,7 +109,17 @@ def _family_size(walked: Walk) -> int:
 
 
 def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
-    """Tell whether the budget ended measuring: rounds are missing, and neither a failure nor a look says why."""
+    """Return whether the budget ended measuring: the run says so, or left rounds out without another reason.
+
+    Looks are laid out within the budget, so measuring that ended at the last of them may be short of the plan as well.
+    """
+    last = {state.session: state for state in evidence.states}.values()
+    stops = {state.stop for state in last if state.stop is not None}
+    if "budget" in stops:
+        return "budget"
+    # an end is missing where measuring was interrupted
+    if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
+        return None
     done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
     builds = plan.get("builds") if isinstance(plan, Mapping) else None
     most = builds.get("max") if isinstance(builds, Mapping) else None
@@ -126,6 +138,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         base=run.base if run else None,
         head=run.head if run else None,
         chosen=run.chosen if run else None,
+        choice=run.choice if run else None,
         host=run.host if run else None,
         rounds=evidence.rounds,
         looks=_look_facts(evidence, design),

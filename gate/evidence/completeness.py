@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,10 @@ import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
-from gate.evidence.factors import bound_factors, canonical, is_study, settings, study_factors
-from gate.evidence.records import Located
-from gate.evidence.runs import parts_of
+from gate.evidence.factors import bound_factors, is_study, settings, study_factors
+from gate.evidence.runs import Part
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
     AfterLastLook,
@@ -52,7 +53,7 @@ def presence(
     failed = {f.benchmark for f in failures}
     build_failed = any(f.kind == "build" for f in failures)
     missing: list[Failure] = []
-    for name in dict.fromkeys([*expected["base"], *expected["head"]]):
+    for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
         if name in failed or suites.get(name) in failed or name not in expected["base"]:
             continue
@@ -66,15 +67,15 @@ def presence(
 
 def _expected(
     run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str]
-) -> dict[Side, list[str]]:
+) -> dict[Side, dict[str, None]]:
     names = run.benchmarks if run and run.benchmarks else {}
     # a suite stands for what it names, which is known only by what it measured
     known = set(suites.values())
-    expected: dict[Side, list[str]] = {}
+    expected: dict[Side, dict[str, None]] = {}
     for side in SIDES:
         wanted = [n for n in names.get(side, []) if n not in known]
         selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
-        expected[side] = selected + sorted(measured[side].difference(selected))
+        expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     return expected
 
 
@@ -110,20 +111,21 @@ def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Fai
     return failures
 
 
-def rounds_of(records: Sequence[Located], run: Run | None, looks: Sequence[int]) -> Round:
+def rounds_of(records: Sequence[Record], parts: Sequence[Part], run: Run | None, looks: Sequence[int]) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
     Args:
+        parts: that the run lines among the records promise.
         looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there
             are shards a round is complete when it is so in each that has anything to compare.
     """
-    executions = [r.record for r in records if isinstance(r.record, Execution)]
+    executions = [r for r in records if isinstance(r, Execution)]
     if looks:
         measured = max((e.build + 1 for e in executions), default=0)
-        taken = max((r.record.look for r in records if isinstance(r.record, Look)), default=0)
+        taken = max((r.look for r in records if isinstance(r, Look)), default=0)
         return Round(done=min(taken, measured), planned=looks[-1])
     by_shard: dict[int, list[Execution]] = {}
-    for part in parts_of(records):
+    for part in parts:
         if part.files and part.compares:
             by_shard.setdefault(part.shard, []).extend(part.executions)
     done = [_complete(own) for own in by_shard.values()] or [_complete(executions)]
@@ -175,10 +177,10 @@ def round_warnings(
         return []
     warnings: list[AnyWarning] = []
     failed = {f.benchmark for f in failures}
-    counts: dict[tuple[str, str], dict[Side, int]] = {}
+    counts: dict[tuple[str, str], dict[Side, int]] = defaultdict(lambda: dict.fromkeys(SIDES, 0))
     for e in executions:
         if e.benchmark not in failed:
-            counts.setdefault((e.benchmark, settings(e.factors)), dict.fromkeys(SIDES, 0))[e.side] += 1
+            counts[e.benchmark, settings(e.factors)][e.side] += 1
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
@@ -196,16 +198,16 @@ def round_warnings(
     return warnings
 
 
-def part_warnings(records: Sequence[Located], run: Run | None) -> list[AnyWarning]:
+def part_warnings(records: Sequence[Record], parts: Sequence[Part], run: Run | None) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot tell."""
     planned = _planned_builds(run)
     short: list[PartShort] = []
-    for part in parts_of(records):
+    for part in parts:
         done = len(_complete(part.executions))
         if planned is not None and part.compares and 0 < done < planned and not part.failures:
             short.append(PartShort(part.name, done, planned))
     warnings: list[AnyWarning] = [PartsShort(tuple(short))] if short else []
-    if len({r.record.session for r in records if isinstance(r.record, Execution)}) == 2:
+    if len({r.session for r in records if isinstance(r, Execution)}) == 2:
         warnings.append(TwoSessions())
     return warnings
 

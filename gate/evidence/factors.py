@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Run, case
+from gate.model import Execution, Run
+from gate.model.case import CaseId
 
 
-def canonical(factors: Mapping[str, Any]) -> str:
-    """Write settings as canonical JSON; 1 and 1.0 are one setting."""
-    return case.canonical(factors) or "{}"
+def at(of: CaseId) -> str:
+    """Say at which settings a case is: ' at {"size":10}'; "" where it has none."""
+    return f" at {of.factors}" if of.factors else ""
 
 
 def settings(factors: Mapping[str, Any]) -> str:
     """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
-    return ", ".join(f"{name}={value}" for name, value in factors.items())
+    return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
 
 
 def study_factors(run: Run | None) -> frozenset[str]:
@@ -34,7 +35,7 @@ def bound_factors(run: Run | None) -> frozenset[str]:
 
 
 def is_study(run: Run | None, executions: Iterable[Execution]) -> bool:
-    """Tell whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
+    """Return whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
     study = _study(run)
     return bool(study) and not study.get("gate") and any(e.factors for e in executions)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -25,8 +24,7 @@ LAST = ("side", "session", "build", "execution", "order", "iteration", "value")
 """The columns after those of the factors."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _Part(msgspec.Struct, frozen=True, eq=False):
     """What one execution measured of one metric; values in the base unit, and some of them."""
 
     execution: Execution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import msgspec
@@ -20,12 +20,13 @@ from gate.evidence.completeness import (
     rounds_of,
     settled_of,
 )
-from gate.evidence.factors import bound_factors, canonical, settings
+from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import EvidenceError, in_order, missing_parts, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
 from gate.units import to_base
@@ -46,10 +47,6 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | 
     return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
 
 
-CaseKey = tuple[str, str, str]
-"""Benchmark, metric, factors as canonical JSON."""
-
-
 def gather(
     records: Sequence[Located], config: Config, select: Sequence[str] = (), measured: Config | None = None
 ) -> Evidence:
@@ -66,28 +63,31 @@ def gather(
     records = in_order(records)
     run = run_of(records)
     _refuse_one_side(records)
+    whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    looks = looks_of(run, [r.record for r in records], measured)
-    rounds = rounds_of(records, run, looks)
-    lacking = [*missing_parts(records), *(f for f in session_gaps(records) if _wanted(f.benchmark, select))]
-    short = part_warnings(records, run)
+    looks = looks_of(run, whole, measured)
+    rounds = rounds_of(whole, parts, run, looks)
+    lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
+    short = part_warnings(whole, parts, run)
     if select:
         records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     refuse_duplicates(records)
-    executions = [r.record for r in records if isinstance(r.record, Execution)]
-    builds = [r.record for r in records if isinstance(r.record, Build)]
-    failures = [r.record for r in records if isinstance(r.record, Failure)]
-    failures += [failure for e in executions for failure in _without_values(e, config)]
+    everything = [r.record for r in records]
+    executions = [record for record in everything if isinstance(record, Execution)]
+    builds = [record for record in everything if isinstance(record, Build)]
+    failures = [record for record in everything if isinstance(record, Failure)]
+    failures += [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     known = {f.benchmark for f in failures}
     failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
     found = presence(executions, failures, run, select)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both and not {e.benchmark, e.suite} & failed]
+    judged = [
+        e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
+    ]
     pairs = _pairs(judged, config, bound_factors(run))
     times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
     seconds = [each for each in times if each is not None]
-    everything = [r.record for r in records]
     return Evidence(
         run=run,
         cases=pairs.cases,
@@ -132,10 +132,9 @@ def _wanted(name: str | None, select: Sequence[str]) -> bool:
 
 def _refuse_one_side(records: Sequence[Located]) -> None:
     """Refuse what `perfgate study` measured of one side: that is no gate whose other side is missing."""
-    of_side = [r for r in records if isinstance(r.record, (Build, Execution, Failure)) and r.record.side is not None]
-    sides = {getattr(r.record, "side", None) for r in of_side}
-    treated = [r for r in of_side if isinstance(r.record, Execution) and r.record.factors]
-    if len(sides) == 1 and treated:
+    treated = [r for r in records if isinstance(r.record, Execution) and r.record.factors]
+    sides = {side for r in records if treated and (side := getattr(r.record, "side", None)) is not None}
+    if len(sides) == 1:
         files = " ".join(dict.fromkeys(r.path for r in treated))
         raise EvidenceError(
             f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
@@ -153,23 +152,26 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
         e = located.record
         if not isinstance(e, Execution):
             continue
+        factors = canonical(e.factors)
         for metric in e.metrics:
-            key = (e.benchmark, metric, canonical(e.factors), e.side, e.session, e.build, e.execution)
+            key = (CaseId(e.benchmark, metric, factors), e.side, e.session, e.build, e.execution)
             first = seen.setdefault(key, located)
             if first is not located:
                 session = f" session {e.session}," if e.session else ""
-                at = f" {settings(e.factors)}," if e.factors else ""
+                where = f" {settings(e.factors)}," if e.factors else ""
                 raise EvidenceError(
                     f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
-                    f"({e.benchmark}, {metric}, {e.side},{at}{session} build {e.build}, execution {e.execution})"
+                    f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, execution {e.execution})"
                 )
+
+
+def _empty(e: Execution) -> list[str]:
+    return [name for name, metric in e.metrics.items() if not metric.values]
 
 
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
-    empty = [m for m, metric in e.metrics.items() if not metric.values]
-    if e.metrics and not empty:
-        return []
+    empty = _empty(e)
     decided = [m for m in empty if is_decided(config, e.benchmark, m)]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []
@@ -204,17 +206,18 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
     Args:
         bound: factors of which a session has some settings by design.
     """
-    sides: dict[CaseKey, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
+    sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
-        for metric in e.metrics:
-            if e.metrics[metric].values:
-                sides[e.benchmark, metric, factors][e.side].append(e)
+        for metric, measured in e.metrics.items():
+            if measured.values:
+                sides[CaseId(e.benchmark, metric, factors)][e.side].append(e)
     found = _Pairs([], [], [], [])
     sessions = _sessions(executions, bound)
-    for (benchmark, metric, factors), by_side in sides.items():
+    for case, by_side in sides.items():
+        benchmark, metric = case.benchmark, case.metric
         decided = is_decided(config, benchmark, metric)
-        what = f"metric {metric}" + (f" at {factors}" if factors != "{}" else "")
+        what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
@@ -223,7 +226,9 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
         if decided and lacking:
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:
-            found.warnings.extend(MetricMissing(benchmark, metric, factors, each.session or 0) for each in lacking)
+            found.warnings.extend(
+                MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
+            )
             found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
@@ -233,7 +238,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
 def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:
     """Say what the lines of a metric disagree in, so that they have no ratio; else nothing."""
     measured = [e.metrics[metric] for both in by_side.values() for e in both]
-    units = {to_base(each.unit)[0] for each in measured}
+    units = {to_base(unit)[0] for unit in {each.unit for each in measured}}
     if len(units) > 1:
         return f" has several units: {', '.join(sorted(units))}"
     if len({each.better for each in measured}) > 1 and metric_rules(config, benchmark, metric).better is None:
@@ -253,7 +258,7 @@ def _sessions(executions: Sequence[Execution], bound: frozenset[str]) -> _Sessio
 
 
 def _bound(e: Execution, bound: frozenset[str]) -> str:
-    return canonical({name: value for name, value in e.factors.items() if name in bound})
+    return canonical({name: value for name, value in e.factors.items() if name in bound} if bound else {})
 
 
 def _lacking(
@@ -296,19 +301,15 @@ def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], con
 
 def _sample(executions: list[Execution], metric: str) -> Sample:
     ordered = sorted(executions, key=lambda e: (e.session, e.build, e.execution))
+    measured = [e.metrics[metric] for e in ordered]
     values: list[float] = []
-    iterations: list[int] = []
-    per_build: dict[tuple[int, int], int] = defaultdict(int)
-    per_session: dict[int, int] = defaultdict(int)
-    for e in ordered:
-        measured = e.metrics[metric]
-        _, scale = to_base(measured.unit)
-        values.extend(measured.values if scale == 1 else [value * scale for value in measured.values])
-        iterations.append(len(measured.values))
-        if (e.session, e.build) not in per_build:
-            per_session[e.session] += 1
-        per_build[e.session, e.build] += 1
+    for each in measured:
+        _, scale = to_base(each.unit)
+        values.extend(each.values if scale == 1 else [value * scale for value in each.values])
+    builds = Counter([(e.session, e.build) for e in ordered])
+    sessions = Counter([session for session, _ in builds])
     orders = [e.order for e in ordered]
     known = None if None in orders else np.array(orders, dtype=np.int64)
-    counts = (np.array(iterations), np.array(list(per_build.values())), np.array(list(per_session.values())))
-    return Sample(np.array(values, dtype=np.float64), counts, tuple(per_build), known)
+    levels = ([len(each.values) for each in measured], list(builds.values()), list(sessions.values()))
+    iterations, executions_of, builds_of = map(np.array, levels)
+    return Sample(np.array(values, dtype=np.float64), (iterations, executions_of, builds_of), tuple(builds), known)

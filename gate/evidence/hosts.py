@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.evidence.records import Located
+from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
 from gate.model.warnings.hosts import (
     Event,
@@ -218,14 +219,12 @@ _Sides = dict[str, set[Machine | None]]
 
 def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
     """Return, by benchmark, session and side, the machines of all executions."""
-    runs: dict[str, Machine | None] = {}
     found: dict[str, dict[int, _Sides]] = defaultdict(lambda: defaultdict(lambda: {side: set() for side in SIDES}))
-    for located in records:
-        record = located.record
-        if isinstance(record, Run):
-            runs[located.path] = _host(record.host or {})
-        elif isinstance(record, Execution):
-            found[record.benchmark][record.session][record.side].add(runs.get(located.path))
+    for file in files_of(records):
+        host = _host(file.run.host or {})
+        executed = ((e.benchmark, e.session, e.side) for e in file.records if isinstance(e, Execution))
+        for benchmark, session, side in dict.fromkeys(executed):
+            found[benchmark][session][side].add(host)
     return found
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.mismatch import mismatch_of
 
 _DECODER = msgspec.json.Decoder(Record)
 _TYPES = {kind.__struct_config__.tag for kind in Record.__args__}
@@ -29,7 +30,7 @@ class RecordError(UserError):
         self.why = why
 
 
-class Located(msgspec.Struct, frozen=True):
+class Located(msgspec.Struct, frozen=True, gc=False):
     """A record and where it stands."""
 
     record: Record
@@ -80,10 +81,9 @@ def read(path: str, data: bytes) -> Reading:
 
 def _refuse_out_of_bounds(record: Execution, path: str, number: int) -> None:
     for name, metric in record.metrics.items():
-        for values in (metric.values, metric.dropped):
-            found = out_of_bounds(values)
-            if found is not None:
-                raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
+        found = out_of_bounds(metric.values + metric.dropped)
+        if found is not None:
+            raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
 
 
 def _newer(text: bytes) -> str:
@@ -99,17 +99,16 @@ def _newer(text: bytes) -> str:
 
 
 def _why(error: Exception, text: bytes) -> str:
-    message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return f"not valid JSON: {message.removeprefix('JSON is malformed: ')}"
+        return f"not valid JSON: {error}"
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
         head = msgspec.json.decode(text)
         if isinstance(head, dict) and "type" not in head:
             return 'no "type"'
         if isinstance(head, dict) and isinstance(head["type"], str) and head["type"] not in _TYPES:
             return f'unknown type "{head["type"]}"'
-    what, _, where = message.partition(" - at `$")
-    return f"{where.strip('.`')}: {what}".removeprefix(": ").replace("`", "")
+    what, where = mismatch_of(error)
+    return f"{where.strip('.')}: {what}" if where else what
 
 
 class Appender:

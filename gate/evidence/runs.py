@@ -6,7 +6,6 @@ A part is a shard in a session: what one job measured. What stands after a run l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -69,10 +68,12 @@ def in_order(records: Sequence[Located]) -> list[Located]:
 
     A file stays whole and in its own order.
     """
+    if len({located.path for located in records}) <= 1:
+        return list(records)
     places: dict[str, tuple[int, int]] = {}
     for file in files_of(records):
         places.setdefault(file.path, (min(file.sessions, default=0), _shard(file.run)))
-    return sorted(records, key=lambda located: places[located.path]) if len(places) > 1 else list(records)
+    return sorted(records, key=lambda located: places[located.path])
 
 
 def _joined(found: File, run: Run, file: File, other: Run) -> Run:
@@ -90,7 +91,7 @@ def _joined(found: File, run: Run, file: File, other: Run) -> Run:
 
 
 def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
-    # another machine's noise is none of this one's, and what builds vary by is not what sessions do
+    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
     if not any(file.run.memory for file in files):
         return run
     measured = {r.record.session for r in records if isinstance(r.record, Execution)}
@@ -143,13 +144,12 @@ def _union(one: dict[Side, list[str]] | None, other: dict[Side, list[str]] | Non
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class File:
+class File(msgspec.Struct):
     """A run line and what follows it in its file; first is None for what no run line stands before."""
 
     path: str
     first: Located | None
-    records: list[Record] = field(default_factory=list)
+    records: list[Record] = []
 
     @property
     def run(self) -> Run:
@@ -185,12 +185,13 @@ def files_of(records: Iterable[Located]) -> list[File]:
     current: dict[str, File] = {}
     found = []
     for located in records:
-        if isinstance(located.record, Run) or located.path not in current:
-            first = located if isinstance(located.record, Run) else None
-            current[located.path] = File(located.path, first)
-            found.append(current[located.path])
-        if not isinstance(located.record, Run):
-            current[located.path].records.append(located.record)
+        record, file = located.record, current.get(located.path)
+        first = located if isinstance(record, Run) else None
+        if first or file is None:
+            file = current[located.path] = File(located.path, first)
+            found.append(file)
+        if not first:
+            file.records.append(record)
     return found
 
 
@@ -219,15 +220,14 @@ def _named(shard: int, session: int, shards: int, sessions: int) -> str:
     return f"shard {shard} of {shards}{f' of session {session}' if sessions > 1 else ''}"
 
 
-@dataclass(slots=True)
-class Part:
+class Part(msgspec.Struct):
     """A shard in a session, by all the files that hold something of it."""
 
     name: str
     """For a reader."""
     shard: int
     session: int
-    files: list[File] = field(default_factory=list)
+    files: list[File] = []
 
     @property
     def executions(self) -> list[Execution]:
@@ -241,7 +241,7 @@ class Part:
 
     @property
     def compares(self) -> bool:
-        """Tell whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
+        """Return whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
         return any(file.both is None or file.both for file in self.files)
 
 
@@ -266,12 +266,11 @@ def parts_of(records: Sequence[Located]) -> list[Part]:
     return list(parts.values())
 
 
-def missing_parts(records: Sequence[Located]) -> list[Failure]:
+def missing_parts(parts: Sequence[Part]) -> list[Failure]:
     """Return a failure for each part that the run lines promise and the files do not hold, or hold without values.
 
     A shard that no session has, and a session that no shard has, is named once.
     """
-    parts = parts_of(records)
     shards, sessions = ({getattr(part, of) for part in parts} for of in ("shard", "session"))
     held = [part for part in parts if part.files]
     shards_held, sessions_held = {part.shard for part in held}, {part.session for part in held}
@@ -307,13 +306,13 @@ def _without_values(part: Part) -> list[Failure]:
     ]
 
 
-def session_gaps(records: Sequence[Located]) -> list[Failure]:
+def session_gaps(parts: Sequence[Part]) -> list[Failure]:
     """Return a failure for each benchmark that one session measured and another, which is there, did not.
 
     Judged by the others alone it would have fewer units than its plan says, or builds in their place. A benchmark that
     failed somewhere, and one that only one side measured anywhere, are spoken of elsewhere.
     """
-    parts = [part for part in parts_of(records) if part.executions]
+    parts = [part for part in parts if part.executions]
     failed = {f.benchmark for part in parts for f in part.failures}
     sides: dict[str, set[Side]] = {}
     of_shard: dict[int, set[str]] = {}

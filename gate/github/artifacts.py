@@ -252,7 +252,7 @@ class _Reading:
                     if onward is None:
                         return self._saved(response, place)
                 place = Place(urljoin(place.address, onward))
-        return Trouble(self.task.failed(f"{place.host} sends from place to place"))
+        return Trouble(self.task.failed(f"{place.host} redirects too often"))
 
     def _open(self, session: Session, place: Place) -> Response:
         headers = {"User-Agent": "perfgate", "Accept-Encoding": "identity"}

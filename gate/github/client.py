@@ -153,7 +153,7 @@ class Forge:
         try:
             answer = self.transport.call(task, "GET", f"{self._here}/contents/{quote(path)}", parameters={"ref": ref})
         except Problem as problem:
-            if problem.status == 404 and "No commit found" not in problem.what:
+            if problem.status == 404 and "No commit found" not in problem.said:
                 return None
             raise
         if answer.body.lstrip().startswith("["):
@@ -172,7 +172,7 @@ class Forge:
         return tuple(parent.sha for parent in found.parents)
 
     def is_merge_of(self, commit: str, head: str) -> bool:
-        """Tell whether a commit merges a head into what was its target then.
+        """Return whether a commit merges a head into what was its target then.
 
         The one that a pull request names is of now: it is made anew when the target moves on, as it does while a
         benchmark runs.

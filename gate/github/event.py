@@ -148,7 +148,7 @@ def _pull(payload: Payload, repository: str) -> Pull:
 
 
 def _is_fork(pull: PullPayload, own: str) -> bool:
-    """Tell whether the head is of another repository; in doubt it is.
+    """Return whether the head is of another repository; in doubt it is.
 
     GitHub always sends both repositories, null for one that was deleted. An event without either key was written by
     hand, to try a workflow out at home: there is nobody else's head in it.
@@ -231,14 +231,14 @@ def refusal(event: Event, *, forks: bool) -> str | None:
 
 
 def on_default_branch(event: Event) -> bool:
-    """Tell whether an event is one of the default branch's own: a scheduled run always is."""
+    """Return whether an event is one of the default branch's own: a scheduled run always is."""
     if event.name == "schedule":
         return True
     return event.default_branch is not None and event.ref == f"refs/heads/{event.default_branch}"
 
 
 def may_write_history(event: Event) -> bool:
-    """Tell whether a run may add to what is remembered of a host: on the default branch, pushed, scheduled or by hand.
+    """Return whether a run may add to what is remembered of a host: a push, schedule or dispatch on the default branch.
 
     A pull request and a merge queue only read it: their code is not yet the project's.
     """

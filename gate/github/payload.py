@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from gate.model import UserError
+from gate.model.mismatch import mismatch_of
 
 MOST_BYTES = 32 * 1024 * 1024
 """GitHub sends at most 25 MB."""
@@ -117,9 +118,8 @@ def decode(content: bytes | Raw, kind: type[_T], key: str = "") -> _T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
-        path = f"{key}{where.rstrip('`')}".strip(".")
-        raise bad(path or "the whole", what.replace("`", "").replace("Expected", "expected")) from None
+        what, where = mismatch_of(error)
+        raise bad(f"{key}{where}".strip(".") or "the whole", what.replace("Expected", "expected")) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise UserError("GITHUB_EVENT_PATH: the event file is not JSON") from None
 
@@ -173,7 +173,7 @@ def address(environment: Mapping[str, str], name: str, default: str) -> str:
 
 
 def is_ref(value: str) -> bool:
-    """Tell whether git would take the name of a ref or branch; anything a shell would mind is allowed."""
+    """Return whether git would take the name of a ref or branch; anything a shell would mind is allowed."""
     return _REF.fullmatch(value) is not None and ".." not in value and "@{" not in value
 
 

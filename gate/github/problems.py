@@ -24,17 +24,24 @@ class Problem(Exception):  # noqa: N818  # it degrades what is published, and ne
 
     what: one line, without the token. permission: the line below `permissions:` that is missing ("pull-requests:
     write"), None where something else is the cause. status: of the HTTP answer, None without one. unsure: the request
-    may have been carried out all the same.
+    may have been carried out all the same. said: the forge's own words.
     """
 
     def __init__(
-        self, what: str, *, permission: str | None = None, status: int | None = None, unsure: bool = False
+        self,
+        what: str,
+        *,
+        permission: str | None = None,
+        status: int | None = None,
+        unsure: bool = False,
+        said: str = "",
     ) -> None:
         super().__init__(what)
         self.what = what
         self.permission = permission
         self.status = status
         self.unsure = unsure
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +52,16 @@ class Task:
     permission: str
 
     def failed(
-        self, why: str, *, status: int | None = None, permission: str | None = None, unsure: bool = False
+        self,
+        why: str,
+        *,
+        status: int | None = None,
+        permission: str | None = None,
+        unsure: bool = False,
+        said: str = "",
     ) -> Problem:
         """Say why it cannot be done."""
-        return Problem(f"cannot {self.doing}: {why}", status=status, permission=permission, unsure=unsure)
+        return Problem(f"cannot {self.doing}: {why}", status=status, permission=permission, unsure=unsure, said=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +96,7 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
     if status == 404:
         words = "" if said.lower() in ("", "not found") else f": {said}"
         why = f"GitHub finds nothing there (404{words}): it does not exist, or the token lacks `{task.permission}`"
-        return Trouble(task.failed(why, status=status))
+        return Trouble(task.failed(why, status=status, said=said))
     return Trouble(task.failed(f"GitHub refuses it ({status}{': ' if said else ''}{said})", status=status))
 
 

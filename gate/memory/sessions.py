@@ -11,10 +11,9 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Record
-from gate.stats.remember import remember
+from gate.model.case import quantile_of
+from gate.stats.remembered_variance import remember
 from gate.units import to_base
-
-MEAN = "mean"
 
 
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
@@ -78,8 +77,8 @@ def learn(
         if setup is None or not case.decided:
             continue
         for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).statistics):
-            tau = None if statistic == MEAN else float(statistic[1:]) / 100
-            remembered = remember(case.base, case.head if both else None, tau, session=session, created=created)
+            head = case.head if both else None
+            remembered = remember(case.base, head, quantile_of(statistic), session=session, created=created)
             if remembered is not None:
                 found.append(
                     Learned(

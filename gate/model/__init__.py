@@ -48,6 +48,8 @@ if TYPE_CHECKING:
         Metric,
         Record,
         Run,
+        Stop,
+        Whose,
     )
     from gate.model.report import (
         Counts,
@@ -118,10 +120,12 @@ __all__ = [
     "Sample",
     "Side",
     "SideSummary",
+    "Stop",
     "UserError",
     "Variance",
     "Variances",
     "Verdict",
+    "Whose",
 ]
 
 _MODULES = ("names", "records", "evidence", "memory", "reasons", "report")

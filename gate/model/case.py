@@ -1,4 +1,4 @@
-"""What tells one case of a report from the others."""
+"""The one identity of a case: what tells it from the others, wherever cases are grouped, looked up or compared."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
+
+MEAN = "mean"
+"""The statistic that is no quantile."""
 
 
 class HasCase(Protocol):
@@ -29,8 +32,8 @@ class CaseId(NamedTuple):
 
     benchmark: str
     metric: str
-    factors: str
-    """The settings as one text, in the order of the factors' names."""
+    factors: str = ""
+    """The settings as one text, in the order of the factors' names; empty: all of them, or there are none."""
     statistic: str = ""
     """Empty: the case with all its statistics."""
 
@@ -38,6 +41,11 @@ class CaseId(NamedTuple):
 def case_id(found: HasCase, statistic: str = "") -> CaseId:
     """Return the identity of the case that something is about."""
     return CaseId(found.benchmark, found.metric, canonical(found.factors), statistic)
+
+
+def quantile_of(statistic: str) -> float | None:
+    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean."""
+    return None if statistic == MEAN else float(statistic[1:]) / 100
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

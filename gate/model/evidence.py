@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class Sample(msgspec.Struct, frozen=True, eq=False):
     """All values of one case on one side, nested by level.
 
     values: float64, shape (N,), ordered by session, build, execution, iteration.

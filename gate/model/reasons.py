@@ -183,7 +183,7 @@ class ExactWithin(Kind, frozen=True, kw_only=True):
 
 
 class Unbounded(Kind, frozen=True):
-    """Base's mean cannot be told from 0, so the interval has no bounds."""
+    """Base's mean cannot be separated from 0, so the interval has no bounds."""
 
 
 class FewBuilds(Kind, frozen=True, kw_only=True):

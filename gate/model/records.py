@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
+from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.warnings import AnyWarning
@@ -24,7 +25,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """Tree object of the uncommitted changes when dirty; what --resume compares."""
 
 
-class Metric(msgspec.Struct, frozen=True, kw_only=True):
+class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one metric in one execution, in base units (s, B or a count)."""
 
     unit: str = ""
@@ -35,6 +36,22 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The warm-up iterations before them."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
+
+
+class Whose(msgspec.Struct, frozen=True):
+    """Whose rules are in force, and what was set over them."""
+
+    kind: Literal["base", "head", "target", "run", "defaults", "named"]
+    """A side's file; the target branch's; those that a run was measured by; no file at all; or what `name` says."""
+    name: str = ""
+    """Of the file or the target branch."""
+    sets: tuple[str, ...] = ()
+    """KEY=VALUE over them."""
+
+    def __str__(self) -> str:
+        """Name them for people: "base with gate.threshold=5%"."""
+        name = {"target": f"the target branch {self.name}", "run": "the run", "named": self.name}.get(self.kind)
+        return " with ".join([name or self.kind, *([", ".join(self.sets)] if self.sets else [])])
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
@@ -56,9 +73,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     config: dict[str, Any] | None = None
     """The rules in force and the benchmarks, in the shape of perfgate.toml."""
     chosen: str | None = None
-    """How base and head were chosen, in words."""
+    """How base and head were chosen, for people alone."""
+    choice: Choice | None = None
+    """The same as data; None: of an older or another program."""
     rules: str | None = None
-    """Whose rules are in force, in words: "base with gate.threshold=5%"."""
+    """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
+    whose: Whose | None = None
+    """The same as data; None: of an older or another program."""
     benchmarks: dict[Side, list[str]] | None = None
     """The benchmarks each side is expected to measure."""
     commands: dict[str, str] | None = None
@@ -83,7 +104,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
 
 
-class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
+class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):
     """One start of the instrument's process, with the values that came out of it."""
 
     benchmark: str
@@ -104,6 +125,11 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution"):
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
 
 
+Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
+"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
+the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
+
+
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """The machine's state when measuring began or ended."""
 
@@ -111,6 +137,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     session: Index = 0
     time: str | None = None
     state: dict[str, Any] = {}
+    stop: Stop | None = None
+    """Why measuring ended; None: it has only begun, or an older perfgate measured."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

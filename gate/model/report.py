@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.model.choice import Choice
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
 from gate.model.reasons import Accepted, Reason
-from gate.model.records import Build, Commit, Failure, HostState
+from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.warnings import AnyWarning
 
 InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
@@ -252,7 +253,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     base: Commit | None
     head: Commit | None
     chosen: str | None
-    """How base and head were chosen, in words."""
+    """How base and head were chosen, for people alone."""
     host: dict[str, Any] | None
     rounds: Round
     looks: LookFacts | None
@@ -266,6 +267,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     builds: list[Build]
     states: list[HostState]
     """The machine before and after measuring."""
+    choice: Choice | None = None
+    """How base and head were chosen, as data; None: not known."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,6 +278,8 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     gate: dict[str, Any]
     override: list[dict[str, Any]]
     accept: list[dict[str, Any]]
+    whose: Whose | None = None
+    """Where they come from, as data; None: not known."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -13,11 +13,11 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.known import Gathered, Known, from_memory
+from gate.planning.basis import Gathered, Known, from_memory
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum
-from gate.stats.plans import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
 from gate.units import Duration, Share, format_duration, format_share
 
@@ -101,7 +101,10 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
         if plan is None or all(now >= case.degrees - 0.5 for now, case in zip(worth, cases, strict=True)):
             break
-        cases = [replace(case, degrees=min(now, case.degrees)) for now, case in zip(worth, cases, strict=True)]
+        cases = [
+            msgspec.structs.replace(case, degrees=min(now, case.degrees))
+            for now, case in zip(worth, cases, strict=True)
+        ]
         plan = cheapest(cases, terms, limits)
     if plan is None:
         least = seconds(cases, Counts(2, 1, 1))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
-from gate.planning.known import Gathered, Known
+from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
+from gate.stats.plan_types import Plan
 from gate.stats.planning import Optimum, optimum
-from gate.stats.plans import Plan
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value
 from gate.words.grid import Cell, Column, lay_out

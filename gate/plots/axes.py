@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +13,7 @@ from gate.model import Case, Finding, Side
 from gate.plots.picture import Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
-from gate.plots.thin import Density, Flags, Kept
+from gate.plots.thinning import Density, Flags, Kept
 
 Array = npt.NDArray[np.float64]
 
@@ -22,8 +22,7 @@ _FEW = 80
 _LONG = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vertical:
+class Vertical(msgspec.Struct, frozen=True, eq=False):
     """The vertical axis of a case: its unit, its ends, its ticks, and the numbers of both sides on it."""
 
     measure: Measure
@@ -48,7 +47,7 @@ class Vertical:
         return f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
 
     def holds(self, number: float) -> bool:
-        """Tell whether a number lies within the ends."""
+        """Return whether a number lies within the ends."""
         return self.range.low <= number <= self.range.high
 
     def beyond(self, side: Side) -> npt.NDArray[np.bool_]:
@@ -113,8 +112,7 @@ def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Poin
     return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True, eq=False):
     """How many values were drawn, and whether some were drawn for being extremes, or faint for not being used."""
 
     count: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.decide.importance import ORDER
@@ -13,13 +13,16 @@ from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Tick, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.units import Share, format_confidence, format_share
+from gate.units import Share, format_share
+from gate.words import numbers, reports
 
 _WIDTH = 720
 _LEFT = 240
 _ROW = 26
 _LEGEND = 28
 _LABELLED = 40
+_RIGHT, _CHANGE = 504, 578
+"""Where the axis ends, and the column of changes."""
 _CURVE = 196
 _DRAWN = 600
 """Findings that the curve of all of them draws at most."""
@@ -35,28 +38,15 @@ _OPEN = ("complement", "half-line", "line")
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 9.0, 99.0, 999.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A finding in log ratios; None where an end is open or not known. wide: the interval that decided."""
+class _Row(msgspec.Struct, frozen=True):
+    """A finding in log ratios, with the interval that its verdict rests on; None where an end is open or not known."""
 
     estimate: float | None
     low: float | None
     high: float | None
-    wide_low: float | None
-    wide_high: float | None
     threshold: float
     kind: str
     verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Where the columns of the labelled findings stand."""
-
-    right: float
-    change: float
-    level: bool
-    """Whether each interval names its confidence."""
 
 
 def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Picture:
@@ -78,15 +68,14 @@ def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Pi
     top = _LEGEND * legend.lines + 36
     end = top + _ROW * len(labelled)
     sheet = Sheet(_WIDTH, end + 34 + (_CURVE + 36 if more else 0))
-    columns = _columns(findings[:_LABELLED])
-    x = Axis(*_limits(labelled), _LEFT, columns.right)
+    x = Axis(*_limits(labelled), _LEFT, _RIGHT)
     legend.draw(sheet)
     _grid(sheet, x, labelled, top)
-    _heads(sheet, findings, columns, top - 10)
+    _heads(sheet, top - 10)
     for index, (row, finding) in enumerate(zip(labelled, findings, strict=False)):
         middle = top + _ROW * (index + 0.5)
         _interval(sheet, x, row, middle)
-        _texts(sheet, finding, columns, names[index], middle)
+        _texts(sheet, finding, names[index], middle)
     _marks(sheet, x, labelled, top)
     below = _curve(sheet, rows, end + 66) if more else _Curve(len(rows), False)
     counts = [_counted(n, v) for v in ORDER if (n := sum(r.verdict == v for r in rows))]
@@ -96,20 +85,13 @@ def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Pi
 
 
 def _row(finding: Finding) -> _Row:
-    ratio, decided = finding.ratio, finding.decided_at
-    return _Row(
-        _log(ratio.estimate), _log(ratio.low), _log(ratio.high), _log(decided.low), _log(decided.high),
-        math.log1p(finding.threshold), ratio.kind, finding.verdict,
-    )  # fmt: skip
+    ratio = numbers.shown(finding)
+    ends = (_log(ratio.low), _log(ratio.high))
+    return _Row(_log(ratio.estimate), *ends, math.log1p(finding.threshold), ratio.kind, finding.verdict)
 
 
 def _log(ratio: float | None) -> float | None:
     return math.log(ratio) if ratio is not None and math.isfinite(ratio) and ratio > 0 else None
-
-
-def _columns(findings: Sequence[Finding]) -> _Columns:
-    level = len({finding.ratio.confidence for finding in findings}) > 1
-    return _Columns(416, 492, level) if level else _Columns(504, 578, level)
 
 
 def _limits(rows: Sequence[_Row]) -> tuple[float, float]:
@@ -117,17 +99,13 @@ def _limits(rows: Sequence[_Row]) -> tuple[float, float]:
     usual = [max(map(abs, ends)) for row in rows if (ends := _ends(row))]
     least = max([1.2 * max((row.threshold for row in rows), default=0.01), 0.002])
     cut = max(5 * float(np.quantile(usual, 0.75)) if usual else 0.0, 2 * least)
-    every = [end for row in rows for end in _every(row)]
+    every = [end for row in rows for end in _ends(row)]
     low, high = (min(max([*sizes, least]), cut) for sizes in ([-end for end in every], every))
     return -1.04 * low, 1.04 * high
 
 
 def _ends(row: _Row) -> list[float]:
     return [end for end in (row.estimate, row.low, row.high) if end is not None]
-
-
-def _every(row: _Row) -> list[float]:
-    return [*_ends(row), *(end for end in (row.wide_low, row.wide_high) if end is not None)]
 
 
 def _ticks(axis: Axis, room_for: Callable[[str], float]) -> list[Tick]:
@@ -209,27 +187,25 @@ def _grid(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:
             sheet.text(x.at(tick.at), y, tick.label, f"soft{layout}", "middle")
 
 
-def _heads(sheet: Sheet, findings: Sequence[Finding], columns: _Columns, y: float) -> None:
-    level = "" if columns.level else f"{format_confidence(findings[0].ratio.confidence)} "
+def _heads(sheet: Sheet, y: float) -> None:
     sheet.text(8, y, "finding", "soft wide")
-    sheet.text(columns.change, y, "change", "soft wide", "end")
-    sheet.text(_WIDTH - 6, y, f"{level}interval", "soft wide", "end")
+    sheet.text(_CHANGE, y, "change", "soft wide", "end")
+    sheet.text(_WIDTH - 6, y, "interval", "soft wide", "end")
     sheet.text(_WIDTH - 8, y, "change", "soft narrow", "end")
 
 
-def _texts(sheet: Sheet, finding: Finding, columns: _Columns, name: str, y: float) -> None:
+def _texts(sheet: Sheet, finding: Finding, name: str, y: float) -> None:
     sheet.text(8, y, elide(name, 29), "name middle wide", full=name)
     sheet.text(4, y, elide(name, 17), "name middle narrow", full=name)
-    ratio = finding.ratio
+    ratio = numbers.shown(finding)
     if ratio.estimate is None or _log(ratio.estimate) is None:
         sheet.text(_WIDTH - 8, y, "no ratio", "soft middle", "end")
         return
-    for layout, x in (("wide", columns.change), ("narrow", _WIDTH - 8)):
+    for layout, x in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
         sheet.text(x, y, _percent(ratio.estimate), f"say-{finding.verdict} middle {layout}", "end")
     ends = [end for end in (ratio.low, ratio.high) if end is not None and math.isfinite(end)]
     if len(ends) == 2:
         said = f"{_percent(ends[0])} … {_percent(ends[1])}"
-        said += f" at {format_confidence(ratio.confidence)}" if columns.level else ""
     else:
         said = "unbounded" if ratio.kind in _OPEN else "no interval"
     sheet.text(_WIDTH - 6, y, said, "soft small middle wide", "end")
@@ -240,25 +216,15 @@ def _percent(ratio: float) -> str:
 
 
 def _interval(sheet: Sheet, x: Axis, row: _Row, y: float) -> None:
-    """Draw the nominal interval thick, the one that decided thin, and arrows at ends that are open or cut off."""
+    """Draw the interval, with arrows at ends that are open or cut off."""
     if row.low is None and row.high is None and row.kind not in _OPEN:
         return
-    if row.wide_low is not None or row.wide_high is not None:
-        _line(sheet, x, "wing", row.verdict, (row.wide_low, row.wide_high), y)
-    _line(sheet, x, "bar", row.verdict, (row.low, row.high), y)
-
-
-def _line(
-    sheet: Sheet, x: Axis, kind: str, verdict: Verdict, ends: tuple[float | None, float | None], y: float
-) -> None:
-    low, high = ends
-    start, end = x.at(x.low if low is None else low), x.at(x.high if high is None else high)
-    sheet.lines(f"{kind}-{verdict}", [[(start, y), (end, y)]])
-    size = 5.0 if kind == "bar" else 3.5
-    if low is None or low < x.low:
-        sheet.marks(f"mark-{verdict}", "left", [(x.start - 3, y)], size)
-    if high is None or high > x.high:
-        sheet.marks(f"mark-{verdict}", "right", [(x.end + 3, y)], size)
+    start, end = (x.at(edge if at is None else at) for at, edge in ((row.low, x.low), (row.high, x.high)))
+    sheet.lines(f"bar-{row.verdict}", [[(start, y), (end, y)]])
+    if row.low is None or row.low < x.low:
+        sheet.marks(f"mark-{row.verdict}", "left", [(x.start - 3, y)], 5)
+    if row.high is None or row.high > x.high:
+        sheet.marks(f"mark-{row.verdict}", "right", [(x.end + 3, y)], 5)
 
 
 def _marks(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:
@@ -280,8 +246,7 @@ def _mark(sheet: Sheet, verdict: Verdict, points: Sequence[Point], *, small: boo
     sheet.marks(f"{kind}-{verdict}{extra}", shape, points, 3 if small else 6)
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
+class _Curve(msgspec.Struct, frozen=True):
     """How many findings the curve of all of them draws, and whether some go on beyond its edge."""
 
     drawn: int
@@ -322,16 +287,14 @@ def _caption(findings: Sequence[Finding], rows: Sequence[_Row], x: Axis, below: 
     labelled = rows[:_LABELLED]
     thresholds = {finding.threshold for finding in findings}
     own = f"the threshold ({Share(thresholds.pop())})" if len(thresholds) == 1 else "the threshold of each finding"
+    confidence = reports.confidences(findings, titled=False)
     parts = [
-        "Change of head against base: a mark is the estimate, the thick line its interval, the thin line the interval",
-        f"that decided. The shaded band is {own}.",
+        "A mark is the change of head against base, a line the interval that its verdict rests on.",
+        *([f"{reports.capitalized(confidence)}."] if confidence else []),
+        f"The shaded band is {own}.",
     ]
-    if any(row.kind in _OPEN or any(not x.low <= end <= x.high for end in _every(row)) for row in labelled):
+    if any(row.kind in _OPEN or any(not x.low <= end <= x.high for end in _ends(row)) for row in labelled):
         parts.append("An arrow marks an interval that goes on beyond the axis or has no end.")
-    levels = sorted({finding.ratio.confidence for finding in findings[:_LABELLED]})
-    if len(levels) > 1:
-        ends = " to ".join(format_confidence(level) for level in (levels[0], levels[-1]))
-        parts.append(f"The confidence of the intervals is not the same for all: {ends}.")
     if len(rows) > len(labelled):
         parts.append(f"The {len(labelled)} findings that matter most are named; below, all {len(rows):,} are sorted.")
         if below.drawn < len(rows):

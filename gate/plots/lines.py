@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
+
+import msgspec
 
 _WIDTH, _HEIGHT = 720, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 44, 48
@@ -19,16 +20,14 @@ _MARKS = 4
 _DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 4")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One line: its name, and its points from left to right."""
 
     name: str
     points: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """What a chart shows."""
 
     title: str
@@ -48,8 +47,7 @@ class Chart:
     """None for those of the points."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(msgspec.Struct, frozen=True):
     """A scale from data to pixels."""
 
     low: float

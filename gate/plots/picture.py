@@ -6,12 +6,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, starmap
 from typing import Literal
 from xml.sax.saxutils import escape
 
+import msgspec
 import numpy as np
 
 from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
@@ -51,8 +51,7 @@ _CORNERS: dict[str, tuple[Point, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(msgspec.Struct, frozen=True):
     """A picture for a page."""
 
     svg: str
@@ -61,15 +60,13 @@ class Picture:
     """Plain text, what it shows and what it leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     classes: str
     lines: list[Sequence[Point]]
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(msgspec.Struct, frozen=True):
     at: Point
     text: str
     classes: str
@@ -215,12 +212,13 @@ def _path(shape: _Shape) -> str:
     for length in lengths:
         dx, dy = next(steps)
         parts.append(f"m{_tenths(dx)}{_joined(dy)}")
-        parts += [_step(dx, dy) for dx, dy in islice(steps, length - 1)]
+        parts += starmap(_step, islice(steps, length - 1))
         if shape.closed:
             parts.append("z")
     return "".join(parts)
 
 
+@cache
 def _step(dx: int, dy: int) -> str:
     if dy == 0:
         return f"h{_tenths(dx)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,16 +21,14 @@ _FEWEST_TO_CUT = 8
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(msgspec.Struct, frozen=True):
     """A place on an axis, in the numbers of the axis, and what is written there."""
 
     at: float
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """A linear scale from numbers to pixels."""
 
     low: float
@@ -50,8 +48,7 @@ class Axis:
         return pixels
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """How the values of a case become numbers of an axis."""
 
     factor: float
@@ -78,8 +75,7 @@ class Measure:
         return format_number(value / self.factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """The ends of an axis in its numbers, and how many values lie beyond them."""
 
     low: float
@@ -88,23 +84,21 @@ class Range:
 
 
 def measure(values: Array, unit: str) -> Measure | None:
-    """Choose the unit and the kind of axis for values; None where floats cannot hold what a picture needs."""
+    """Choose the unit and the kind of axis for values; None where all are 0."""
     sizes = np.abs(values)
     largest = float(sizes.max())
     # a few outliers do not choose the unit
     usual = float(np.partition(sizes, 3 * sizes.size // 4)[3 * sizes.size // 4]) or largest
-    if not np.isfinite(values).all() or usual < 1e-290:
+    if not usual:
         return None
     factor, name = shown_unit(usual, unit)
     if not 1e-3 <= usual / factor < 1e5:
         power = 3 * math.floor(math.log10(usual / factor) / 3)
         factor *= 10.0**power
         name = f"{name} ×10{str(power).translate(_SUPERSCRIPT)}".strip()
-    if largest / 1e290 > factor:
-        return None
     # of twenty values one outlier is no body yet
     low, high = np.percentile(values, 5, method="higher"), np.percentile(values, 95, method="lower")
-    log = bool(values.min() > 0 and low >= 1e-290 and high / low > _WIDE)
+    log = bool(values.min() > 0 and high / low > _WIDE)
     return Measure(factor, name, log)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +13,7 @@ from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.plots.axes import Drawn, Vertical, beyond_words, frame, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
-from gate.plots.thin import Indices, places, thinned, used_builds
+from gate.plots.thinning import Indices, places, thinned, used_builds
 
 _WIDTH, _HEIGHT = 640, 298
 _TOP, _BOTTOM, _RIGHT = 54, 244, 622
@@ -28,8 +28,7 @@ _ROUNDS = 100
 Key = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Order:
+class _Order(msgspec.Struct, frozen=True, eq=False):
     """Where the executions of each side stand in time, and whether the files say so."""
 
     of: dict[Side, npt.NDArray[np.float64]]
@@ -173,4 +172,4 @@ def _caption(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
     else:
         yield "Executions are numbered from 0 within this case."
     if not known:
-        yield "The files do not say in which order the executions ran: they stand by round."
+        yield "The files do not give the order of the executions: they are sorted by round."

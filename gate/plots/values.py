@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Case, Finding, Sample, Side, SideSummary
@@ -24,7 +24,7 @@ from gate.plots.axes import (
 )  # fmt: skip
 from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.plots.thin import Flags, build_sizes, density, places, thinned, used_builds
+from gate.plots.thinning import Flags, build_sizes, density, places, thinned, used_builds
 from gate.units import format_confidence
 
 _WIDTH, _HEIGHT = 640, 352
@@ -41,16 +41,14 @@ _SESSION_GAP = 0.8
 Key = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Slots:
+class _Slots(msgspec.Struct, frozen=True):
     """Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
 
     middle: dict[Key, float]
     half: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sided:
+class _Sided(msgspec.Struct, frozen=True, eq=False):
     """A side to draw."""
 
     side: Side

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as ET
+
+import msgspec
 
 from gate.codes import Exit
 from gate.model import Finding, Report
@@ -15,7 +15,7 @@ from gate.words import cases, failures, numbers, reports
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 _SUITE = "perfgate"
 _NAME = 500
@@ -24,8 +24,7 @@ _LINES = 60
 Outcome = Literal["failure", "error", "skipped", "passed"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(msgspec.Struct, frozen=True):
     """One test case. message: in one line; text: what else to know; kind: the type of a failure or an error."""
 
     classname: str
@@ -110,7 +109,7 @@ def _facts(finding: Finding) -> list[str]:
     return [
         f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
         *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(finding.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, finding.warnings)),
     ]
 
 
@@ -146,7 +145,7 @@ def _apart(found: list[_Case]) -> list[_Case]:
     for case in found:
         seen[case.classname, case.name] += 1
         number = seen[case.classname, case.name]
-        apart.append(case if number == 1 else dataclasses.replace(case, name=f"{case.name} ({number})"))
+        apart.append(case if number == 1 else msgspec.structs.replace(case, name=f"{case.name} ({number})"))
     return apart
 
 
@@ -170,6 +169,6 @@ def _said(report: Report) -> list[str]:
         reports.headline(report),
         reports.counts(report),
         reports.measured(report),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in texts(report.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
         *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
     ]

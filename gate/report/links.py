@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(msgspec.Struct, frozen=True):
     """Addresses of the HTML report and of the workflow run; None: not known.
 
     gate: its name, where several may tell of one pull request. pull: whether there is a pull request to put a label on.

@@ -16,7 +16,7 @@ from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.formats import renderer
 from gate.report.links import Links
-from gate.report.material import Kept
+from gate.report.measurements import Kept
 
 
 def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:
@@ -107,12 +107,12 @@ def show(
 
 
 def colored(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
+    """Return whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal."""
+    """Return whether a stream is a terminal."""
     with contextlib.suppress(AttributeError, ValueError):
         return stream.isatty()
     return False

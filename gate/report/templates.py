@@ -1,9 +1,10 @@
-"""Renders the package's templates; jinja2 is imported only when one is rendered."""
+"""Renders the package's templates, and the facts that they list; jinja2 is imported only when one is rendered."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,3 +44,12 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and what there is to say of it; code: a part that is written as code."""
+
+    name: str
+    text: str
+    code: str = ""

@@ -25,8 +25,9 @@ from gate.run.memory import Recalled, recall_memory
 from gate.run.plan_warnings import most_builds, plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
+from gate.words.choice import chosen
 from harness.host.facts import facts
-from harness.instruments.choose import Instruments, choose
+from harness.instruments.declaration import Instruments, choose
 from harness.loop.schedule import Round, schedule
 
 
@@ -135,8 +136,10 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         head=project.sources.head.commit,
         host=host,
         config=to_tables(settings.rules),
-        chosen=project.sources.explanation,
-        rules=project.rules,
+        chosen=chosen(project.sources.choice),
+        choice=project.sources.choice,
+        rules=str(project.whose),
+        whose=project.whose,
         benchmarks={
             side: [name for name in names if name not in project.narrowed]
             for side, names in settings.benchmarks.items()

@@ -25,7 +25,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
-from gate.words.warnings import text
+from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
@@ -35,10 +35,10 @@ from harness.host.state import state
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.hints import Hint, checkout_hint
-from harness.source.sides import Source, Sources
+from harness.source.base_and_head import Source, Sources
 from harness.source.snapshot import overlaid
 from harness.source.trees import Trees, open_trees
+from harness.source.untracked import Hint, checkout_hint
 from harness.source.workdir import RUNNING, remove_leftovers
 
 
@@ -58,14 +58,9 @@ def refuse_unfit(problems: Sequence[str]) -> None:
     """
     if problems:
         raise UnfitError(
-            f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more, "
-            "without --strict it measures all the same"
+            f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more; "
+            "without --strict, perfgate measures anyway"
         )
-
-
-def unfit_warnings(problems: Sequence[str]) -> list[UnfitHost]:
-    """Return problems as warnings of the run line; for a command without --strict."""
-    return [UnfitHost(problem) for problem in problems]
 
 
 @contextmanager
@@ -146,8 +141,8 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
-        unfit = unfit_warnings(standing_problems())
-        self._say(*(f"warning: {text(warning)}" for warning in unfit))
+        unfit = [UnfitHost(problem) for problem in standing_problems()]
+        self._say(*(f"warning: {say(warning)}" for warning in unfit))
         job = replace(job, run=_with_warnings(job.run, unfit))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if self._options.resume else ()
@@ -201,7 +196,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(HostState(when="end", session=job.session, time=now(), state=state()))
+            append(HostState(when="end", session=job.session, time=now(), state=state(), stop=measured.stop))
         return measured
 
     def _wait(self, holder: str) -> None:

@@ -24,11 +24,12 @@ from gate.memory.entries import Entry, HistoryError, Session, Setup
 from gate.memory.sessions import learn, setup_of, setups_of
 from gate.memory.store import History, path_of
 from gate.model import FindingMemory, Memory, Record, Run, UserError
+from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run.project import Project
 from gate.stats.prior import nu_of
-from gate.stats.select import of_rounds
+from gate.stats.subsample import of_rounds
 from harness.host.facts import differences
 from harness.source.repository import Repository
 
@@ -155,11 +156,10 @@ def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> lis
         entries: the newest session first.
         most: sessions of each kind that are kept; None: all.
     """
-    groups: dict[bytes, list[Entry]] = {}
+    groups: dict[tuple[str, CaseId, Setup], list[Entry]] = {}
     for entry in entries:
         of = entry.learned
-        key = (entry.session.project, of.benchmark, of.metric, of.factors, of.statistic, of.setup)
-        groups.setdefault(msgspec.json.encode(key, order="sorted"), []).append(entry)
+        groups.setdefault((entry.session.project, case_id(of, of.statistic), of.setup), []).append(entry)
     found = []
     for group in groups.values():
         kinds = ([e for e in group if e.session.kind == kind][:most] for kind in ("calibration", "check"))
@@ -245,7 +245,7 @@ def append_check(
 
 
 def on_default_branch(project: Project) -> bool:
-    """Tell whether head is a commit of the default branch, without changes."""
+    """Return whether head is a commit of the default branch, without changes."""
     git, head = project.repository.git, project.sources.head.commit
     if head.dirty or head.sha is None:
         return False

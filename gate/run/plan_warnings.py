@@ -5,6 +5,7 @@ from __future__ import annotations
 from gate.config.types import PLACEHOLDER, Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
+from gate.model.case import quantile_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import (
     FewBuilds,
@@ -50,7 +51,8 @@ def quantile_warnings(rules: Config) -> list[str]:
     for b in rules.benchmark:
         for name, metric in b.metric.items():
             for statistic in metric.statistics:
-                needs = needed_values(float(statistic[1:]) / 100) if statistic != "mean" else 0
+                tau = quantile_of(statistic)
+                needs = needed_values(tau) if tau is not None else 0
                 if needs > per_build:
                     texts.append(
                         f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "

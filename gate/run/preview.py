@@ -12,6 +12,7 @@ from gate.evidence.records import read
 from gate.model import Build, Execution, Record, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
+from gate.model.warnings import typed
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
@@ -19,7 +20,7 @@ from gate.run.treatments import treatment_name
 from gate.units import format_duration
 from gate.words.numbers import plural
 from gate.words.reports import commit
-from gate.words.warnings import texts
+from gate.words.sentences import say
 from harness.loop.schedule import Round
 
 
@@ -47,7 +48,7 @@ def introduction(job: Job) -> list[str]:
     part = f"{job.part}: " if job.part else ""
     return [
         f"{part}{announce(job)}",
-        *(f"warning: {warning}" for warning in (*texts(job.run.warnings), *forecast(job))),
+        *(f"warning: {warning}" for warning in (*map(say, typed(job.run.warnings)), *forecast(job))),
     ]
 
 
@@ -71,7 +72,7 @@ def expected(job: Job) -> str:
     budget = format_duration(float(job.project.settings.rules.plan.budget))
     seconds = expected_seconds(job)
     if seconds is None:
-        return f"at most about {budget} (the budget; no earlier run to tell better)"
+        return f"at most about {budget} (the budget; no earlier run to estimate from)"
     if seconds > float(job.project.settings.rules.plan.budget):
         return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
     return f"about {format_duration(seconds)} as in the last run, at most {budget}"
@@ -128,7 +129,7 @@ def write_schedule(job: Job, out: TextIO) -> None:
     if job.part:
         out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
-    out.writelines(f"warning: {warning}\n" for warning in (*texts(job.run.warnings), *forecast(job)))
+    out.writelines(f"warning: {warning}\n" for warning in (*map(say, typed(job.run.warnings)), *forecast(job)))
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
         out.writelines(

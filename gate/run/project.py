@@ -19,8 +19,9 @@ from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
-from gate.model import SIDES, Side
-from harness.source import sides as source
+from gate.model import SIDES, Side, Whose
+from gate.model.choice import AsHead, Choice
+from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
 
 _MOST = 1000
@@ -53,13 +54,13 @@ _EACH_ITS_OWN: Mapping[Side, Side] = {"base": "base", "head": "head"}
 class Project:
     """A repository, its two sides, and what the gate goes by.
 
-    rules: whose, in words. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
+    whose: the rules are. narrowed: suites of which --benchmark wants a part, which may be none of what they name.
     """
 
     repository: Repository
     sources: source.Sources
     settings: Settings
-    rules: str
+    whose: Whose
     narrowed: frozenset[str] = frozenset()
 
 
@@ -92,8 +93,8 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
     repository = find_repository(Path.cwd())
     own = remember_outputs(repository, outputs)
     # a base that is given asks for no default branch and no history
-    chosen = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
-    sources = source.Sources(chosen.head, chosen.head, "head on both sides", chosen.warnings)
+    found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
+    sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
     return project_of(repository, sources, options, files={"base": "head", "head": "head"})
 
 
@@ -164,7 +165,10 @@ def _config_at(repository: Repository, revision: str, side: Side) -> Source | No
 
 def _way_out(error: ConfigError) -> ConfigError:
     """Say what gets a change past a base whose config is wrong, or the one that fixes it would be stopped too."""
-    return ConfigError("", f"{error}; for the change that mends it: --config perfgate.toml takes head's for both sides")
+    return ConfigError(
+        "",
+        f"{error}; to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides",
+    )
 
 
 def _refuse_ignored(repository: Repository) -> None:
@@ -184,9 +188,10 @@ def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
     return "base" if os.environ.get("CI") else "head"
 
 
-def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> str:
-    name = config.name if config else rules if isinstance(rules, str) else rules.name
-    return f"{name} with {', '.join(options.sets)}" if options.sets else name
+def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> Whose:
+    sets = tuple(options.sets)
+    file = config or rules
+    return Whose(file, sets=sets) if isinstance(file, str) else Whose("named", file.name, sets)
 
 
 def _cut(config: Config, globs: Collection[str]) -> Config:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -25,9 +25,9 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.bootstrap_sessions import Pairing, pairing
-from gate.stats.picks import Floats
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.resampled_sums import Floats
 from gate.stats.special import ndtr, ndtri
 
 CAP = 50_000
@@ -44,8 +44,7 @@ _FEW = 10
 """Units at the top below which an interval may be too narrow by more than passes unmentioned."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class Distribution(msgspec.Struct, frozen=True, eq=False):
     """Replicates of an estimate, with the limits and p that follow from them.
 
     The limits are replicates, never between two: with R replicates the lower limit of the percentile interval is the
@@ -144,8 +143,7 @@ class Distribution:
         return abs(float(values[far] - values[near])) / (far - near) * spread
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BootstrapRatio:
+class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
     """The ratio of means by bootstrap: a gate.stats.ratio.Ratio."""
 
     x: float
@@ -226,8 +224,7 @@ def bootstrap_ratio(
     return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Resampled:
+class _Resampled(msgspec.Struct, frozen=True, eq=False):
     """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios."""
 
     x: float
@@ -328,8 +325,7 @@ def _acceleration(jackknife: list[Floats]) -> float:
         influence = (without.mean() - without) * (len(without) - 1) / len(without)
         cubes += float((influence**3).sum())
         squares += float((influence**2).sum())
-    a = cubes / (6 * squares**1.5) if squares > 0 else 0.0
-    return a if math.isfinite(a) else 0.0
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: Unit) -> Iterator[AnyWarning]:

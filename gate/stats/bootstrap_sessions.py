@@ -7,18 +7,17 @@ logarithms of the drawn sessions' ratios (docs/method.md).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
-from gate.stats.picks import Floats
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.select import measured_together, of_builds
+from gate.stats.resampled_sums import Floats
+from gate.stats.subsample import measured_together, of_builds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairing:
+class Pairing(msgspec.Struct, frozen=True, eq=False):
     """Both sides of each session."""
 
     sides: tuple[tuple[Hierarchy, Hierarchy], ...]

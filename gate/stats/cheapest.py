@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, benchmark_costs
 from gate.stats.planning import Interval, largest_variance
-from gate.stats.plans import Limits, Plan, PlannedCase, Terms, benchmark_costs
 from gate.stats.power import detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.sequential import look_rounds
 
@@ -48,7 +48,7 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan
     if not fixed:
         # below min_builds nothing can be called: it is what a budget that is too small leaves
         tight = [found for b in range(2, fewest) if (found := search.best_of((b,))) is not None]
-        return replace(min(tight, key=_Found.order).plan, reached=False) if tight else None
+        return msgspec.structs.replace(min(tight, key=_Found.order).plan, reached=False) if tight else None
     fixed.sort(key=_Found.order)
     best = fixed[0]
     # the levels of looks take a while to compute: only for what is promising without
@@ -65,8 +65,7 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan
     return best.plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     plan: Plan
     seconds: float
     """The average that is compared."""
@@ -170,7 +169,7 @@ class _Search:
                 found.append(largest_variance(aim.half_width, builds, level, interval, covariance))
                 continue
             levels = self.terms.family_levels(looks, interval)
-            plain = replace(interval, shared=0.0)
+            plain = msgspec.structs.replace(interval, shared=0.0)
             t = needed_noncentrality(looks, levels, plain, self.terms.min_builds, aim.power)
             found.append(largest_variance_for(aim.change, case.threshold, t, builds, covariance))
         return min(found)
@@ -216,7 +215,9 @@ class _Search:
             for k in range(len(looks) - 1):
                 for i, (case, interval) in enumerate(zip(self.cases, intervals, strict=True)):
                     variance = self._variance(case, iterations) - interval.covariance(case.components)
-                    table = _settled(self.terms, case.threshold, replace(interval, shared=0.0), looks, k, change)
+                    table = _settled(
+                        self.terms, case.threshold, msgspec.structs.replace(interval, shared=0.0), looks, k, change
+                    )
                     now = np.interp(np.log(variance), np.log(_GRID), table)
                     # a bound from below: settled at one look or at another
                     settled[i] = np.maximum(settled[i], now)

@@ -8,9 +8,9 @@ with x'd = 0 and tau - 1 <= d <= tau: the dual linear programme, d being the slo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ _STEPS = 80
 _PIVOTS = 60
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class Problem(msgspec.Struct, frozen=True, eq=False):
     """Values y of mean size about 1 and orthonormal columns x, shapes (n,) and (n, p), 1 <= p <= n; 0 < tau < 1."""
 
     y: Array
@@ -41,8 +40,7 @@ class Problem:
         return float(np.maximum(self.tau * r, (self.tau - 1) * r).sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+class Solution(msgspec.Struct, frozen=True, eq=False):
     """Coefficients, a dual solution, and the p values that are fitted exactly, None where it is no vertex."""
 
     beta: Array
@@ -60,7 +58,7 @@ def solve(problem: Problem) -> Solution:
     vertex = _descend(problem, inner)
     objective = problem.objective(vertex.beta)
     bound = max(_bound(problem, vertex.dual, vertex.beta), _bound(problem, inner.dual, vertex.beta))
-    # a sum cannot be told from the rounding errors of its terms
+    # a sum cannot be separated from the rounding errors of its terms
     rounding = 4e-16 * math.sqrt(len(problem.y)) * min(problem.tau, 1 - problem.tau)
     if objective - bound <= CLOSED * objective + rounding:
         return vertex
@@ -75,8 +73,7 @@ def _bound(problem: Problem, dual: Array, beta: Array) -> float:
     return float(problem.y @ dual) - float(np.linalg.norm(problem.x.T @ dual) * np.linalg.norm(beta))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Point:
+class _Point(msgspec.Struct, frozen=True, eq=False):
     """A point near the central path: coefficients, y - x beta = u - v with u, v > 0, and the dual weights d."""
 
     beta: Array
@@ -85,7 +82,6 @@ class _Point:
     d: Array
 
 
-@np.errstate(all="ignore")
 def _interior(problem: Problem) -> Solution:
     """Follow the central path of: minimise tau sum u + (1 - tau) sum v, y - x beta = u - v.
 
@@ -154,8 +150,7 @@ def _longest(a: Array, da: Array, b: Array, db: Array) -> float:
     return min(1.0, -0.9995 / least) if least < 0 else 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Vertex:
+class _Vertex(msgspec.Struct, frozen=True, eq=False):
     """A fit through p values: edges[i, j] is how the fit of value i follows that of value rows[j]."""
 
     rows: Rows
@@ -164,7 +159,6 @@ class _Vertex:
     residuals: Array
 
 
-@np.errstate(all="ignore")
 def _descend(problem: Problem, near: Solution) -> Solution:
     """Go from a solution to the vertex beside it, and downhill along edges while one leads down."""
     tau = problem.tau
@@ -234,8 +228,7 @@ def _independent(x: Array, worth: Array) -> Rows | None:
     return np.array(rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Edge:
+class _Edge(msgspec.Struct, frozen=True, eq=False):
     """A way down from a vertex: which of its p values lets go, how each fit moves, and the slope of the objective."""
 
     leaves: int

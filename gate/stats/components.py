@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from gate.stats.diagnostics import SMALLEST_CORRELATION, lag_one
 from gate.stats.planning import Components
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 PlannedLevel = Literal["iteration", "execution", "build"]
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
+class Square(msgspec.Struct, frozen=True):
     """S2 of one level, as measured."""
 
     s2: float
@@ -32,8 +32,7 @@ class Square:
     """Units of the level below in each unit, by which the variance below is divided in s2; 1 at the lowest level."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimated:
+class Estimated(msgspec.Struct, frozen=True):
     """What planning goes by: components without negative ones, and how they came about."""
 
     components: Components
@@ -85,7 +84,7 @@ def _without(squares: list[tuple[PlannedLevel, Square]], k: int) -> list[tuple[P
     (level, below), (_, gone) = squares[k - 1], squares[k]
     df = below.df + gone.df
     s2 = (below.s2 * below.df + gone.n * gone.s2 * gone.df) / df
-    above = [(name, replace(square, n=square.n * gone.n)) for name, square in squares[k + 1 : k + 2]]
+    above = [(name, msgspec.structs.replace(square, n=square.n * gone.n)) for name, square in squares[k + 1 : k + 2]]
     return [*squares[: k - 1], (level, Square(s2, df, below.n)), *above, *squares[k + 2 :]]
 
 

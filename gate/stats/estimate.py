@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -15,7 +15,7 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
-from gate.stats.select import measured_together
+from gate.stats.subsample import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired"]
 Trouble = Literal[
@@ -35,16 +35,14 @@ _HAIR = 1e-12
 """Ratios of sessions closer than this share are one: what is left is rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortage:
+class Shortage(msgspec.Struct, frozen=True):
     """Values per build: how many a quantile has, and how many it needs."""
 
     has: int
     needs: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(msgspec.Struct, frozen=True):
     """Both sides of one case for one statistic, before a method makes an interval of them."""
 
     base: Tops
@@ -99,7 +97,7 @@ def _of_sessions(tops: Tops) -> bool:
 
 
 def _one_ratio(x: Tops, y: Tops) -> bool:
-    """Tell whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
+    """Return whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
     both = matched(x, y)
     x_values, y_values = both.base.values, both.head.values
     if x.log:

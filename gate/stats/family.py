@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+
+class Tested(msgspec.Struct, frozen=True):
     """What one hypothesis gets: its adjusted p, the alpha at which it was tested, and whether it is rejected."""
 
     p_adjusted: float

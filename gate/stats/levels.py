@@ -5,10 +5,12 @@ Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: mean
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import LEVELS, Level, Sample
@@ -21,8 +23,7 @@ Unit = tuple[int, int] | int
 """A unit of the top level: (session, build), or the session alone where session is a level."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelVariance:
+class LevelVariance(msgspec.Struct, frozen=True):
     """Variance at one level: s2 biased by the levels below, t2 of the level alone (may be negative)."""
 
     level: Level
@@ -48,9 +49,9 @@ class Tops:
     """The unweighted mean of the units."""
 
     def __post_init__(self) -> None:
-        # once: it is asked for a dozen times
-        with np.errstate(all="ignore"):
-            object.__setattr__(self, "mean", float(np.add.reduce(self.values) / len(self.values)))
+        # once: it is asked for a dozen times; there are no units where both sides share no round
+        mean = float(np.add.reduce(self.values) / len(self.values)) if len(self.values) else math.nan
+        object.__setattr__(self, "mean", mean)
 
     @property
     def n(self) -> int:
@@ -58,8 +59,7 @@ class Tops:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, eq=False):
     """One side, reduced: what the interval rests on, and the variance by level for the reader."""
 
     tops: Tops
@@ -134,8 +134,7 @@ def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
+class _Levels(msgspec.Struct, frozen=True):
     top: Level
     of_each: list[tuple[LevelVariance, ...]]
 

@@ -6,16 +6,16 @@ Kalibera and Jones 2012 (K&J), sections 6.1, 7.4 and 7.5. All variances are rela
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gate.stats.ratio import t_quantile
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
 
 
-@dataclass(frozen=True, slots=True)
-class Components:
+class Components(msgspec.Struct, frozen=True):
     """T2 of each level alone, divided by the squared mean; 0 or below: the level adds nothing."""
 
     iteration: float
@@ -33,8 +33,7 @@ class Components:
         return max(self.iteration, 0.0) * (1 + r) / (1 - r)
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(msgspec.Struct, frozen=True):
     """Seconds: one build of one side; the start of an execution; its warm-up; one measured iteration."""
 
     build: float
@@ -47,8 +46,7 @@ class Costs:
         return self.start + self.warmup + iterations * self.iteration
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True):
     """Builds of a side, executions of each, iterations of each."""
 
     builds: int
@@ -56,8 +54,7 @@ class Counts:
     iterations: int
 
 
-@dataclass(frozen=True, slots=True)
-class Optimum:
+class Optimum(msgspec.Struct, frozen=True):
     """Counts below the top level that give the narrowest interval for the time (K&J eq. 14), rounded up.
 
     None: the level above adds nothing, so the more of these the better, and only degrees of freedom ask for others.
@@ -98,8 +95,7 @@ def build_variance(components: Components, executions: float, iterations: float)
     return max(components.build, 0.0) + within / executions
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """How the interval of the ratio will be made."""
 
     method: Method
@@ -122,7 +118,7 @@ class Interval:
 
     @property
     def by_round(self) -> bool:
-        """Tell whether base and head of a round are taken together."""
+        """Return whether base and head of a round are taken together."""
         return self.method == "fieller-paired" or (self.method == "fieller-moderated" and self.paired)
 
     def covariance(self, components: Components) -> float:
@@ -159,7 +155,7 @@ ASSUMED_CORRELATION = 0.4
 
 
 def pairing_pays(builds: int, alpha: float, family: int, correlation: float = ASSUMED_CORRELATION) -> bool:
-    """Tell whether pairing by round narrows the interval by more than its fewer degrees widen it."""
+    """Return whether pairing by round narrows the interval by more than its fewer degrees widen it."""
     if builds < 2:
         return False
     tail = alpha / (2 * max(family, 1))

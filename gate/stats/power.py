@@ -44,6 +44,7 @@ def noncentrality(variance: Array | float, covariance: float, change: float, thr
         covariance: what base and head of a round share of it.
     """
     theta, ratio = 1 + threshold, 1 + change
+    # rounds that share all of their variance leave none to a change as large as the threshold
     spread = np.maximum((ratio**2 + theta**2) * np.asarray(variance) - 2 * theta * ratio * covariance, 1e-300)
     t: Array = (change - threshold) * np.sqrt(builds / spread)
     return t
@@ -122,10 +123,9 @@ def _satterthwaite(t: Array, builds: int, alpha: float) -> Array:
 
 def _beyond(df: float, t: Array, critical: float) -> Array:
     """Return P(T > critical) of the noncentral t."""
-    with np.errstate(all="ignore"):
-        found = 1 - nctdtr(df, t, critical)
-        # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
-        far = gammainc(df / 2, df * (t / critical) ** 2 / 2)
+    found = 1 - nctdtr(df, t, critical)
+    # beyond the reach of its series only the spread is uncertain: the critical value times it is below t
+    far = gammainc(df / 2, df * (t / critical) ** 2 / 2)
     found = np.where(np.abs(t) > _REACH, np.where(t > 0, far, 0.0), found)
     beyond: Array = np.clip(found, 0.0, 1.0)
     return beyond

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from gate.model import FindingMemory, MeanSquare, Remembered
@@ -43,8 +43,7 @@ _FEWEST_DF_FOR_NU = 8.0
 """A session with fewer degrees says next to nothing of how far variances move: psi'(d/2) hides it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prior:
+class Prior(msgspec.Struct, frozen=True):
     """What is remembered for the present plan."""
 
     variance: float
@@ -58,8 +57,7 @@ class Prior:
     """first and last: their days, as 2026-11-20."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moderated:
+class Moderated(msgspec.Struct, frozen=True):
     """A variance and its degrees after the memory was asked."""
 
     variance: float
@@ -113,7 +111,7 @@ def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: fl
 
 
 def _comparable(session: Remembered, executions: float, iterations: float) -> bool:
-    """Tell whether every count that has no level of its own in the session is about the same in the plan."""
+    """Return whether every count that has no level of its own in the session is about the same in the plan."""
     if session.iteration is None and session.execution is None:
         return _alike(executions * iterations, session.executions * session.iterations)
     if session.iteration is None:
@@ -225,8 +223,7 @@ def prior_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
+class _Weight(msgspec.Struct, frozen=True):
     """Degrees that sessions are worth while fresh, and the share of them that their age leaves."""
 
     degrees: float
@@ -299,6 +296,7 @@ def host_factor(ratios_s_over_s0: Sequence[tuple[float, float, Prior]]) -> float
     ]
     if len(scaled) < FEWEST_FOR_FACTOR:
         return 1.0
+    # infinite where the mean of a side is 0
     median = float(np.median(scaled))
     return max(1.0, median) if math.isfinite(median) else 1.0
 
@@ -323,6 +321,7 @@ def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float 
     p = surprise(s, d, prior, factor)
     level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
     p = p if p_sides is None else min(p, p_sides)
+    # infinite where the mean of a side is 0
     if p < level or not math.isfinite(s):
         return Moderated(s, d, used=False, noisier=p < NOISIER, p=p)
     total = prior.df + d

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from gate.stats.special import betaincinv
 
 
-@dataclass(frozen=True, slots=True)
-class Proportion:
+class Proportion(msgspec.Struct, frozen=True):
     """So many of so many, and the confidence interval of the share behind it."""
 
     count: int

@@ -8,10 +8,10 @@ for the side alone is the difference of the two sample quantiles.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import QuantileEffect, Sample
@@ -59,8 +59,7 @@ def needed_values(tau: float) -> int:
     return math.ceil(10 / min(exact, 1 - exact))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantileSide:
+class QuantileSide(msgspec.Struct, frozen=True, eq=False):
     """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on."""
 
     tops: Tops
@@ -70,8 +69,7 @@ class QuantileSide:
     """The smallest count of executions."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantilePair:
+class QuantilePair(msgspec.Struct, frozen=True, eq=False):
     """The same quantile of both sides."""
 
     base: QuantileSide
@@ -174,11 +172,11 @@ def quantile_curve(
 
 
 def _exp(log: float) -> float:
+    # few clusters have intervals of any width
     return math.exp(min(max(log, -700.0), 700.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pooled:
+class _Pooled(msgspec.Struct, frozen=True, eq=False):
     """Quantiles of one side's ln(value), shape (taus,), and what each cluster adds to their error, (clusters, taus).
 
     The sum of the squared errors is the variance. Not finite where a logarithm would be of a value not above 0.
@@ -197,6 +195,7 @@ class _Pooled:
         return found
 
 
+# a value of 0 has no logarithm, and its quantile no interval
 @np.errstate(invalid="ignore")
 def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
     """Return the half-width of the band of y - x, shape (taus,), NaN where nothing is known of it."""
@@ -216,7 +215,7 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
     return np.asarray(-stdtrit(df, (1 - confidence) / 2) * np.sqrt(variance), dtype=np.float64)
 
 
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore")  # as above
 def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     label, clusters = _clusters(sample, sessions=sessions)
     n, groups = len(sample.values), len(clusters)
@@ -259,8 +258,7 @@ def _logs(ordered: Array) -> Array:
     return logs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(msgspec.Struct, frozen=True, eq=False):
     """Where quantiles stand among ascending values: between two positions from 0, at this share of the way."""
 
     first: Counts

@@ -6,9 +6,10 @@ Fieller 1954 as in Kalibera and Jones 2012, 6.2 (eq. 12) and Lemma 7.7; x is bas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
+
+import msgspec
 
 from gate.model import IntervalKind
 from gate.stats.levels import Tops
@@ -23,8 +24,7 @@ _HAIR = 1e-12
 """The share of a variance that is rounding of floats rather than a variance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """A set of ratios (or differences): kind says how to read low and high; unbounded ends are None."""
 
     kind: IntervalKind
@@ -70,8 +70,7 @@ class Ratio(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class MeanPair:
+class MeanPair(msgspec.Struct, frozen=True):
     """The means of base (x) and head (y) and what is known of their variance: the ratio of means, by Fieller."""
 
     x: float
@@ -142,8 +141,7 @@ class MeanPair:
         return _p(self.y - self.x - floor, self.v_xx + self.v_yy - 2 * self.v_xy, self.df, tail)
 
 
-@dataclass(frozen=True, slots=True)
-class LogPair:
+class LogPair(msgspec.Struct, frozen=True):
     """The same on a logarithmic scale: exp(mean of head's logarithms - mean of base's), by t."""
 
     logs: MeanPair
@@ -191,7 +189,7 @@ class LogPair:
 
 
 def paired_units(base: Tops, head: Tops) -> bool:
-    """Tell whether every top unit of either side has its partner on the other: rounds are complete."""
+    """Return whether every top unit of either side has its partner on the other: rounds are complete."""
     return base.units == head.units
 
 
@@ -241,8 +239,7 @@ def paired(base: Tops, head: Tops) -> MeanPair:
     return MeanPair(base.mean, head.mean, v_xx, v_yy, min(max(covariance, -most), most), float(n - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
+class Matched(msgspec.Struct, frozen=True):
     """The top units of both sides, those that both have."""
 
     base: Tops

@@ -1,14 +1,11 @@
-"""Quantile regression for any design matrix, and its covariance when errors come in clusters.
-
-Koenker and Bassett 1978; Parente and Santos Silva 2016 for the covariance.
-"""
+"""Quantile regression for any design matrix (Koenker and Bassett 1978)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.check_function import ZERO, Problem, solve
@@ -65,52 +62,6 @@ def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     return beta
 
 
-def clustered_covariance(y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64]) -> Array:
-    """Return the covariance of quantile_regression's coefficients when errors within a cluster depend on each other.
-
-    Returned: shape (p, p); a dropped column has variance 0. It is a sandwich with the factor G/(G - k), for intervals
-    with t on G - k degrees: G clusters, k columns that are constant within every cluster (at least 1: the intercept).
-    The density at the quantile is a difference quotient over the residuals between the quantiles tau - h and tau + h, h
-    of Hall and Sheather 1988 for the number of independent values that would estimate as well: where clusters differ
-    much, the values next to the quantile say little of how far it moves.
-
-    Source: the sandwich is that of Parente and Santos Silva 2016; factor, density and bandwidth are ours, see the
-    coverage in tests/gate/stats/test_regression.py.
-
-    Args:
-        y, design, tau, beta: as fitted.
-        clusters: shape (n,), any labels, at least 2 different ones.
-
-    Raises:
-        ValueError: as quantile_regression; no more clusters than k; residuals without spread.
-    """
-    y, design = _checked(y, design, tau)
-    if beta.shape != design.shape[1:] or clusters.shape != y.shape:
-        raise ValueError("beta needs one number for each column, clusters one label for each value")
-    basis = _orthonormal(design)
-    p = len(basis.kept)
-    covariance = np.zeros((design.shape[1], design.shape[1]))
-    if not p:
-        return covariance
-    _, first, label = np.unique(clusters, return_index=True, return_inverse=True)
-    columns = design[:, basis.kept]
-    groups, constant = len(first), max(1, int((columns == columns[first][label]).all(axis=0).sum()))
-    if groups <= constant:
-        raise ValueError(f"too few clusters: {groups} for {constant} columns that are constant within each of them")
-    largest = float(np.abs(y).max()) or 1.0
-    residuals = y / largest - design @ (beta / largest)
-    score = _score(residuals, tau, ZERO)
-    sums = np.zeros((groups, p))
-    np.add.at(sums, label, basis.q * score[:, None])
-    meat = sums.T @ sums * (groups / (groups - constant))
-    # q is orthonormal, so independent errors have the meat tau (1 - tau) I
-    inflation = max(1.0, float(np.trace(meat)) / (tau * (1 - tau) * p))
-    bread = _density(residuals, basis.q, tau, len(y) / inflation)
-    half = np.linalg.solve(basis.r, np.linalg.inv(bread)) * largest / basis.scale[:, None]
-    covariance[np.ix_(basis.kept, basis.kept)] = half @ meat @ half.T
-    return covariance
-
-
 def hall_sheather(n: float | Array, tau: float | Array) -> Array:
     """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
 
@@ -136,8 +87,7 @@ def _checked(y: Array, design: Array, tau: float) -> tuple[Array, Array]:
     return y, design
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Basis:
+class _Basis(msgspec.Struct, frozen=True, eq=False):
     """design[:, kept] * (1 / scale) = q r, q with orthonormal columns and r upper triangular."""
 
     kept: list[int]
@@ -171,29 +121,3 @@ def _orthonormal(design: Array) -> _Basis:
         kept.append(j)
     k = len(kept)
     return _Basis(kept, scales[kept], np.ascontiguousarray(q[:, :k]), r[:k, :k])
-
-
-def _score(residuals: Array, tau: float, zero: float) -> Array:
-    """Return tau - 1[u < 0]; values fitted exactly share what makes the sum 0, as the minimum demands."""
-    exact = np.abs(residuals) <= zero
-    score = np.where(residuals < 0, tau - 1, tau)
-    if exact.any():
-        score[exact] = np.clip(-score[~exact].sum() / exact.sum(), tau - 1, tau)
-    return score
-
-
-def _density(residuals: Array, x: Array, tau: float, independent: float) -> Array:
-    """Return the sum of f x x', f the density of each residual at 0 and x orthonormal; never singular."""
-    ordered = np.sort(residuals)
-    h = float(hall_sheather(independent, tau))
-    while True:
-        low, high = np.quantile(ordered, (max(tau - h, 0.0), min(tau + h, 1.0)))
-        near = x[(residuals >= low) & (residuals <= high)]
-        found: Array = near.T @ near
-        # too few values near the quantile to see every column: look further
-        if h >= 1 or (high > low and np.linalg.matrix_rank(found) == len(found)):
-            break
-        h *= 2
-    if high <= low:
-        raise ValueError("residuals without spread say nothing of the variance")
-    return found / float(high - low)

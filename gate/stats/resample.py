@@ -1,8 +1,8 @@
 """Means of bootstrap replicates of nested values: resampled with replacement, level by level.
 
 Kalibera and Jones 2012, Fig. 2, draws value by value. Here small groups of values are drawn as tuples, see
-gate.stats.picks. What is too large for one table is cut into blocks, and a multinomial draw tells how often a replicate
-draws from each. Nothing is approximated: replicates have the distribution of the literal loop.
+gate.stats.resampled_sums. What is too large for one table is cut into blocks, and a multinomial draw tells how often a
+replicate draws from each. Nothing is approximated: replicates have the distribution of the literal loop.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
-from gate.stats.picks import (
+from gate.stats.resampled_sums import (
     LARGEST,
     TABLE,
     Floats,
@@ -46,8 +46,7 @@ _FREED = 31 << 20
 """Bytes of about the largest block whose release glibc learns from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hierarchy:
+class Hierarchy(msgspec.Struct, frozen=True, eq=False):
     """One side as a scheme resamples it."""
 
     values: Floats
@@ -121,8 +120,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Task:
+class _Task(msgspec.Struct, frozen=True, eq=False):
     """What a thread does at a time: one part of one side in one chunk."""
 
     side: int
@@ -200,8 +198,7 @@ def _cut(running: Ints, lo: int) -> list[int]:
     return [lo + bound for bound in bounds]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Split:
+class _Split(msgspec.Struct, frozen=True, eq=False):
     """Units in several parts."""
 
     parts: Sequence[_Part]
@@ -221,8 +218,7 @@ class _Split:
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Unit:
+class _Unit(msgspec.Struct, frozen=True, eq=False):
     """A single unit above level 0, by its children."""
 
     children: _Part
@@ -232,8 +228,7 @@ class _Unit:
         return self.children.sums(draws * self.children.units, stream) / self.children.units
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Values:
+class _Values(msgspec.Struct, frozen=True, eq=False):
     """At most LARGEST units of level 0."""
 
     values: Floats
@@ -247,8 +242,7 @@ class _Values:
         return drawn(self.values, draws, stream)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Units:
+class _Units(msgspec.Struct, frozen=True, eq=False):
     """Several units lo..hi of a level above 0, whose tables together fit the cache."""
 
     of: Hierarchy
@@ -274,8 +268,7 @@ class _Units:
         return self.ready().sums(draws, stream)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ready:
+class _Ready(msgspec.Struct, frozen=True, eq=False):
     """The same with their tables."""
 
     units: int

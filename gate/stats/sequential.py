@@ -7,11 +7,11 @@ Rowe (1969) for Brownian motion. All levels that go in and out are two-sided, as
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
@@ -38,8 +38,7 @@ def look_rounds(minimum: int, maximum: int) -> tuple[int, ...]:
     return tuple(sorted(rounds))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spending:
+class Spending(msgspec.Struct, frozen=True, eq=False):
     """The levels of the looks of one design."""
 
     looks: tuple[int, ...]
@@ -152,10 +151,12 @@ def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
     """
-    nodes, weights = _legendre()
     # in logarithms: an early look spends less of a small alpha than a float can hold
     first = -ndtri_exp(log_spent_by(alpha, times[0]))
     found = [first]
+    if len(times) == 1:
+        return found
+    nodes, weights = _legendre()
     x, mass = _grid(nodes, weights, first * math.sqrt(times[0]), math.sqrt(times[0]))
     mass = mass * np.exp(-(x**2) / (2 * times[0])) / math.sqrt(2 * math.pi * times[0])
     for before, now in pairwise(times):

@@ -110,7 +110,7 @@ def _spread(finding: Finding) -> str:
 
 
 def _is_above(finding: Finding) -> bool:
-    """Tell whether a change that is called goes to ratios above 1."""
+    """Return whether a change that is called goes to ratios above 1."""
     return (finding.verdict == "improvement") == (finding.better == "higher")
 
 
@@ -162,11 +162,11 @@ def _by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:
 
 
 def _by_label(_: Finding, reason: reasons.AcceptedByLabel) -> str:
-    return f"by {clip(visible(reason.label), _QUOTED)}{outgrown(reason.outgrown)}"
+    return ", ".join(filter(None, [f"by {clip(visible(reason.label), _QUOTED)}", outgrown(reason.outgrown)]))
 
 
 def _outgrown(_: Finding, reason: reasons.Exceeds | reasons.ExactExceeds) -> str:
-    return outgrown(reason.outgrown).removeprefix(", ")
+    return outgrown(reason.outgrown)
 
 
 _ENDS: dict[type, Callable[[Finding, Any], str]] = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.model.study import Effect, Factor, Response, Scale, Setting
 from gate.units import format_confidence, format_share, format_value
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """What changes between two settings; low and high None: it has no interval. Of a logarithm: its difference."""
 
     estimate: float

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.model import Failure
 from gate.words.numbers import plural
@@ -18,8 +19,7 @@ _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
+class FailureGroup(msgspec.Struct, frozen=True):
     """Failures that say the same thing: the first of them stands for all."""
 
     first: Failure

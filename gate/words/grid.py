@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.words.plain import clip, columns, pad
 
 _GAP = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """One cell; note is written after the text, style is the SGR code it is painted with ("" for none)."""
 
     text: str
@@ -19,8 +19,7 @@ class Cell:
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column's title and how it is aligned."""
 
     title: str

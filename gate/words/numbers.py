@@ -14,7 +14,7 @@ from gate.words.plain import clip, visible
 
 
 def known(value: float | None) -> TypeGuard[float]:
-    """Tell whether a number exists; NaN and infinity are treated as numbers that do not."""
+    """Return whether a number exists; NaN and infinity are treated as numbers that do not."""
     return value is not None and math.isfinite(value)
 
 
@@ -112,7 +112,7 @@ class Measured(Protocol):
 
 
 def is_time(case: Measured) -> bool:
-    """Tell whether less of it is faster; a rate in seconds is no time."""
+    """Return whether less of it is faster; a rate in seconds is no time."""
     return case.unit == "s" and case.better == "lower"
 
 
@@ -144,7 +144,7 @@ def interval_at(ratio: RatioInterval) -> str:
 
 
 def has_ends(ratio: RatioInterval) -> bool:
-    """Tell whether an interval has an end that can be written, and so a confidence."""
+    """Return whether an interval has an end that can be written, and so a confidence."""
     ended = ratio.kind in ("bounded", "half-line") and (known(ratio.low) or known(ratio.high))
     return ended and ratio.method != "exact"
 

@@ -15,10 +15,14 @@ _NAMED = 3
 
 
 def outgrown(entry: reasons.Accepted | None) -> str:
-    """Say that a regression has grown beyond what an entry accepts, to be added to a sentence; "" where it has not."""
+    """Say that a regression has grown beyond what an entry accepts; "" where it has not."""
     if entry is None or entry.up_to is None:
         return ""
-    return f", beyond the {Share(entry.up_to)} accepted until {entry.until} ({entry.reason})"
+    return f"beyond the {Share(entry.up_to)} accepted until {entry.until} ({entry.reason})"
+
+
+def _and(more: str) -> str:
+    return f", {more}" if more else ""
 
 
 def corrected(confidence: float, comparisons: int | None) -> str:
@@ -29,12 +33,12 @@ def corrected(confidence: float, comparisons: int | None) -> str:
 
 def _exceeds(why: reasons.Exceeds) -> str:
     held = corrected(why.confidence, why.comparisons)
-    return f"beyond the threshold of {Share(why.threshold)} with {held}{outgrown(why.outgrown)}"
+    return f"beyond the threshold of {Share(why.threshold)} with {held}{_and(outgrown(why.outgrown))}"
 
 
 def _exact_exceeds(why: reasons.ExactExceeds) -> str:
     text = f"an exact count that changed by more than the threshold of {Share(why.threshold)}"
-    return text + outgrown(why.outgrown)
+    return text + _and(outgrown(why.outgrown))
 
 
 def _by_entry(why: reasons.AcceptedByEntry) -> str:
@@ -146,7 +150,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.Exceeds: _exceeds,
     reasons.ExactExceeds: _exact_exceeds,
     reasons.AcceptedByEntry: _by_entry,
-    reasons.AcceptedByLabel: lambda why: f"accepted by {why.label}{outgrown(why.outgrown)}",
+    reasons.AcceptedByLabel: lambda why: f"accepted by {why.label}{_and(outgrown(why.outgrown))}",
     reasons.Within: lambda why: f"the interval lies within the threshold of {Share(why.threshold)}",
     reasons.RealWithin: lambda why: f"real, but below the threshold of {Share(why.threshold)}",
     reasons.BelowFloor: lambda why: f"the change is smaller than the floor of {as_configured(why.floor, why.unit)}",

@@ -247,15 +247,15 @@ def confidence(findings: Iterable[Finding]) -> str:
     return uniform(format_confidence(numbers.shown(f).confidence) for f in findings if f.shown is not None) or ""
 
 
-def confidences(findings: Sequence[Finding]) -> str:
-    """Say which confidence the intervals of a table have, where its title does not say all of it; no full stop."""
+def confidences(findings: Sequence[Finding], *, titled: bool = True) -> str:
+    """Say which confidence the intervals of a table have, no full stop; titled: nothing where its title says all."""
     decided = [f for f in findings if f.shown == "decided_at"]
     nominal = [f for f in findings if f.shown == "ratio"]
     counts = [f.reason.comparisons for f in decided if isinstance(f.reason, reasons.Exceeds)]
     corrected = max((count for count in counts if count is not None), default=None)
     after = "" if corrected is None else f" after correction for {plural(corrected, 'comparison')}"
-    if not after and confidence(findings):
-        return ""
+    if not after and (same := confidence(findings)):
+        return "" if titled else f"intervals have {same} confidence"
     if not nominal or not decided:
         found = decided or nominal
         return f"intervals have {_range(found)} confidence{after}" if found else ""

@@ -21,10 +21,10 @@ from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.errors import SourceError
-from harness.instruments.common import TAIL, arguments, both_outputs, by_hand, tail
+from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.hints import Hint, no_hint
 from harness.source.trees import Trees
+from harness.source.untracked import Hint, no_hint
 
 
 class ArtifactError(Exception):

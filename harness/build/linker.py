@@ -34,7 +34,7 @@ _FUSE = "-fuse-ld="
 
 
 def relocatable(path: str) -> bool:
-    """Tell whether a file is an object to be linked: ELF of that type (ET_REL), or the bitcode of LLVM.
+    """Return whether a file is an object to be linked: ELF of that type (ET_REL), or the bitcode of LLVM.
 
     What is named .o may be a shared library or an archive, and then its place counts.
     """

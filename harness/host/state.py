@@ -6,7 +6,7 @@ import datetime
 from typing import Any
 
 from harness.host.fitness import cgroup, counters
-from harness.host.fitness.reading import Tree
+from harness.host.fitness.kernel_files import Tree
 
 
 def state(tree: Tree | None = None) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.adapters import callgrind
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from gate.model.warnings.setup import MovingAddresses
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -24,7 +25,6 @@ from harness.instruments.common import (
     read_regular,
     refuse_absent,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30
@@ -46,7 +46,7 @@ class Callgrind:
     """Counts by the valgrind at an absolute path.
 
     fixed: what keeps addresses the same in each execution (setarch -R), or nothing. limits: what the counts lack
-    then, in one line; "" when nothing.
+    then.
 
     An execution is one run of the command and gives one value, whatever iterations and warmup say: the count is the
     same each time. It has no padding, and PYTHONHASHSEED=0 unless the user set it. Instructions of all processes that
@@ -56,7 +56,7 @@ class Callgrind:
     path: str
     version: str
     fixed: tuple[str, ...]
-    limits: str
+    limits: tuple[MovingAddresses, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
@@ -121,13 +121,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Callgrind(path, version, fixed, "" if fixed else _MOVING)
-
-
-_MOVING = (
-    "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
-    "equal runs may differ a little"
-)
+    return Callgrind(path, version, fixed, () if fixed else (MovingAddresses(),))
 
 
 def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:
@@ -153,4 +147,4 @@ def _find(caller: Mapping[str, str]) -> Found | str:
     return found if isinstance(found, str) else Found(found, found.version, found.limits)
 
 
-INSTRUMENT = Declared(_find)
+INSTRUMENT = Declared(_find, any_command=True, slower=100)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from gate.adapters import criterion
-from gate.adapters.common import Suite, printable
 from gate.adapters.criterion import Files
-from gate.adapters.errors import OutputError
-from harness.instruments.common import read_regular
-from harness.instruments.declared import built_in
+from gate.adapters.suites import Suite, printable
+from gate.adapters.values import OutputError
+from harness.instruments.declaration import built_in
+from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gate.adapters import go
-from gate.adapters.common import Suite, printable
-from harness.instruments.common import read_regular
-from harness.instruments.declared import built_in
+from gate.adapters.suites import Suite, printable
+from harness.instruments.declaration import built_in
+from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.adapters import google_benchmark
-from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
-from harness.instruments.common import read_regular
-from harness.instruments.declared import built_in
+from gate.adapters.suites import Suite
+from gate.adapters.values import OutputError
+from harness.instruments.declaration import built_in
+from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.adapters import hyperfine
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from gate.model.warnings.setup import ToolUnusable
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -22,7 +24,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED
 
@@ -80,11 +81,11 @@ class Hyperfine:
             return Unusable(str(error), outcome.stderr)
 
 
-def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
-    """Look for hyperfine on the caller's PATH; else say in words why there is none that can be used."""
+def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | ToolUnusable:
+    """Look for hyperfine on the caller's PATH; else say why there is none that can be used."""
     path = find_program("hyperfine", caller)
     if path is None:
-        return "hyperfine is not installed"
+        return ToolUnusable("hyperfine", "missing")
     try:
         asked = subprocess.run(
             [path, "--version"],
@@ -95,18 +96,19 @@ def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
             env=dict(caller),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path} cannot be asked for its version ({error})"
+        return ToolUnusable("hyperfine", "silent", path, str(error))
     version = hyperfine.version(asked.stdout.decode("utf-8", "replace"))
     if version is None:
-        return f"{path} is not the benchmarking tool hyperfine"
+        return ToolUnusable("hyperfine", "foreign", path)
     if version < OLDEST:
-        return f"hyperfine {'.'.join(map(str, version))} is older than {'.'.join(map(str, OLDEST))}"
+        shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
+        return ToolUnusable("hyperfine", "old", path, version=shown, oldest=oldest)
     return Hyperfine(path, version)
 
 
-def _find(caller: Mapping[str, str]) -> Found | str:
+def _find(caller: Mapping[str, str]) -> Found | ToolUnusable:
     found = find_hyperfine(caller)
-    return found if isinstance(found, str) else Found(found, ".".join(map(str, found.version)))
+    return Found(found, ".".join(map(str, found.version))) if isinstance(found, Hyperfine) else found
 
 
-INSTRUMENT = Declared(_find, instead="spawn")
+INSTRUMENT = Declared(_find, instead="spawn", any_command=True)

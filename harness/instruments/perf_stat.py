@@ -15,11 +15,12 @@ from pathlib import Path
 import msgspec
 
 from gate.adapters import perf_stat
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
+from harness.instruments.declaration import Declared, Found
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -30,7 +31,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import Declared, Found
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED, exit_status
 
@@ -52,14 +52,13 @@ class _Result(msgspec.Struct):
 class PerfStat:
     """Counts by the perf at an absolute path.
 
-    events: those that this machine counts, by perf's names. limits: which are left out or partial, and why, in one
-    line; "" when nothing is.
+    events: those that this machine counts, by perf's names. limits: which are left out or partial, and why.
     """
 
     path: str
     version: str
     events: tuple[str, ...]
-    limits: str
+    limits: tuple[AnyLimit, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
@@ -92,11 +91,14 @@ class PerfStat:
                 perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
                 for run in range(result.runs)
             ]
-            return metrics(benchmark, _series(counted), f"perf_stat {self.limits}" if self.limits else _lost(counted))
+            return metrics(benchmark, _series(counted), self._counts() if self.limits else _lost(counted))
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
+
+    def _counts(self) -> str:
+        return f"perf_stat counts {', '.join(perf_stat.EVENTS[event] for event in self.events)} on this machine"
 
 
 def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
@@ -175,25 +177,24 @@ def _why_not(path: str, said: str) -> str:
     if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
         return (
             "perf may not count here: `sudo sysctl kernel.perf_event_paranoid=1` allows it "
-            f"({_paranoid()}; containers need --cap-add PERFMON or another seccomp profile)"
+            f"(it is {_paranoid() or 'unknown'}; containers need --cap-add PERFMON or another seccomp profile)"
         )
     last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
     return f"{path} stat fails: {last[:200]}"
 
 
-def _paranoid() -> str:
+def _paranoid() -> str | None:
     try:
-        level = Path("/proc/sys/kernel/perf_event_paranoid").read_text("ascii").strip()
+        return Path("/proc/sys/kernel/perf_event_paranoid").read_text("ascii").strip()
     except OSError:
-        return "its value is unknown"
-    return f"it is {level}"
+        return None
 
 
 def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.Counted) -> PerfStat | str:
     absent = dict(counted.absent)
     if "context-switches" in counted.user_only:
         # a switch happens in the kernel: without it the count is always 0
-        absent["context-switches"] = "without the right to count the kernel"
+        absent["context-switches"] = ""
     taken = tuple(
         event for event in events if perf_stat.EVENTS[event] in counted.values and perf_stat.EVENTS[event] not in absent
     )
@@ -202,18 +203,17 @@ def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.C
     return PerfStat(path, version, taken, _limits(counted, absent))
 
 
-def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> str:
+def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[AnyLimit, ...]:
     reasons: dict[str, list[str]] = {}
     for name, why in absent.items():
         reasons.setdefault(why, []).append(name)
-    parts = [f"leaves out {' and '.join(names)} ({why} on this machine)" for why, names in reasons.items()]
     # time and task-clock are clocks: they run in the kernel too, whatever is asked for
     partial = sorted(counted.user_only - absent.keys() - set(_SECONDS))
-    if partial:
-        parts.append(f"counts {' and '.join(partial)} outside the kernel only (perf_event_paranoid: {_paranoid()})")
-    if counted.shared:
-        parts.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
-    return "; ".join(parts)
+    return (
+        *(EventsAbsent(tuple(names), why) for why, names in reasons.items()),
+        *([EventsOutsideKernel(tuple(partial), _paranoid())] if partial else []),
+        *([SharedCounters(tuple(sorted(counted.shared)))] if counted.shared else []),
+    )
 
 
 def _find(caller: Mapping[str, str]) -> Found | str:
@@ -221,4 +221,4 @@ def _find(caller: Mapping[str, str]) -> Found | str:
     return found if isinstance(found, str) else Found(found, found.version, found.limits)
 
 
-INSTRUMENT = Declared(_find)
+INSTRUMENT = Declared(_find, any_command=True)

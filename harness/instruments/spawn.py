@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from harness.instruments.declaration import built_in
+from harness.instruments.protocol import (
     Context,
     Unusable,
     arguments,
@@ -23,7 +23,6 @@ from harness.instruments.common import (
     read_regular,
     wanted_values,
 )
-from harness.instruments.declared import built_in
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch
 from harness.process.groups import NOT_STARTED, exit_status
@@ -100,4 +99,4 @@ def _too_small(result: _Result) -> str:
     return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"
 
 
-INSTRUMENT = built_in(Spawn())
+INSTRUMENT = built_in(Spawn(), any_command=True)

@@ -1,6 +1,6 @@
 """Warm-up detection: the beginning of the steady state in the values of an execution.
 
-The values are divided at their change points (harness/changepoints.py). As in Barrett et al., Virtual machine warmup
+The values are divided at their change points (changepoints.py). As in Barrett et al., Virtual machine warmup
 blows hot and cold, OOPSLA 2017, the steady state is the last segment, with those before it that are equivalent to it.
 As in the rule for MSER-5 (Hoad, Robinson and Davies 2010) it counts only when it holds at least half of the values: a
 trend is cut into steps, and the last of them is no steady state. docs/method.md has the simulation behind this.

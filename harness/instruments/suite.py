@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
+from gate.adapters.suites import Suite
+from gate.adapters.values import OutputError
 from gate.config.rules import matches
 from gate.config.types import Benchmark
-from harness.instruments.common import (
+from harness.instruments.protocol import (
     OUTPUT,
     SHELL,
     Collected,

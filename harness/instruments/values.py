@@ -6,11 +6,11 @@ from importlib import import_module
 from pathlib import Path
 
 from gate.adapters import csv_column, hdr, values
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Format, Series
+from gate.adapters.values import Format, OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.common import (
+from harness.instruments.declaration import built_in
+from harness.instruments.protocol import (
     OUTPUT,
     Context,
     Unusable,
@@ -23,7 +23,6 @@ from harness.instruments.common import (
     read_regular,
     tail,
 )
-from harness.instruments.declared import built_in
 from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
@@ -79,7 +78,7 @@ class Values:
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
     if benchmark.format is not None:
-        # parsing the config has found it among gate.config.listing.format_names
+        # parsing the config has found it among gate.cli.listing.value_formats
         read: Format = import_module(f"gate.adapters.{benchmark.format}").FORMAT
         return read(data, units)
     if benchmark.column is not None:

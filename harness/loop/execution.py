@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shlex
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +20,7 @@ from gate.model import Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment, without_shims
-from harness.instruments.common import (
+from harness.instruments.protocol import (
     OUTPUT,
     SHELL,
     Collected,
@@ -28,12 +30,11 @@ from harness.instruments.common import (
     by_hand,
     mentions,
 )
-from harness.loop.scratch import Scratch
 from harness.loop.steps import ExecutionStep
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.service.ports import free_port
-from harness.service.service import Companions, Living
-from harness.source.hints import Hint, no_hint
+from harness.service.service import Companions, Living, free_port
+from harness.source.untracked import Hint, no_hint
+from harness.source.workdir import remove_tree
 
 
 class Treatments:
@@ -267,3 +268,52 @@ def _to_repeat(attempt: _Attempt) -> str:
         own = by_hand(benchmark.command, values)
     beside = [each.command for each in (benchmark.service, benchmark.load) if each is not None]
     return "\n".join([*(f"{by_hand(command, values)} &  # beside it" for command in beside), own])
+
+
+class Scratch:
+    """One directory that is emptied and renamed for each execution.
+
+    Not one after the other made and removed: to remove a directory costs some file systems milliseconds, more than all
+    else that perfgate does for an execution. What still writes to the old name finds no directory there.
+    """
+
+    def __init__(self, parent: Path) -> None:
+        """Make nothing yet.
+
+        Args:
+            parent: an existing directory.
+        """
+        self._parent = parent
+        self._directory: Path | None = None
+
+    def fresh(self) -> Path:
+        """Return the empty directory under a new name.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        path = self._parent / secrets.token_hex(6)
+        if self._directory is not None and _emptied(self._directory):
+            self._directory.rename(path)
+        else:
+            path.mkdir(mode=0o700)
+        self._directory = path
+        return path
+
+    def clear(self) -> None:
+        """Remove the directory."""
+        if self._directory is not None:
+            remove_tree(self._directory)
+            self._directory = None
+
+
+def _emptied(directory: Path) -> bool:
+    try:
+        for entry in os.scandir(directory):
+            if entry.is_dir(follow_symlinks=False):
+                remove_tree(Path(entry.path))
+            else:
+                Path(entry.path).unlink()
+        return not any(os.scandir(directory))
+    except OSError:  # a program made its output undeletable, or removed the directory: it gets no second use
+        return False

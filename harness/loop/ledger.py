@@ -92,16 +92,16 @@ class Ledger:
                 self._named.setdefault(scope._replace(benchmark=suite), set()).add(scope)
 
     def has_failed(self, record: Execution | Failure) -> bool:
-        """Tell whether the very benchmark of a record failed before, in an experiment at its treatment."""
+        """Return whether the very benchmark of a record failed before, in an experiment at its treatment."""
         return self._scope(record) in self._failed
 
     def is_failed(self, step: ExecutionStep) -> bool:
-        """Tell whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
+        """Return whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
         unbuilt = self._design and (step.side, canonical(step.building)) in self._unbuilt
         return unbuilt or self._all_in(self._scope(step), self._failed)
 
     def is_out(self, step: ExecutionStep) -> bool:
-        """Tell whether a step's benchmark failed or needs no more; of a suite each that it names."""
+        """Return whether a step's benchmark failed or needs no more; of a suite each that it names."""
         return self.is_failed(step) or self._all_in(self._scope(step), self._out)
 
     def _all_in(self, scope: Scope, scopes: set[Scope]) -> bool:
@@ -120,15 +120,15 @@ class Ledger:
         return (step.benchmark, step.side, canonical(step.factors), step.build, step.execution) in self._made
 
     def built(self, step: BuildStep) -> bool:
-        """Tell whether a build is recorded."""
+        """Return whether a build is recorded."""
         return (step.side, step.build, canonical(step.factors)) in self._built
 
     def begun(self, build: int, execution: int | None = None) -> bool:
-        """Tell whether anything of a round is recorded, or of one of its replicates."""
+        """Return whether anything of a round is recorded, or of one of its replicates."""
         return (build, execution) in self._begun
 
     def fits(self, budget: float, *, builds: bool = True) -> bool:
-        """Tell whether what comes next fits what is left of a budget in seconds, if it takes as long as the slowest.
+        """Return whether what comes next fits what is left of a budget in seconds, if it takes as long as the slowest.
 
         In the gate that is a round; in an experiment a replicate, and the builds of a round where it begins with them.
         """

@@ -6,21 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark
-from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side
+from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side, Stop
 from gate.model.case import canonical
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.steps import BuildStep, ExecutionStep, Round
-
-Stop = Literal["finished", "budget", "build failure", "failed", "settled"]
-"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
-the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
 
 
 class Append(Protocol):
@@ -182,7 +178,7 @@ class Loop:
                     return stop
                 if self._ledger.pending(part):
                     if not built and not self._build_all(each):
-                        return "build failure"
+                        return "build-failure"
                     built = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -194,7 +190,7 @@ class Loop:
         """Say why a part of a round is not to be made, if it is not."""
         ledger, rounds = self._ledger, self._rounds[number:]
         if not self._design and ledger.build_failed and ledger.pending(part):
-            return "build failure"
+            return "build-failure"
         if any(each.executions for each in rounds):
             if all(map(ledger.is_failed, chain.from_iterable(each.executions for each in rounds))):
                 return "failed"

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 from harness.process.groups import NOT_STARTED, Process, end_group, exit_status, return_code
@@ -63,7 +62,7 @@ class Background(Protocol):
     """A process in the background."""
 
     def alive(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         ...
 
     def status(self) -> str:
@@ -71,7 +70,7 @@ class Background(Protocol):
         ...
 
     def unstarted(self) -> bool:
-        """Tell whether it was a shell that could not start a program."""
+        """Return whether it was a shell that could not start a program."""
         ...
 
     def stop(self, grace: float) -> None:
@@ -96,7 +95,7 @@ class ProcessBackground:
         self._stopped = False
 
     def alive(self) -> bool:
-        """Tell whether it runs, and cut its log when that has grown too long."""
+        """Return whether it runs, and cut its log when that has grown too long."""
         if not self._stopped:
             bound(self._log)
         return return_code(self._process) is None
@@ -107,7 +106,7 @@ class ProcessBackground:
         return "" if code is None else exit_status(code) or "exit 0"
 
     def unstarted(self) -> bool:
-        """Tell whether it was a shell that could not start a program."""
+        """Return whether it was a shell that could not start a program."""
         return return_code(self._process) in NOT_STARTED
 
     def stop(self, grace: float) -> None:
@@ -122,27 +121,3 @@ class ProcessBackground:
                 self._released()
             finally:
                 os.close(self._log)
-
-
-class FakeBackground:
-    """A background process that is none; `ended` is its status, and a test may set it."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        self.ended = ""
-
-    def alive(self) -> bool:
-        """Tell whether it has no status yet."""
-        return not self.ended
-
-    def status(self) -> str:
-        """Return `ended`."""
-        return self.ended
-
-    def unstarted(self) -> bool:
-        """Say no."""
-        return False
-
-    def stop(self, grace: float) -> None:  # noqa: ARG002  # the Protocol's
-        """End as by a signal."""
-        self.ended = self.ended or "signal SIGTERM"

@@ -120,7 +120,7 @@ def _be_subreaper(on: bool) -> None:
 
 
 def adopts_orphans() -> bool:
-    """Tell whether orphans come to this process now."""
+    """Return whether orphans come to this process now."""
     if sys.platform != "linux":
         return False
     found = ctypes.c_int(0)

@@ -15,14 +15,14 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
-from harness.process.background import KEPT, Background, FakeBackground, ProcessBackground, StartError, bound, last
+from harness.process.background import Background, ProcessBackground, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch
 from harness.process.groups import NOT_STARTED, Process, end_group
@@ -30,10 +30,9 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
-from harness.process.private import is_of_runner, is_secret
 from harness.process.processors import ProcessorsError, started_with, weigh_session
+from harness.process.secret_names import is_of_runner, is_secret
 
-STDERR_KEPT = KEPT
 _TICK = 0.25
 _GRACE = 3.0
 _LEFTOVER_GRACE = 0.5
@@ -76,7 +75,7 @@ class Command:
 
     @property
     def plain(self) -> bool:
-        """Tell whether it has perfgate's own processors and priority."""
+        """Return whether it has perfgate's own processors and priority."""
         return self.cpus is None and self.priority is None
 
 
@@ -99,7 +98,7 @@ class Outcome:
 
     @property
     def unstarted(self) -> bool:
-        """Tell whether a program could not be started: the command's own, or one that its shell was to start."""
+        """Return whether a program could not be started: the command's own, or one that its shell was to start."""
         return not self.begun or self.code in NOT_STARTED
 
 
@@ -126,29 +125,6 @@ class Executor(Protocol):
             StartError: it cannot be started.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class FakeExecutor:
-    """An executor that starts nothing: a function answers, and the commands are kept."""
-
-    answer: Callable[[Command], Outcome]
-    commands: list[Command] = field(default_factory=list)
-    background: list[FakeBackground] = field(default_factory=list)
-
-    def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
-        """Keep the command and return the function's answer, its status the complaint if there is one."""
-        self.commands.append(command)
-        outcome = self.answer(command)
-        complained = complaint()
-        return replace(outcome, status=complained, code=None) if complained else outcome
-
-    def start(self, command: Command, log: Path) -> FakeBackground:
-        """Keep the command and what stands for the process, whose log is empty."""
-        self.commands.append(command)
-        log.touch()
-        self.background.append(FakeBackground(log))
-        return self.background[-1]
 
 
 class ProcessExecutor:

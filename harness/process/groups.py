@@ -38,7 +38,7 @@ def start_time(pid: int) -> str | None:
 
 
 def alive(pid: int, started: str | None) -> bool:
-    """Tell whether a process runs; with a start time also whether it is the same, since ids are used again."""
+    """Return whether a process runs; with a start time also whether it is the same, since ids are used again."""
     if pid <= 0:
         return False
     now = start_time(pid)

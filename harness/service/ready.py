@@ -49,7 +49,7 @@ class TcpProbe:
         return "" if "" in reasons else reasons[0]
 
     def taken(self) -> str:
-        """Tell whether somebody listens there already."""
+        """Return whether somebody listens there already."""
         found = next((host for host in self.hosts if not _refusal(host, self.port, _PATIENCE)), None)
         return "" if found is None else f"another process listens on port {self.port} of {found} already"
 
@@ -81,7 +81,7 @@ class HttpProbe:
         return "" if 200 <= status < 400 else f"answered with {status}"
 
     def taken(self) -> str:
-        """Tell whether somebody listens there already."""
+        """Return whether somebody listens there already."""
         return TcpProbe((self.address.hostname or "",), self.address.port or 80).taken()
 
 

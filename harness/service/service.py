@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import secrets
+import socket
+from collections import deque
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gate.config.types import Benchmark, Service
 from gate.model import Side
-from harness.instruments.common import Context, Unusable, arguments, environment, tail
+from harness.instruments.protocol import Context, Unusable, arguments, environment, tail
 from harness.process.background import Background, StartError
 from harness.process.execute import Command, Executor
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
@@ -62,7 +67,7 @@ class Living:
         return ""
 
     def unstarted(self) -> bool:
-        """Tell whether one of them ended because a shell could not start a program."""
+        """Return whether one of them ended because a shell could not start a program."""
         return any(each.background.unstarted() for each in self.companions)
 
     def logs(self) -> str:
@@ -185,3 +190,47 @@ def _ready(service: Service, context: Context) -> str:
     """Return when a service is ready; a command's placeholders are left, since they are quoted for the shell."""
     ready = service.ready or "tcp:{port}"
     return ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
+
+
+_FIRST, _LAST = 10000, 65535
+# Where the system does not tell: below what Linux (32768) and macOS (49152) take for outgoing connections.
+_EPHEMERAL = 32768
+_FEWEST = 1000
+_TRIES = 500
+
+_given: deque[int] = deque(maxlen=_FEWEST // 2)
+
+
+def free_port() -> int:
+    """Choose a free TCP port of this machine, at random; none that was given in the last hundreds of calls.
+
+    Below the ports that outgoing connections take, one of which could have taken it before the service does.
+
+    Raises:
+        OSError: there is none.
+    """
+    last = _below_ephemeral()
+    for _ in range(_TRIES):
+        port = _FIRST + secrets.randbelow(last - _FIRST + 1)
+        if port not in _given and _is_free(port):
+            _given.append(port)
+            return port
+    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")
+
+
+def _below_ephemeral() -> int:
+    first = _EPHEMERAL
+    with suppress(OSError, ValueError, IndexError):
+        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    # a system may be set up to take nearly all of them
+    return first - 1 if first - _FIRST >= _FEWEST else _LAST
+
+
+def _is_free(port: int) -> bool:
+    # bound, never listened on; without SO_REUSEADDR, as a service may bind it
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind(("0.0.0.0", port))  # noqa: S104  # taken on any address is taken
+        except OSError:
+            return False
+    return True

@@ -37,7 +37,7 @@ class Access:
     token: str = field(repr=False)
 
     def covers(self, url: str) -> bool:
-        """Tell whether a URL is of that server, over https (over http only on this machine)."""
+        """Return whether a URL is of that server, over https (over http only on this machine)."""
         server, parts = _split(self.server_url), _split(url)
         if not self.token or server is None or parts is None or _place(server) != _place(parts):
             return False
@@ -72,7 +72,7 @@ def authorised(git: Git, url: str, access: Access) -> Git:
 
 
 def holds_password(url: str) -> bool:
-    """Tell whether a URL brings its own password."""
+    """Return whether a URL brings its own password."""
     parts = _split(url)
     return parts is not None and parts.password is not None
 
@@ -97,14 +97,6 @@ def persisted_token(directory: Path, server_url: str) -> str | None:
             if key.startswith("remote.") or _concerns(key, server):
                 return origin.removeprefix("file:").removeprefix("command line:") or "the environment"
     return None
-
-
-def persisted_warning(place: str) -> str:
-    """Say what to do about a token that persisted_token found."""
-    return (
-        f"a token for the repository is in {place}, where the benchmarks can read it: "
-        "add `persist-credentials: false` under `with:` of actions/checkout"
-    )
 
 
 def _concerns(key: str, server: SplitResult | None) -> bool:

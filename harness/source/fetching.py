@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.codes import Exit
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
@@ -182,7 +184,7 @@ class Clone:
             raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
 
     def _is_certain(self, base: str, one: str, other: str) -> bool:
-        """Tell whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
+        """Return whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
         listed = set(self.git.line("rev-list", one, other, "--not", base).splitlines())
         return not listed & self._cuts()
 
@@ -204,7 +206,6 @@ def open_clone(repository: Repository, access: Access | None) -> Clone:
     return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
 
 
-_ADVICE = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
 _DEEPEST_SUBMODULE = 20
 
 
@@ -215,7 +216,7 @@ class _Link:
     sha: str
 
 
-def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[str, ...]:
+def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[AnyWarning, ...]:
     """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
 
     Nothing is cloned: a submodule that is not checked out is cloned for each build, without a token.
@@ -223,13 +224,13 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
     Args:
         common: the git directory that holds modules/.
     """
-    warnings: dict[str, None] = {}
+    warnings: dict[AnyWarning, None] = {}
     for revision in revisions:
         _fetch_submodules(clone, common, revision, "", warnings)
     return tuple(warnings)
 
 
-def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[str, None]) -> None:
+def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[AnyWarning, None]) -> None:
     if prefix.count("/") > _DEEPEST_SUBMODULE:
         return
     for link in _links(clone.git, revision):
@@ -237,7 +238,7 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             continue
         directory, place = common / "modules" / link.name, prefix + link.path
         if not (directory / "HEAD").is_file():
-            warnings[f"submodule {place} is not in the checkout, each build will clone it: {_ADVICE}"] = None
+            warnings[SubmoduleAbsent(place)] = None
             continue
         # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
         # not name a transport that runs a command
@@ -247,7 +248,7 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
         inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
         problem = inner.bring(link.sha)
         if problem:
-            warnings[f"submodule {place} lacks {link.sha[:12]}, which cannot be fetched ({problem}): {_ADVICE}"] = None
+            warnings[SubmoduleLacksCommit(place, link.sha, problem)] = None
         else:
             _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
 

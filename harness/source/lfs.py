@@ -12,7 +12,6 @@ from harness.source.repository import Repository
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _LONGEST = 1024
 """Bytes that a pointer has at most, says git lfs."""
-_NAMED = 3
 
 
 def lfs_files(repository: Repository) -> list[str]:
@@ -29,16 +28,6 @@ def lfs_files(repository: Repository) -> list[str]:
 def pointers(repository: Repository, files: Sequence[str]) -> list[str]:
     """Return those of a checkout's files that are pointers: git lfs did not put the content in their place."""
     return [path for path in files if _is_pointer(repository.top / path)]
-
-
-def pointers_warning(paths: Sequence[str]) -> str:
-    """Say that benchmarks will read pointers."""
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    verb = "are pointers" if len(paths) > 1 else "is a pointer"
-    return (
-        f"{', '.join(paths[:_NAMED])}{more} {verb} of git lfs, not the content, and so on both sides: "
-        "add `lfs: true` under `with:` of actions/checkout"
-    )
 
 
 def fetch_lfs(clone: Clone, revision: str) -> str:

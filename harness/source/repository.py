@@ -167,7 +167,7 @@ def kept_out(repository: Repository, path: str) -> Untracked | None:
 
 
 def names_one(revision: str) -> bool:
-    """Tell whether a revision can name one commit, such as main, main~1 or 1a2b3c4; git decides whether it does."""
+    """Return whether a revision can name one commit, such as main, main~1 or 1a2b3c4; git decides whether it does."""
     return re.search(r"^[-^]|\.\.|[:\s\0]", revision) is None
 
 

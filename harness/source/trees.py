@@ -13,9 +13,9 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import LfsPointers
 from harness.errors import SourceError
 from harness.source import submodules
+from harness.source.base_and_head import Sources
 from harness.source.git import Git
 from harness.source.repository import Repository
-from harness.source.sides import Sources
 from harness.source.workdir import forget, remove_tree, work_directory
 
 

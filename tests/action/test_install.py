@@ -41,6 +41,10 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(p): (p.lstat().st_mtime_ns, p.lstat().st_ino) for p in folder.rglob("*")}
 
 
+def packages_of(action: Action) -> Path:
+    return action.python().parent.parent / f"lib/python3.{sys.version_info.minor}/site-packages"
+
+
 def one_error(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 4, done.stdout
     lines = [line for line in done.stdout.splitlines() if not line.startswith("perfgate ")]
@@ -73,8 +77,14 @@ def test_it_is_made_once_and_then_used_again(tmp_path: Path, by: str) -> None:
 
 def test_its_own_code_is_compiled(action: Action) -> None:
     action.install()
-    packages = action.python().parent.parent / f"lib/python3.{sys.version_info.minor}/site-packages"
+    packages = packages_of(action)
     assert list(packages.glob("gate/__pycache__/__main__.*.pyc")) and list(packages.glob("harness/__pycache__/*.pyc"))
+
+
+def test_the_tests_of_libraries_are_left_out(action: Action) -> None:
+    action.write("gate/some/tests/test_some.py", "")
+    action.install()
+    assert list(packages_of(action).glob("gate/some")) and not list(packages_of(action).rglob("tests"))
 
 
 @pytest.mark.parametrize(
@@ -315,6 +325,14 @@ def test_using_it_again_takes_well_under_a_second(action: Action) -> None:
     assert min(took) < 0.5
 
 
+TWO_SIDES = "".join(
+    f'{{"type":"execution","benchmark":"b","side":"{side}","build":{build},"execution":0,'
+    f'"metrics":{{"time":{{"unit":"s","better":"lower","values":[0.1{build},0.1{build}1]}}}}}}\n'
+    for side in ("base", "head")
+    for build in range(3)
+)
+
+
 @pytest.mark.tools
 def test_the_real_one(tmp_path: Path) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""
@@ -330,20 +348,26 @@ def test_the_real_one(tmp_path: Path) -> None:
     }
     done = action.install(**kept)
     assert done.returncode == 0 and "made by uv" in done.stdout, done.stdout
-    lines = "".join(
-        f'{{"type":"execution","benchmark":"b","side":"{side}","build":{build},"execution":0,'
-        f'"metrics":{{"time":{{"unit":"s","better":"lower","values":[0.1{build},0.1{build}1]}}}}}}\n'
-        for side in ("base", "head")
-        for build in range(3)
-    )
+
+    def perfgate(*words: str | Path) -> str:
+        ran = subprocess.run(
+            [action.python(), "-I", "-m", "gate", *words],
+            cwd=action.project,
+            input=TWO_SIDES,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
     report = tmp_path / "report.html"
-    decided = subprocess.run(
-        [action.python(), "-I", "-m", "gate", "decide", "-", "--html", report],
-        cwd=action.project,
-        input=lines,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert decided.returncode == 0, decided.stderr
+    perfgate("decide", "-", "--html", report)
     assert "<svg" in report.read_text(encoding="utf-8")
+    # what only these load: pandas, statsmodels
+    perfgate("report", "-", "--format", "csv")
+    perfgate("study", "analyse", "-", "--out", tmp_path / "study")
+    size = sum(
+        file.stat().st_blocks * 512 for file in action.python().parent.parent.rglob("*") if not file.is_symlink()
+    )
+    assert size <= 300e6, f"{size / 1e6:.0f} MB, with byte code"

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.model import Case, Finding, Report, Sample, SideSummary
-from gate.report.material import Attachment, Material
+from gate.report.measurements import Attachment, Material
 from gate.report.page import html
 from tests.gate.report import examples
 from tests.support import browser as support

@@ -21,8 +21,8 @@ from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts, pairing_pays
-from gate.stats.plans import Aim, Limits, PlannedCase, Terms, seconds
 from tests.support.seeds import some
 
 ALPHA = 0.05

@@ -58,7 +58,7 @@ def shown_commands(text: str) -> Iterator[Shown]:
 
 
 def matches(output: str, shown: str, *, exact: bool = False) -> bool:
-    """Tell whether an output is the one that is shown, as far as the convention goes."""
+    """Return whether an output is the one that is shown, as far as the convention goes."""
     pattern = ".*".join(re.escape(_plain(part, exact=exact).strip()) for part in shown.split("..."))
     outputs = (output, _without_host(output))
     return not shown or any(re.fullmatch(pattern, _plain(each, exact=exact).strip()) for each in outputs)

@@ -70,6 +70,7 @@ def run_line(benchmarks: list[str], shape: Shape, **changes: Any) -> Line:
         "head": {"ref": "feature", "sha": "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c"},
         "chosen": "base is the merge base of HEAD and main; head is HEAD",
         "rules": "base",
+        "whose": {"kind": "base"},
         "host": {"os": "Linux", "kernel": "6.1", "machine": "x86_64", "cpu": "Example CPU @ 2.10GHz", "cores": 2},
         "config": {"gate": gate, "plan": plan, "build": {"command": "make clean all", "artifacts": ["app"]}},
         "benchmarks": dict.fromkeys(SIDES, benchmarks),
@@ -170,7 +171,7 @@ def hostile() -> Lines:
     texts = {name: name for name in HOSTILE}
     yield run_line(
         benchmarks, shape, id=HOSTILE[0], created=HOSTILE[1], perfgate=HOSTILE[2], chosen=" ".join(HOSTILE),
-        rules=HOSTILE[3], base={"ref": HOSTILE[0], "sha": HOSTILE[3]}, head={"ref": HOSTILE[9], "sha": HOSTILE[1]},
+        rules=HOSTILE[3], whose={"kind": "named", "name": HOSTILE[3]}, base={"ref": HOSTILE[0], "sha": HOSTILE[3]}, head={"ref": HOSTILE[9], "sha": HOSTILE[1]},
         host=texts, commands=texts, warnings=list(HOSTILE),
     )  # fmt: skip
     for number, text in enumerate(HOSTILE):

@@ -12,8 +12,8 @@ import pytest
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.common import Context, Instrument, Unusable
 from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.instruments.protocol import Context, Instrument, Unusable
 from harness.process.execute import ProcessExecutor
 
 FORK = Path(__file__).parent.parent / "data" / "callgrind" / "fork.c"

@@ -23,7 +23,7 @@ def test_the_real_tool(version: str) -> None:
         build = [cargo, "install", "--quiet", "--locked", "--ignore-rust-version", "--root", str(place)]
         subprocess.run([*build, "hyperfine", "--version", version], check=True)
     path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    tests = [sys.executable, "-m", "pytest", "-q", "-k", "real", "tests/harness/test_hyperfine.py"]
+    tests = [sys.executable, "-m", "pytest", "-q", "-k", "real", "tests/harness/instruments/test_hyperfine.py"]
     done = subprocess.run(
         tests, cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.criterion import Criterion
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
 from harness.instruments.jmh import Jmh
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 

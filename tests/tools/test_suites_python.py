@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gate.config.types import Benchmark
-from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import SuiteInstrument, Tool

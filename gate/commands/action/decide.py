@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -14,9 +13,10 @@ from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
-from gate.github.fileguard import is_regular, put, read_regular, remove
+from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
-from gate.github.publishing.collected import NothingError, broken_off, find_runs, join, require_readable
+from gate.github.payload import SHA
+from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
     Outcome,
@@ -31,9 +31,11 @@ from gate.github.publishing.outcome import (
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, UserError
-from gate.model.warnings.base import Said
+from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given
+from gate.model.warnings import typed
 from gate.report.outputs import fill, show
 from gate.words import failures
+from gate.words.choice import chosen
 from gate.words.plain import visible
 
 _SHOWN = OutputOptions()
@@ -169,7 +171,7 @@ def _decided(
     require_readable(files)
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
-    inputs = Inputs(records, [*map(Said, request.warnings), *read.warnings], read.files)
+    inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
     return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment)
 
 
@@ -178,23 +180,24 @@ def _explained(located: Located, request: Request) -> Located:
     run, pull = located.record, request.event.pull
     if not isinstance(run, Run):
         return located
-    base, head, chosen = run.base, run.head, run.chosen
+    base, head = run.base, run.head
     if pull is not None and head is not None:
         merged = "" if head.sha == pull.head_sha else f" {pull.head_sha[:10]} merged as"
         head = msgspec.structs.replace(head, ref=f"{pull.head_ref}{merged}")
     if pull is not None and base is not None:
         base = msgspec.structs.replace(base, ref=pull.base_ref)
-    if chosen is not None:
+    made = msgspec.structs.replace(run, base=base, head=head)
+    if run.choice is not None:
         # the run line knows only that commits were given
-        why = request.explanation or ("that of the run that measured" if request.again is not None else "")
-        chosen = _told(chosen, "base", why)
-        chosen = _told(chosen, "head", "the commit that was checked out")
-    made = msgspec.structs.replace(run, base=base, head=head, chosen=chosen)
+        how = request.how or (AsMeasured() if request.again is not None else None)
+        choice = Choice(_told(run.choice.base, how), _told(run.choice.head, CheckedOut()))
+        made = msgspec.structs.replace(made, choice=choice, chosen=chosen(choice))
     return Located(made, located.path, located.line)
 
 
-def _told(chosen: str, side: str, why: str) -> str:
-    return re.sub(rf"\b{side} is [0-9a-f]{{40,64}} as given", lambda _: f"{side} is {why}", chosen) if why else chosen
+def _told(given: AnyHow | None, how: AnyHow | None) -> AnyHow | None:
+    is_commit = isinstance(given, Given) and SHA.fullmatch(given.ref) is not None
+    return how if is_commit and how is not None else given
 
 
 def _measured(files: tuple[Path, ...], target: Target) -> Concluded:

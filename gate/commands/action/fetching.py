@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.github.event import Event, Pull, on_default_branch
-from gate.words.plain import visible
+from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.checkout import (
+    CheckoutChanged,
+    HeadElsewhere,
+    LfsNotFetched,
+    NoCommonCommit,
+    PointersCheckedOut,
+    TokenLeft,
+)
 from harness.source import lfs
-from harness.source.credentials import Access, persisted_token, persisted_warning
+from harness.source.credentials import Access, persisted_token
 from harness.source.fetching import ADVICE, REMOTE, Clone, FetchError, fetch_submodules, open_clone
 from harness.source.repository import Repository, find_repository, refuse_several
 
@@ -21,10 +30,10 @@ class Sides:
 
     base: str | None
     head: str | None
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
     """For the reader of the report."""
-    explanation: str = ""
-    """Why this base, in words; "" where the check says so itself."""
+    how: AnyHow | None = None
+    """Why this base; None where the check says so itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +42,8 @@ class _Choice:
 
     base: str | None
     compared: str | None
-    explanation: str = ""
-    warnings: tuple[str, ...] = ()
+    how: AnyHow | None = None
+    warnings: tuple[AnyWarning, ...] = ()
 
 
 def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
@@ -59,7 +68,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if base is not None:
-        choice = _Choice(base, _given(clone, base, "base"), "as given")
+        choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
     else:
@@ -69,10 +78,10 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     submodules = fetch_submodules(clone, repository.common, needed)
     stored = _large(repository, clone, choice.compared)
     warnings = (*choice.warnings, *submodules, *stored, *_kept(event, directory))
-    return Sides(choice.base, head, warnings, choice.explanation)
+    return Sides(choice.base, head, warnings, choice.how)
 
 
-def checkout_warnings(event: Event, directory: Path) -> tuple[str, ...]:
+def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     """Tell what is wrong with a checkout that nothing is fetched for: pointers of git lfs, a token left in it.
 
     Raises:
@@ -82,20 +91,20 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[str, ...]:
     return (*_large(repository, None, None), *_kept(event, directory))
 
 
-def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[str, ...]:
+def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
     files = lfs.lfs_files(repository)
     if not files:
         return ()
     empty = lfs.pointers(repository, files)
     if empty:
-        return (lfs.pointers_warning(empty),)
+        return (PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)),)
     problem = lfs.fetch_lfs(clone, base) if clone and base else ""
-    return (f"base's files of git lfs cannot be fetched ({problem})",) if problem else ()
+    return (LfsNotFetched(problem),) if problem else ()
 
 
-def _kept(event: Event, directory: Path) -> tuple[str, ...]:
+def _kept(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     place = persisted_token(directory, event.server_url)
-    return (persisted_warning(place),) if place else ()
+    return (TokenLeft(place),) if place else ()
 
 
 def _name_default(clone: Clone, branch: str) -> None:
@@ -155,7 +164,7 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         return _of_pull(clone, event.pull, tip)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return _Choice(base, base, "the commit that the merge queue builds on")
+        return _Choice(base, base, QueueBase())
     if on_default_branch(event):
         if event.name == "push":
             return _of_push(clone, event, tip)
@@ -168,34 +177,33 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     parents = clone.parents(tip)
     if tip != pull.head_sha and len(parents) == 2 and parents[1] == pull.head_sha:
         base = clone.need(parents[0], "the first parent of the pull request's merge commit")
-        return _Choice(base, base, "the first parent of the pull request's merge commit")
+        return _Choice(base, base, FirstParent())
     if tip == pull.head_sha:
         clone.need(pull.base_sha, "base of the pull request")
         return _merged(clone, pull, tip, ())
-    what = f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the target"
     if clone.bring(pull.base_sha):
         # a workflow tried out at home, with an event that somebody wrote
-        return _Choice(None, None, "", (f"{what}, and its base ({pull.base_sha[:12]}) is not here",))
-    return _merged(clone, pull, tip, (what,))
+        return _Choice(None, None, None, (HeadElsewhere(tip, pull.head_sha, pull.base_sha),))
+    return _merged(clone, pull, tip, (HeadElsewhere(tip, pull.head_sha, None),))
 
 
-def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[str, ...]) -> _Choice:
+def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[AnyWarning, ...]) -> _Choice:
     found = clone.merge_base(pull.base_sha, tip)
     if found is None:
-        lost = f"head and the pull request's base ({pull.base_sha[:12]}) have no common commit"
-        return _Choice(pull.base_sha, pull.base_sha, "the pull request's base", (*warnings, lost))
-    return _Choice(found, found, f"the merge base with {pull.base_ref}", warnings)
+        lost = NoCommonCommit(pull.base_sha)
+        return _Choice(pull.base_sha, pull.base_sha, PullBase(), (*warnings, lost))
+    return _Choice(found, found, MergeBase(pull.base_ref), warnings)
 
 
 def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
     before = event.before
     if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
-        return _Choice(before, before, "the commit before this push")
+        return _Choice(before, before, BeforePush())
     return _before(clone, tip, given=True)
 
 
 def _led_to(clone: Clone, before: str, tip: str) -> bool:
-    """Tell whether a commit is here and an ancestor of another: after a forced push it need not be either."""
+    """Return whether a commit is here and an ancestor of another: after a forced push it need not be either."""
     if clone.bring(before):
         return False
     return before in clone.parents(tip) or clone.merge_base(before, tip) == before
@@ -207,7 +215,7 @@ def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
     if not parents:
         return _Choice(None, None)
     parent = clone.need(parents[0], "the commit before head")
-    return _Choice(parent, parent, "the commit before head") if given else _Choice(None, parent)
+    return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
 
 
 def _of_branch(clone: Clone, branch: str | None, tip: str) -> _Choice:
@@ -233,7 +241,7 @@ class CheckedOut:
     """The commit, and a warning where the checkout holds more than it."""
 
     sha: str
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
 
 
 def checked_out(directory: Path) -> CheckedOut:
@@ -252,7 +260,4 @@ def checked_out(directory: Path) -> CheckedOut:
     ]
     if not changed:
         return CheckedOut(sha, ())
-    shown = ", ".join(visible(name)[:80] for name in changed[:_NAMED])
-    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
-    text = f"the checkout has changes beside its commit ({shown}{more}): they are not measured"
-    return CheckedOut(sha, (f"{text}; what benchmarks need is made by [build] or linked by its `share`",))
+    return CheckedOut(sha, (CheckoutChanged(tuple(changed[:_NAMED]), max(0, len(changed) - _NAMED)),))

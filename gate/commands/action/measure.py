@@ -16,15 +16,15 @@ from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard
 from gate.codes import Exit, is_of_signal
-from gate.github.fileguard import NAMES, FileGuard, put
+from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
 from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
+from gate.run.failure_line import Heard, say_why
 from gate.run.interruption import EndedError
-from gate.run.saying import Heard, say_why
 from gate.words.plain import visible
-from harness.process.private import is_of_runner, is_secret
+from harness.process.secret_names import is_of_runner, is_secret
 
 _TOKEN = re.compile(r"\b(gh[a-z]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,})")
 SECRET = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")

@@ -34,6 +34,9 @@ from gate.github.publishing.request import (
 )
 from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.base import Said
+from gate.words.sentences import say
 
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
@@ -67,7 +70,7 @@ def run(out: TextIO) -> int:
     if not request.notices:
         settled = _prepared(request, found.inputs, environment)
         request = settled.request
-        out.writelines(warning_line(warning, "perfgate") for warning in folded(settled.warnings))
+        out.writelines(warning_line(say(warning), "perfgate") for warning in folded(settled.warnings))
     if request.command == "plan" and not request.notices:
         planned = _planned(request)
         request, matrix = planned.request, planned.matrix
@@ -107,7 +110,7 @@ def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice])
         directory=str(directory),
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
         base=inputs.base,
-        explanation="",
+        how=None,
         head=inputs.head,
         config=inputs.config,
         rules=inputs.rules,
@@ -150,12 +153,12 @@ def _command_of(event: Event) -> Command:
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Prepared:
     request: Request
-    warnings: list[str]
+    warnings: list[AnyWarning]
 
 
 def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Prepared:
     """Look for what was measured already; else refuse, or fetch what is missing."""
-    warnings: list[str] = []
+    warnings: list[AnyWarning] = []
     event = request.event
     if inputs.command in (None, "check") and event.name == "pull_request" and event.action in _LABELS:
         found = _measured_before(request, environment)
@@ -183,7 +186,7 @@ def _refusal(request: Request, *, forks: bool) -> str | None:
 
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.earlier import WantedRun, fetch_measured, workflow_path
+    from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
@@ -192,9 +195,9 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
         forge, clone = forge_of(event, environment), _clone(Path(request.directory))
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
     except UserError as error:
-        return _Prepared(request, [f"measured again: {error}"])
+        return _Prepared(request, [Said(f"measured again: {error}")])
     except Problem as problem:
-        return _Prepared(request, [problem_line("measured again", problem)])
+        return _Prepared(request, [Said(problem_line("measured again", problem))])
     again = Before(run=found.run, attempt=found.attempt) if found is not None else None
     return _Prepared(msgspec.structs.replace(request, again=again), [])
 
@@ -232,9 +235,9 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
     warnings = [*sides.warnings, *(here.warnings if here else ())]
-    why = sides.explanation if request.base is None else ""
+    how = sides.how if request.base is None else None
     head = here.sha if here else sides.head
-    settled = msgspec.structs.replace(request, base=sides.base, head=head, explanation=why, warnings=folded(warnings))
+    settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     if request.event.name in _CHANGES and head == sides.base:
         return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Prepared(settled, warnings)

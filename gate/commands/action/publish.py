@@ -11,7 +11,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.evidence.inputs import REPORT
-from gate.github.fileguard import is_regular, open_regular
+from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
 from gate.github.publishing.conclusion import target_of
 from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted

@@ -14,8 +14,8 @@ import msgspec
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.calibrate import findings, text
-from gate.commands.calibrate.findings import Calibration, Session, news, session_of, with_worth
+from gate.commands.calibrate import result, text
+from gate.commands.calibrate.result import Calibration, Session, news, session_of, with_worth
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory import entries
@@ -25,6 +25,7 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import colored, require_writable, targets, write
+from gate.run.failure_line import say_why
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
@@ -32,12 +33,11 @@ from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
-from gate.run.saying import say_why
 from gate.units import Duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
 from gate.words.reports import commit
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 BUILDS = 20
 MOST_BUILDS = 1000
@@ -150,7 +150,7 @@ def _introduction(job: Job) -> list[str]:
         )
     )
     what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
-    return [what, *(f"warning: {warning}" for warning in texts(news(typed(job.run.warnings))))]
+    return [what, *(f"warning: {warning}" for warning in map(say, news(typed(job.run.warnings))))]
 
 
 def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO) -> int:
@@ -199,11 +199,11 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
 
 def _show(found: Calibration, options: CalibrateOptions, out: TextIO) -> None:
     if options.json == "-":
-        out.write(findings.render(found))
+        out.write(result.render(found))
     elif options.quiet:
         out.write(f"{text.headline(found)}\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         out.write(text.render(found, color=colored(out), width=min(width, 140)))
     if options.json not in (None, "-"):
-        write(Path(options.json), findings.render(found))
+        write(Path(options.json), result.render(found))

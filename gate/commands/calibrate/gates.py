@@ -13,8 +13,9 @@ from gate.config.rules import Policy
 from gate.config.types import Builds, Config
 from gate.decide import decide
 from gate.model import Case, Evidence, Report, Round, Sample
+from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
-from gate.stats.select import of_builds
+from gate.stats.subsample import of_builds
 
 Judge = Callable[[Evidence, Policy], Report]
 
@@ -119,7 +120,7 @@ def _is_found(gate: Sequence[Case], i: int, change: float, size: int, policy: Po
     return any(
         finding.verdict == "regression"
         for finding in judge(_evidence(worse, size), policy).findings
-        if (finding.benchmark, finding.metric, finding.factors) == (case.benchmark, case.metric, case.factors)
+        if case_id(finding) == case_id(case)
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.commands.calibrate.findings import Calibrated, Calibration
-from gate.commands.calibrate.findings import Share as Counted
+from gate.commands.calibrate.result import Calibrated, Calibration
+from gate.commands.calibrate.result import Share as Counted
 from gate.stats.prior import HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports
@@ -204,7 +204,7 @@ def _memory(calibration: Calibration) -> str:
         low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
         text += (
             f"; {numbers.plural(forecast.more, 'more calibration')} on other days would make it about "
-            f"{low if low == high else f'{low} to {high}'}: several sessions tell how noise moves from day to day, "
+            f"{low if low == high else f'{low} to {high}'}: several sessions show how noise changes from day to day, "
             "a longer one does not"
         )
     return f"{text}. It halves every {HALF_LIFE:.0f} days."

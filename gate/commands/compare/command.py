@@ -7,9 +7,9 @@ from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
+from gate.cli.listing import modules
 from gate.cli.options import argument, group, option, repeated
 
-Form = Literal["text", "markdown", "csv", "json"]
 _WHICH = "side of %s to compare (default: head, or the only one it has)"
 
 
@@ -22,9 +22,9 @@ class CompareOptions:
     side_a: Literal["base", "head"] | None = option(_WHICH % "A", choices=("base", "head"))
     side_b: Literal["base", "head"] | None = option(_WHICH % "B", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
-    form: Form = option(
+    form: str = option(
         "what to print (default: text)",
-        flag="--format", default="text", choices=("text", "markdown", "csv", "json"),
+        flag="--format", default="text", choices=modules("gate/commands/compare/formats"),
     )  # fmt: skip
 
     @property

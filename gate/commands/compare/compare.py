@@ -9,15 +9,16 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
+from gate.commands.compare.formats import renderer
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.rules import rules_of
-from gate.commands.compare.table import Comparison, Source
+from gate.commands.compare.table import Comparison, Screen, Source
 from gate.decide import decide
 from gate.report.outputs import colored
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 if TYPE_CHECKING:
-    from gate.commands.compare.command import CompareOptions, Form
+    from gate.commands.compare.command import CompareOptions
 
 _APART = (
     "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "
@@ -52,7 +53,8 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
         chief=found.chief,
         rounds=pair.rounds,
     )
-    out.write(_rendered(comparison, options.form, out))
+    screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, 140))
+    out.write(renderer(options.form)(comparison, screen))
     return Exit.PASS if comparison.report.findings else Exit.ERROR
 
 
@@ -63,27 +65,6 @@ def _source(chosen: Chosen) -> Source:
 
 
 def _cautions(pair: Pair, found: Compared) -> list[str]:
-    hosts = texts(found.hosts)
+    hosts = [*map(say, found.hosts)]
     told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
     return told if pair.rounds is None else [*told, _EARLY]
-
-
-def _rendered(comparison: Comparison, form: Form, out: TextIO) -> str:
-    # each renderer only where it is needed: jinja2 takes its time
-    if form == "json":
-        from gate.report import json
-
-        report = comparison.report
-        return json.render(msgspec.structs.replace(report, warnings=[*comparison.unlike, *report.warnings]))
-    if form == "csv":
-        from gate.commands.compare import csv
-
-        return csv.render(comparison)
-    if form == "markdown":
-        from gate.commands.compare import markdown
-
-        return markdown.render(comparison)
-    from gate.commands.compare import text
-
-    width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-    return text.render(comparison, color=colored(out), width=width)

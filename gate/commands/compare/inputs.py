@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -18,7 +18,7 @@ from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import config_of, missing_parts, run_of
+from gate.evidence.runs import config_of, missing_parts, parts_of, run_of
 from gate.model import (
     Build,
     Case,
@@ -34,10 +34,11 @@ from gate.model import (
     Side,
     UserError,
 )
+from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
-from gate.stats.select import of_rounds
+from gate.stats.subsample import of_rounds
 
 _NUMBER = re.compile(r"\d+")
 
@@ -85,8 +86,8 @@ class Compared:
     """What has no partner."""
     unlike: list[NotComparable]
     """What is in another unit or direction on each side."""
-    chief: frozenset[tuple[str, str]]
-    """Benchmark and metric of what the rules decide."""
+    chief: frozenset[CaseId]
+    """What the rules decide, at any settings."""
     hosts: list[SidesApart | SidesMixed]
     """How the machines differ."""
 
@@ -128,7 +129,7 @@ def _first_looks(chosen: Chosen) -> list[int]:
 
 
 def _same(one: Inputs, other: Inputs) -> bool:
-    """Tell whether two files hold the very same lines; an id alone is easily copied."""
+    """Return whether two files hold the very same lines; an id alone is easily copied."""
     records = [[located.record for located in inputs.records] for inputs in (one, other)]
     return bool(records[0]) and records[0] == records[1]
 
@@ -175,7 +176,7 @@ def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequenc
             *build_warnings(gathered.builds, None),
         ],
     )
-    chief = frozenset((case.benchmark, case.metric) for case in gathered.cases if case.decided)
+    chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     hosts = _hosts(records, evidence.cases)
     return Compared(_apart(evidence, pair), _whole(evidence, pair), alone, found.unlike, chief, hosts)
 
@@ -255,7 +256,7 @@ def _missing_parts(pair: Pair) -> list[Failure]:
     return [
         msgspec.structs.replace(failure, side=side)
         for chosen, side in sides
-        for failure in missing_parts(chosen.inputs.records)
+        for failure in missing_parts(parts_of(chosen.inputs.records))
         if failure.side in (chosen.side, None)
     ]
 
@@ -286,13 +287,13 @@ def _alone(sample: Sample, parity: int) -> Sample:
     """
     found = _sessions_from_0(sample)
     builds = tuple((session, 2 * build + parity) for session, build in found.builds)
-    return replace(found, builds=builds, orders=None)
+    return msgspec.structs.replace(found, builds=builds, orders=None)
 
 
 def _sessions_from_0(sample: Sample) -> Sample:
     """Number sessions from 0, since session 1 of two runs is not one session."""
     numbers = {session: number for number, session in enumerate(dict.fromkeys(s for s, _ in sample.builds))}
-    return replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
+    return msgspec.structs.replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

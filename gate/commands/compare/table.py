@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
+from gate.model.case import MEAN, CaseId
 from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
 from gate.words import cases, failures, numbers, reports
@@ -19,7 +20,6 @@ from gate.words.numbers import known
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
-from gate.words.warnings import text
 
 ALL = "all"
 NARROWEST = 14
@@ -55,10 +55,18 @@ class Comparison:
     """Names of what one side alone has."""
     unlike: Sequence[NotComparable]
     """What both have and what cannot be compared."""
-    chief: frozenset[tuple[str, str]]
-    """Benchmark and metric of what the rules of a gate would decide; their blocks come first."""
+    chief: frozenset[CaseId]
+    """What the rules of a gate would decide, at any settings; their blocks come first."""
     rounds: int | None
     """Those that the geometric means are over; None: over all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The terminal that shows a comparison."""
+
+    color: bool
+    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +115,9 @@ def blocks(comparison: Comparison) -> list[Block]:
     groups: dict[_Key, list[Finding]] = {}
     for f in comparison.report.findings:
         groups.setdefault(_Key(f.metric, f.statistic, f.unit, f.better), []).append(f)
-    chief = [any((f.benchmark, f.metric) in comparison.chief for f in found) for found in groups.values()]
+    chief = [any(CaseId(f.benchmark, f.metric) in comparison.chief for f in found) for found in groups.values()]
     order = sorted(zip(chief, groups.items(), strict=True), key=lambda each: not each[0])
-    last = {key.metric: key for _, (key, _) in order if key.statistic == "mean"}
+    last = {key.metric: key for _, (key, _) in order if key.statistic == MEAN}
     found = []
     for decided, (key, findings) in order:
         own = last.get(key.metric) == key
@@ -123,7 +131,7 @@ def blocks(comparison: Comparison) -> list[Block]:
 def _block(key: _Key, findings: Sequence[Finding], means: Sequence[Row], *, recorded: bool) -> Block:
     scaled = _common(findings)
     name = scaled.name if scaled else ""
-    what = clip(visible(key.metric if key.statistic == "mean" else f"{key.metric} {key.statistic}"), _STATISTIC)
+    what = clip(visible(key.metric if key.statistic == MEAN else f"{key.metric} {key.statistic}"), _STATISTIC)
     title = f"{what}{f' in {name}' if name else ''}, {key.better} is better" + (", recorded only" if recorded else "")
     confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in findings) or ""
     return Block(title, confidence, [*(_row(f, scaled) for f in findings), *means])
@@ -160,7 +168,7 @@ def _row(finding: Finding, scaled: _Scaled | None) -> Row:
 
     bounded = finding.ratio.kind == "bounded"
     reason = [] if bounded else [visible(say(finding.reason))]
-    notes = [*reason, *(visible(text(each)) for each in finding.warnings)]
+    notes = [*reason, *(visible(say(each)) for each in finding.warnings)]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
 
@@ -285,7 +293,7 @@ def rest(comparison: Comparison) -> list[str]:
     lines = [
         f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
     ]
-    unlike = [clip(visible(text(each)), 1000) for each in comparison.unlike]
+    unlike = [clip(visible(say(each)), 1000) for each in comparison.unlike]
     return [*unlike, *lines, *_failures(comparison)]
 
 

@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from gate.config.rules import metric_rules
 from gate.config.types import Config
+from gate.evidence.factors import at
 from gate.evidence.records import Located
 from gate.model import SIDES, Execution, Failure, Run, Side
+from gate.model.case import CaseId, canonical
 from gate.model.warnings.measured import DifferingKey, NotComparable, SetUpDifferently
 from gate.units import to_base
-
-
-class _Key(NamedTuple):
-    benchmark: str
-    metric: str
-    factors: str
-
-    def name(self) -> str:
-        return f"{self.benchmark}: metric {self.metric}{self.at()}"
-
-    def at(self) -> str:
-        return f" at {self.factors}" if self.factors != "{}" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +45,16 @@ def comparable(records: Sequence[Located], config: Config) -> Comparable:
     Args:
         config: the rules; a direction that they name is that of both sides.
     """
-    measured: dict[_Key, list[Execution]] = defaultdict(list)
+    measured: dict[CaseId, list[Execution]] = defaultdict(list)
     for e in _executions(records):
-        factors = _text(e.factors)
+        factors = canonical(e.factors)
         for name, metric in e.metrics.items():
             if metric.values:
-                measured[_Key(e.benchmark, name, factors)].append(e)
+                measured[CaseId(e.benchmark, name, factors)].append(e)
     found = {key: unlike for key in sorted(measured) if (unlike := _unlike(key, measured[key], config))}
     names: dict[NotComparable, list[str]] = defaultdict(list)
     for key, unlike in found.items():
-        names[unlike].append(key.benchmark + key.at())
+        names[unlike].append(key.benchmark + at(key))
     kept = [left for r in records if (left := _without(r, found))] if found else list(records)
     gone = _names(_executions(records)) - _names(_executions(kept))
     return Comparable(kept, [msgspec.structs.replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
@@ -78,7 +68,7 @@ def _names(executions: Sequence[Execution]) -> set[str | None]:
     return {name for e in executions for name in (e.benchmark, e.suite)}
 
 
-def _unlike(key: _Key, executions: Sequence[Execution], config: Config) -> NotComparable | None:
+def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> NotComparable | None:
     if len({e.side for e in executions}) < 2:
         return None
     metrics = [(e.side, e.metrics[key.metric]) for e in executions]
@@ -91,13 +81,13 @@ def _unlike(key: _Key, executions: Sequence[Execution], config: Config) -> NotCo
     return None
 
 
-def _without(located: Located, away: Mapping[_Key, object]) -> Located | None:
+def _without(located: Located, away: Mapping[CaseId, object]) -> Located | None:
     """Leave metrics out of an execution; None: no value is left of it."""
     e = located.record
     if not isinstance(e, Execution):
         return located
-    factors = _text(e.factors)
-    kept = {name: metric for name, metric in e.metrics.items() if _Key(e.benchmark, name, factors) not in away}
+    factors = canonical(e.factors)
+    kept = {name: metric for name, metric in e.metrics.items() if CaseId(e.benchmark, name, factors) not in away}
     if len(kept) == len(e.metrics):
         return located
     left = any(metric.values for metric in kept.values())
@@ -115,27 +105,27 @@ def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promi
     both = names["base"] & names["head"]
     left = [f for f in failures if f.kind != "missing" or f.benchmark is None or f.benchmark in promised - both]
     failed = {f.benchmark for f in left}
-    has: dict[Side, set[_Key]] = {side: set() for side in SIDES}
+    has: dict[Side, set[CaseId]] = {side: set() for side in SIDES}
     for e in executions:
         if e.benchmark not in failed and e.suite not in failed:
-            has[e.side] |= {_Key(e.benchmark, m, _text(e.factors)) for m, metric in e.metrics.items() if metric.values}
+            has[e.side] |= {
+                CaseId(e.benchmark, m, canonical(e.factors)) for m, metric in e.metrics.items() if metric.values
+            }
     common = has["base"] & has["head"]
     return Unpaired(
         only={
             side: [
                 *sorted({key.benchmark for key in has[side]} - both),
-                *(key.name() for key in sorted(has[side] - common) if key.benchmark in both),
+                *(
+                    f"{key.benchmark}: metric {key.metric}{at(key)}"
+                    for key in sorted(has[side] - common)
+                    if key.benchmark in both
+                ),
             ]
             for side in SIDES
         },
         failures=left,
     )
-
-
-def _text(factors: Mapping[str, Any]) -> str:
-    # 1 and 1.0 are one setting
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
-    return msgspec.json.encode(plain, order="sorted").decode()
 
 
 _TABLES = {

@@ -30,7 +30,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.config.resolve import effective
     from gate.run.project import open_project
-    from gate.words.warnings import text
+    from gate.words.choice import chosen
+    from gate.words.sentences import say
     from harness.errors import SourceError
 
     try:
@@ -43,8 +44,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     settings = effective(project.settings)
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
-    out.write(f"# {project.sources.explanation}\n# rules: {project.rules}\n")
-    out.writelines(f"# {text(warning)}\n" for warning in project.settings.warnings)
+    out.write(f"# {chosen(project.sources.choice)}\n# rules: {project.whose}\n")
+    out.writelines(f"# {say(warning)}\n" for warning in project.settings.warnings)
     out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
     return 0
 

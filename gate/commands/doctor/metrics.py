@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.commands.doctor.metrics_summary import Measured, advice, rows_of
-from gate.commands.doctor.metrics_text import Found, render
+from gate.commands.doctor.metrics_summary import Found, Measured, advice, render, rows_of
+from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
+from gate.model.warnings.setup import ToolUnusable
 from gate.report.outputs import colored, write
 from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
-from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.common import Collected, Context, Instrument, Unusable
-from harness.instruments.hyperfine import Hyperfine, find_hyperfine
-from harness.instruments.perf_stat import PerfStat, find_perf
+from gate.words.warnings.setup import limits, unusable
+from harness.instruments.declaration import Found as Usable
+from harness.instruments.declaration import declared
+from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.spawn import Spawn
 from harness.process.execute import MAX_PADDING, Outcome, ProcessExecutor, clean_environment
 
@@ -34,8 +35,6 @@ _BUDGET = 40.0
 _EXECUTIONS, _ITERATIONS = 5, 10
 _START = 0.03
 """Seconds that an instrument takes beside the command, about."""
-_SLOWER = 100
-"""How much slower callgrind is, about."""
 _PATIENCE = 120.0
 _TWICE = 20.0
 _TIMEOUT = Duration(600)
@@ -55,6 +54,19 @@ class _Failed:
 
 
 @dataclass(slots=True)
+class _Tools:
+    """The instruments that measure any command, by name."""
+
+    timed: dict[str, Instrument] = field(default_factory=dict)
+    exact: dict[str, Instrument] = field(default_factory=dict)
+    """Those that count the same each time, and so are executed once or twice."""
+    slower: dict[str, float] = field(default_factory=dict)
+    """By the exact ones."""
+    versions: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Session:
     """One command in the working directory, and what became of it so far."""
 
@@ -64,10 +76,12 @@ class _Session:
     values: dict[tuple[str, str], tuple[str, list[tuple[float, ...]]]] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
-    def execute(self, name: str, instrument: Instrument, iterations: int, seed: int) -> Outcome | _Failed:
+    def execute(
+        self, name: str, instrument: Instrument, iterations: int, seed: int, *, exact: bool = False
+    ) -> Outcome | _Failed:
         """Make one execution and keep its values; a failure makes the instrument absent."""
         # as in a check: each execution has an environment of its own length
-        padding = 0 if name == "callgrind" else random.Random(seed).randrange(MAX_PADDING)  # noqa: S311  # no secret
+        padding = 0 if exact else random.Random(seed).randrange(MAX_PADDING)  # noqa: S311  # no secret
         with tempfile.TemporaryDirectory(dir=self.scratch) as scratch:
             context = Context(Path.cwd(), self.environment, "head", seed, padding, iterations, Path(scratch))
             outcome = ProcessExecutor().run(instrument.prepare(self.benchmark, context))
@@ -123,46 +137,36 @@ def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
         # the first run warms caches up; it only tells how long the others take
         seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
         session.values.clear()
-        timed, callgrind, versions, notes = _instruments(session.absent)
-        _time(session, timed, seconds, err)
-        if isinstance(callgrind, Callgrind):
-            _count(session, callgrind, cpu, err)
+        tools = _tools(session.absent)
+        _time(session, tools.timed, seconds, err)
+        for name, instrument in tools.exact.items():
+            _count(session, name, instrument, cpu * tools.slower[name], err)
     rows = rows_of(session.measured())
     if not rows:
         err.write(f"perfgate: {visible(shlex.join(options.command))}: {session.absent['spawn']}\n")
         return Exit.ERROR
-    _show(Found(options.command, rows, versions, session.absent, notes), options.json, out)
+    _show(Found(options.command, rows, tools.versions, session.absent, tools.notes), options.json, out)
     return 0
 
 
-def _instruments(
-    absent: dict[str, str],
-) -> tuple[dict[str, Instrument], Callgrind | None, dict[str, str], dict[str, str]]:
-    """Look for the instruments: those that time, callgrind, versions and notes; what is absent is noted with why."""
-    caller = os.environ
-    hyperfine, perf, callgrind = find_hyperfine(caller), find_perf(caller), find_callgrind(caller)
-    timed: dict[str, Instrument] = {}
-    versions: dict[str, str] = {}
-    notes: dict[str, str] = {}
-    if isinstance(hyperfine, Hyperfine):
-        timed["hyperfine"] = hyperfine
-        versions["hyperfine"] = ".".join(map(str, hyperfine.version))
-    else:
-        absent["hyperfine"] = f"{hyperfine}; spawn, which is built in, measures the same"
-    timed["spawn"] = Spawn()
-    if isinstance(perf, PerfStat):
-        timed["perf_stat"] = perf
-        versions["perf_stat"] = perf.version
-    else:
-        absent["perf_stat"] = perf
-    if isinstance(callgrind, Callgrind):
-        versions["callgrind"] = callgrind.version
-    else:
-        absent["callgrind"] = callgrind
-    for name, found in (("perf_stat", perf), ("callgrind", callgrind)):
-        if not isinstance(found, str) and found.limits:
-            notes[name] = found.limits
-    return timed, callgrind if isinstance(callgrind, Callgrind) else None, versions, notes
+def _tools(absent: dict[str, str]) -> _Tools:
+    """Look for the instruments; what is absent is noted with why."""
+    tools = _Tools()
+    for name in instrument_names():
+        each, traits = declared(name), traits_of(name)
+        if not each.any_command or traits is None:
+            continue
+        found = each.find(os.environ)
+        if not isinstance(found, Usable):
+            instead = f"; {each.instead}, which is built in, measures the same" if each.instead else ""
+            why = unusable(found) if isinstance(found, ToolUnusable) else found
+            absent[name] = f"{why}{instead}"
+            continue
+        (tools.exact if traits.exact else tools.timed)[name] = found.instrument
+        tools.slower[name] = each.slower
+        tools.versions |= {name: found.version} if found.version else {}
+        tools.notes |= {name: limits(found.limits)} if found.limits else {}
+    return tools
 
 
 def plan(seconds: float, instruments: int) -> tuple[int, int]:
@@ -190,15 +194,14 @@ def _time(session: _Session, timed: Mapping[str, Instrument], seconds: float, er
                 session.execute(name, timed[name], iterations, execution + 1)
 
 
-def _count(session: _Session, callgrind: Callgrind, cpu: float, err: TextIO) -> None:
-    expected = cpu * _SLOWER
+def _count(session: _Session, name: str, instrument: Instrument, expected: float, err: TextIO) -> None:
     if expected > _PATIENCE:
-        session.absent["callgrind"] = f"it would take about {format_duration(expected)}; try a smaller input"
+        session.absent[name] = f"it would take about {format_duration(expected)}; try a smaller input"
         return
-    err.write(f"perfgate: callgrind: about {format_duration(max(expected, 1.0))}\n")
-    first = session.execute("callgrind", callgrind, 1, 1)
+    err.write(f"perfgate: {name}: about {format_duration(max(expected, 1.0))}\n")
+    first = session.execute(name, instrument, 1, 1, exact=True)
     if isinstance(first, Outcome) and first.seconds < _TWICE:
-        session.execute("callgrind", callgrind, 1, 1)
+        session.execute(name, instrument, 1, 1, exact=True)
 
 
 def _show(found: Found, target: Path | str | None, out: TextIO) -> None:

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.found import Found
+from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.config.parse import parse
 from gate.config.source import project_source, read_source
@@ -146,11 +146,13 @@ def _short(command: str | list[str]) -> str:
 
 def _git_notes(tree: Tree) -> list[str]:
     if not tree.git:
-        return ["this is no git repository yet, and perfgate compares two states of one: `git init` and commit first"]
+        return [
+            "this is not a git repository yet: run `git init` and commit first, as perfgate compares two of its states"
+        ]
     git = Git(tree.directory)
     try:
         if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-            return ["nothing is committed yet, and perfgate compares two states of a repository: commit first"]
+            return ["nothing is committed yet: commit first; perfgate compares two states of a repository"]
         # check-ignore knows no literal pathspecs, which the harness asks for
         if git.seeing(GIT_LITERAL_PATHSPECS="0").attempt("check-ignore", "--quiet", "--", FILE).status == 0:
             return [f"git ignores {FILE}: `git add --force {FILE}`"]

@@ -242,9 +242,11 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
 def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
     lines = []
     if not place.configured:
-        lines.append("note: there is no perfgate.toml yet: write one first, by `perfgate init`")
+        lines.append("note: there is no perfgate.toml yet: run `perfgate init` first")
     if place.branch is None and options.kind in ("pull-request", "forks"):
-        lines.append("note: the default branch is not known here, `main` was written: adapt `branches:`")
+        lines.append(
+            "note: the default branch is not known here: `main` was written; change `branches:` if yours is another"
+        )
     if options.action is None:
-        lines.append(f"note: the action is {action}; where yours is another: --action OWNER/REPO@REF")
+        lines.append(f"note: the action is {action}; name another with --action OWNER/REPO@REF")
     return lines

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.model import UserError
-from gate.planning.known import Gathered, from_memory, from_runs
+from gate.planning.basis import Gathered, from_memory, from_runs
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json, render
 from gate.report.outputs import refuse_inputs
-from gate.words.warnings import text
+from gate.words.sentences import say
 
 if TYPE_CHECKING:
     from gate.commands.plan.command import PlanOptions
@@ -50,7 +50,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     from gate.run.memory import history_path, recall_memory
     from gate.run.project import open_project
     from harness.host.facts import facts
-    from harness.instruments.choose import choose
+    from harness.instruments.declaration import choose
 
     # nothing is compared, so that HEAD will do for both sides
     project = open_project("HEAD", None, rules)
@@ -60,7 +60,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     recalled = recall_memory(options.history, project, host)
     memory = recalled.memory
     if memory is None and recalled.warnings:
-        raise UserError("; ".join(map(text, recalled.warnings)))
+        raise UserError("; ".join(map(say, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
         raise UserError(f"nothing is remembered of this project in {path}: name a RUN, or run `perfgate calibrate`")

@@ -14,7 +14,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, read_event
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
-from gate.github.publishing.collected import NothingError, broken_off, find_runs
+from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.forge import forge_of
 from gate.github.publishing.inputs import OWN_ARTIFACT

@@ -8,8 +8,8 @@ from typing import TextIO
 
 from gate.cli import values
 from gate.cli.command import VERDICT_CODES, Command
-from gate.cli.formats import format_names
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
+from gate.cli.listing import report_formats
 from gate.cli.options import argument, group, option, switch
 
 
@@ -22,7 +22,7 @@ class ReportOptions:
     )
     form: str = option(
         "what to print (default: text); markdown: the comment; summary: the job summary; csv: the measurements",
-        flag="--format", default="text", choices=format_names(),
+        flag="--format", default="text", choices=report_formats(),
     )  # fmt: skip
     out: Path | None = option(
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",

@@ -12,7 +12,7 @@ from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.report.links import Links
-from gate.report.material import Kept
+from gate.report.measurements import Kept
 from gate.report.outputs import (
     fill,
     filled,

@@ -15,8 +15,11 @@ from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments
 from gate.config.types import BuildTable, Config
-from gate.model import SIDES, Commit, Side, UserError
+from gate.model import SIDES, Side, UserError
+from gate.model.choice import Choice
 from gate.model.study import Factor
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.study import OnOneSide, ResponseUndeclared
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 
@@ -34,7 +37,7 @@ class Design:
     """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
     """Names of what is measured, on every side that is."""
-    warnings: tuple[str, ...]
+    warnings: tuple[AnyWarning, ...]
     """What is left out."""
 
     @property
@@ -58,7 +61,8 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     elif base is not None:
         raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
     else:
-        project = _of_head(project, head)
+        sources = dataclasses.replace(project.sources, choice=Choice(None, project.sources.choice.head))
+        project = dataclasses.replace(project, sources=sources)
     study = _study_of(project)
     project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
     builds = builds_in(project)
@@ -70,21 +74,21 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
             f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
-    warnings = (
-        *(f"{name} is on one side only: it is not measured" for name in lacking),
+    warnings: tuple[AnyWarning, ...] = (
+        *map(OnOneSide, lacking),
         *_undeclared(study, project.settings.rules, benchmarks),
     )
     return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, warnings)
 
 
-def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[str]:
+def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[ResponseUndeclared]:
     """Name the responses that no benchmark declares, where all declare what they write: probably misspelt."""
     measured = [b for b in rules.benchmark if b.name in names]
     if any(not b.metric for b in measured):
         return []
     declared = sorted({metric for b in measured for metric in b.metric})
     unknown = [glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared)]
-    return [f"study.responses: no benchmark declares {glob}, only {', '.join(declared)}" for glob in unknown]
+    return [ResponseUndeclared(glob, tuple(declared)) for glob in unknown]
 
 
 def _study_of(project: Project) -> Study:
@@ -93,19 +97,6 @@ def _study_of(project: Project) -> Study:
         example = "[study.factor] with a line for each factor, such as clients = [1, 8], and {clients} in a command"
         raise ConfigError(project.settings.decisive.name, f"has no [study]: write {example}")
     return study
-
-
-def _of_head(project: Project, head: str | None) -> Project:
-    """Say of a project that was opened as head on both sides what head is."""
-    commit = project.sources.head.commit
-    sources = dataclasses.replace(project.sources, explanation=f"head is {_chosen(commit, head)}")
-    return dataclasses.replace(project, sources=sources)
-
-
-def _chosen(commit: Commit, given: str | None) -> str:
-    if given is not None:
-        return f"{commit.ref} as given"
-    return f"the {'working tree' if commit.dirty else 'last commit'} on {commit.ref}"
 
 
 def _planned(project: Project, study: Study) -> Project:

@@ -22,7 +22,6 @@ from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.treatments import Planned, builds_of, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
-from gate.model.warnings.base import Said
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.job import Job, instruments_of, run_line, seed_of
@@ -138,9 +137,9 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
             *run.warnings,
-            *map(Said, design.warnings),
+            *design.warnings,
             *instruments.warnings,
-            *map(Said, design_warnings(design, part.sessions if part else None)),
+            *design_warnings(design, part.sessions if part else None),
         ],
     )
     if past is not None:

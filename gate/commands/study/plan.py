@@ -17,6 +17,7 @@ from gate.config.commands import mentions
 from gate.config.study import SettingTable
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
+from gate.model.warnings import typed
 from gate.report.outputs import write
 from gate.run.job import Job
 from gate.run.preview import expected, expected_seconds
@@ -25,7 +26,7 @@ from gate.words.effects import settings_text
 from gate.words.numbers import plural
 from gate.words.plain import columns, pad
 from gate.words.reports import commit
-from gate.words.warnings import texts
+from gate.words.sentences import say
 from harness.loop.schedule import ExecutionStep, Round
 
 _WORDS = {
@@ -112,7 +113,7 @@ def _made(job: Job) -> int:
 def warnings_of(design: Design, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
-    return [*texts(job.run.warnings), *forecast(design, job.treated.planned, sessions)]
+    return [*map(say, typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
 def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from gate.commands.study.design import Design, bound_sessions
 from gate.config.treatments import Planned, builds_of, jobs, runner_of
 from gate.model.study import Factor
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.stats.quantile import needed_values
 from gate.words.numbers import plural
 from gate.words.phrases import joined
@@ -15,7 +17,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def design_warnings(design: Design, sessions: int | None) -> list[str]:
+def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
     """Say what the design cannot tell, however much its programs write.
 
     Args:
@@ -50,39 +52,30 @@ def sessions_of_each(design: Design, sessions: int) -> int:
     return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
 
 
-def _replicates(design: Design, repeats: int) -> list[str]:
-    if design.study.replicates * repeats > 1:
-        return []
-    noise = "only interactions that the model leaves out can tell the noise; 3 or more replicates tell it"
-    return [f"study.replicates = 1: each treatment is measured once, and there is no residual of its own: {noise}"]
+def _replicates(design: Design, repeats: int) -> list[OneReplicate]:
+    return [OneReplicate()] if design.study.replicates * repeats == 1 else []
 
 
-def _builds(design: Design, repeats: int) -> list[str]:
+def _builds(design: Design, repeats: int) -> list[BuiltOnce]:
     if builds_of(design.study) * repeats > 1:
         return []
     # without a [build] command a build is a fresh checkout, and each side is one
-    names = [factor.name for factor in design.factors if factor.varies == "build"]
-    if not names:
-        return []
-    luck = "its effect cannot be told from the luck of one build; study.builds = 5 makes more"
-    return [f"{joined(names)}: differs between builds, and each setting is built once: {luck}"]
+    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
+    return [BuiltOnce(names)] if names else []
 
 
-def _sessions(design: Design, sessions: int) -> list[str]:
+def _sessions(design: Design, sessions: int) -> list[OneSessionEach]:
     """Name the factors of which a setting is measured by one job only.
 
     Args:
         sessions: of each runner.
     """
-    names = [
+    names = tuple(
         factor.name
         for factor in design.factors
         if factor.varies == "session" and any(count < 2 for count in _jobs_of(design, factor, sessions))
-    ]
-    if not names:
-        return []
-    advice = "its effect cannot be told from that session; two sessions for each setting tell it"
-    return [f"{joined(names)}: a setting is measured in one session only: {advice}"]
+    )
+    return [OneSessionEach(names)] if names else []
 
 
 def _jobs_of(design: Design, factor: Factor, sessions: int) -> Iterable[int]:

@@ -26,7 +26,8 @@ from gate.github.publishing.labels import accepted_by
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
-from gate.model import Commit, UserError
+from gate.model import Commit, UserError, Whose
+from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.words.plain import clip, visible
 
@@ -120,9 +121,9 @@ def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) 
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
         raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
-    whose = f"the target branch {pull.base_ref}"
+    whose = Whose("target", pull.base_ref)
     own, shared = (forge.file_at(str(place / name), pull.base_ref) for name in ("perfgate.toml", "pyproject.toml"))
-    source = project_source(own, shared, whose)
+    source = project_source(own, shared, str(whose))
     if source is None:
         raise UserError(
             f"{whose} has no {place / 'perfgate.toml'}, nor [tool.perfgate] in {place / 'pyproject.toml'}: its rules "
@@ -131,8 +132,9 @@ def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) 
     config = parse(over(source, from_tables(tables_of(sets), "--set")))
     if not config.benchmark:
         raise UserError(f"{source.name} has no [[benchmark]]: there is nothing to decide for the pull request")
-    name = f"{whose} with {', '.join(sets)}" if sets else whose
-    return Policy(config, name, datetime.datetime.now(tz=datetime.UTC).date(), _label(pull, config))
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    judged = msgspec.structs.replace(whose, sets=tuple(sets))
+    return Policy(config, str(judged), today, _label(pull, config), whose=judged)
 
 
 def _label(pull: PullFacts, config: Config) -> str | None:
@@ -189,16 +191,15 @@ def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:
 
 
 def _known(source: SourceRun, pull: PullFacts, policy: Policy, claims: Claims) -> Known:
-    merged = " merged into its target" if claims.head != pull.head_sha else ""
     return Known(
         id=f"{source.id}-{source.attempt}",
         created=None,
         # a name of theirs could be a sentence
         base=Commit(ref=pull.base_ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        chosen=f"head is that of #{pull.number}{merged}, which the forge confirms; base is what its workflow run says",
+        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head_sha)),
         config=policy.config,
-        rules=policy.source,
+        whose=policy.whose or Whose("named", policy.source),
     )
 
 

@@ -133,7 +133,7 @@ def _runs_problems(runs: Sequence[str], event: str | None) -> list[str]:
 def _command(text: str) -> Command:
     found = next((command for command in COMMANDS if command == text), None)
     if found is None:
-        raise ValueError(f"{text!r:.80} is none of {', '.join(COMMANDS)}")
+        raise ValueError(f"{text!r:.80} is not one of {', '.join(COMMANDS)}")
     return found
 
 
@@ -172,5 +172,5 @@ def _is_setting(reader: _Reader, pair: str) -> bool:
     key, equals, _ = pair.partition("=")
     if equals and key.strip():
         return True
-    reader.problems.append(f"input set: {pair!r:.80} is no KEY=VALUE; one a line, such as gate.threshold=5%")
+    reader.problems.append(f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%")
     return False

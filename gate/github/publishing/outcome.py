@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
-from gate.github.fileguard import put, read_regular
+from gate.github.command_files import put, read_regular
 from gate.github.notice import Notice
 from gate.github.publishing.request import STATUS
 from gate.model import ReportVerdict, UserError
@@ -52,7 +52,9 @@ def read_status(folder: Path) -> Status:
         # measured code may have written it
         found = msgspec.json.decode(read_regular(folder / STATUS, _LARGEST_STATUS) or b"", type=Status)
     except (msgspec.MsgspecError, UnicodeError):
-        return Status(4, ["the measuring step ended without a word: it was killed, or the runner ran out of memory"])
+        return Status(
+            4, ["the measuring step ended without an outcome: it was killed, or the runner ran out of memory"]
+        )
     return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])
 
 
@@ -65,7 +67,7 @@ def untrusted(environment: Mapping[str, str]) -> str | None:
         return None
     return (
         "the measuring step failed: it was killed, the runner ran out of memory, or what benchmark code wrote to the "
-        "runner's files could not be taken back; what it left counts for nothing"
+        "runner's files could not be undone; its results are ignored"
     )
 
 

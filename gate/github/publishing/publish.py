@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO
 
+from gate.decide.importance import ordered
 from gate.github import notice
-from gate.github.annotations import annotated
+from gate.github.command_files import read_regular
 from gate.github.event import Event
-from gate.github.fileguard import read_regular
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import Wanted
-from gate.github.runner import append_summary, warning_line
-from gate.model import Report, UserError
+from gate.github.runner import append_summary, error_line, warning_line
+from gate.model import Finding, Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape
-from gate.words import reports
+from gate.words import cases, failures, reports
+from gate.words.failures import FailureGroup, grouped
 from gate.words.plain import clip, visible
 
 State = Literal["error", "failure", "success"]
@@ -186,3 +187,38 @@ def headline(publication: Publication) -> str:
     if publication.report is not None:
         return reports.headline(publication.report)
     return notice.headline(publication.outcome.notices)
+
+
+MOST = 10
+"""Errors that the runner shows of one step."""
+_WIDTH = 500
+_TITLE = 100
+
+
+def annotated(report: Report) -> list[str]:
+    """Write the commands, those that matter most first; the last of ten stands for all that there is no room for."""
+    regressed = [f for f in ordered(report.findings) if f.verdict == "regression"]
+    groups = grouped(report.failures, by_output=False)
+    lines = [*map(_finding, regressed), *map(_failure, groups)]
+    if len(lines) <= MOST:
+        return lines
+    more = len(lines) - (MOST - 1)
+    last = error_line(f"and {more} more, which the report has; {clip(reports.headline(report), _WIDTH)}", "perfgate")
+    return [*lines[: MOST - 1], last]
+
+
+def _finding(finding: Finding) -> str:
+    settings = cases.factors(finding)
+    name = " ".join([visible(finding.benchmark), *([settings] if settings else [])])
+    title = f"Performance regression: {clip(name, _TITLE)}"
+    message = f"{clip(name, _TITLE)}: {clip(cases.conclusion(finding), _WIDTH)}"
+    return error_line(visible(message), visible(title))
+
+
+def _failure(group: FailureGroup) -> str:
+    title = failures.heading(group)
+    places = failures.places(group, 3)
+    said = failures.last_words(group.first)
+    hint = f"; {visible(group.first.hint)}" if group.first.hint else ""
+    message = f"{title}{f' ({places})' if places else ''}{f'; it said: {said}' if said else ''}{hint}"
+    return error_line(clip(visible(message), _WIDTH), "perfgate: not measured")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,6 +16,9 @@ from gate.codes import Exit
 from gate.github.event import Event
 from gate.github.notice import Notice
 from gate.model import UserError
+from gate.model.choice import AnyHow
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.checkout import MoreWarnings
 from gate.words.plain import clip, visible
 
 ROOT = "perfgate"
@@ -85,8 +88,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """Where that is in the repository, with slashes."""
     base: str | None
-    explanation: str
-    """Why this base; "" where it was asked for."""
+    how: AnyHow | None
+    """Why this base; None where it was asked for."""
     head: str | None
     """base and head: as for check."""
     config: str | None
@@ -110,7 +113,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Publishes what a fork's run measured."""
     notices: list[Notice]
     """Why nothing is measured."""
-    warnings: list[str]
+    warnings: list[AnyWarning | str]
     """For the reader of the report."""
 
     @property
@@ -150,11 +153,19 @@ def as_inputs(error: UserError) -> str:
     return f"input {error.option} {error.why}" if error.option in _INPUTS else str(error)
 
 
-def folded(warnings: Sequence[str]) -> list[str]:
-    """Cut warnings to what a reader takes in: ten of them, of 500 characters each, and how many more there are."""
-    shown = [_short(warning) for warning in warnings[:_MOST]]
-    more = len(warnings) - _MOST
-    return [*shown, f"and {more} more warning{'s' if more > 1 else ''}"] if more > 0 else shown
+def folded(warnings: Iterable[AnyWarning | str]) -> list[AnyWarning]:
+    """Cut warnings to what a reader takes in: ten, with 500 characters of a name, and how many more there are."""
+    found = typed(warnings)
+    shown = [msgspec.convert(_cut(msgspec.to_builtins(warning)), AnyWarning) for warning in found[:_MOST]]
+    return [*shown, *([MoreWarnings(len(found) - _MOST)] if len(found) > _MOST else [])]
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(item) for item in value]
+    return _short(value) if isinstance(value, str) else value
 
 
 def _short(text: str) -> str:
@@ -177,9 +188,9 @@ def bounded(request: Request) -> Request:
         place=_short(request.place),
         **dict.fromkeys(("base", "head", "config", "rules", "budget", "history")),
         **{key: [] for key in ("sets", "benchmarks", "runs")},
-        explanation=_short(request.explanation),
+        how=None,
         notices=notices,
-        warnings=folded(request.warnings),
+        warnings=[*folded(request.warnings)],
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
 from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, UserError
+from gate.model.case import CaseId, canonical
 from gate.words.plain import clip, visible
 
 ARTIFACT = "the artifact"
@@ -70,7 +71,7 @@ class Seen:
     pieces: int = 0
     values: int = 0
     benchmarks: set[str] = field(default_factory=set)
-    cases: set[tuple[str, str, str]] = field(default_factory=set)
+    cases: set[CaseId] = field(default_factory=set)
     looks: set[int] = field(default_factory=set)
     runs: int = 0
 
@@ -182,11 +183,11 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     elif isinstance(record, Build):
         line.place(record.session, record.build)
         line.seconds(record.seconds)
-        _checked_factors(line, record.factors)
+        _check_factors(line, record.factors)
     elif isinstance(record, Failure):
         line.place(record.session, record.build, record.execution)
         line.seconds(record.seconds)
-        _checked_factors(line, record.factors)
+        _check_factors(line, record.factors)
         _count_benchmark(line, record.benchmark, seen)
     elif isinstance(record, Look):
         line.index("look", record.look, limits.builds + 1)
@@ -212,10 +213,11 @@ def _check_execution(line: _Line, record: Execution, seen: Seen) -> None:
     line.index("lines", record.lines, limits.count)
     line.name("suite", record.suite)
     _count_benchmark(line, record.benchmark, seen)
-    factors = _checked_factors(line, record.factors)
+    _check_factors(line, record.factors)
+    factors = canonical(record.factors)
     for name, metric in record.metrics.items():
         _check_metric(line, name, metric, seen)
-        seen.cases.add((record.benchmark, name, factors))
+        seen.cases.add(CaseId(record.benchmark, name, factors))
         if len(seen.cases) > limits.cases:
             raise line.refuse(f"there are more than {limits.cases:,} benchmarks with their metrics and factors")
 
@@ -236,7 +238,7 @@ def _check_metric(line: _Line, name: str, metric: Metric, seen: Seen) -> None:
         raise line.refuse(f"there are more than {line.limits.values:,} values")
 
 
-def _checked_factors(line: _Line, factors: Mapping[str, object]) -> str:
+def _check_factors(line: _Line, factors: Mapping[str, object]) -> None:
     if len(factors) > line.limits.factors:
         raise line.refuse(f"there are more than {line.limits.factors} factors")
     for name, value in factors.items():
@@ -245,4 +247,3 @@ def _checked_factors(line: _Line, factors: Mapping[str, object]) -> str:
             line.text(f"factor {name}", value, line.limits.name)
         elif not isinstance(value, (int, float)) or not abs(value) <= line.limits.count:
             raise line.refuse(f"factor {name} is neither a text nor a number up to {line.limits.count:g}")
-    return repr(sorted(factors.items()))

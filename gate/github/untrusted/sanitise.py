@@ -14,10 +14,12 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
-from gate.evidence.factors import canonical
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
-from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError
+from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError, Whose
+from gate.model.case import CaseId, canonical
+from gate.model.choice import Choice
+from gate.words.choice import chosen
 from gate.words.plain import clip, visible
 
 MOST_FAILURES = 500
@@ -60,17 +62,17 @@ class Claims:
 class Known:
     """What is known of a run without its measurements.
 
-    id, created: of the run. base, head: checked. chosen: how, in words. config: the rules that decide, and the
-    benchmarks that both sides must have. rules: whose they are, in words.
+    id, created: of the run. base, head: checked. choice: how. config: the rules that decide, and the
+    benchmarks that both sides must have. whose: the rules are.
     """
 
     id: str
     created: str | None
     base: Commit
     head: Commit
-    chosen: str
+    choice: Choice
     config: Config
-    rules: str
+    whose: Whose
 
 
 def claims_of(records: Iterable[Located]) -> Claims:
@@ -160,8 +162,10 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         base=known.base,
         head=known.head,
         config=to_tables(known.config),
-        chosen=known.chosen,
-        rules=known.rules,
+        chosen=chosen(known.choice),
+        choice=known.choice,
+        rules=str(known.whose),
+        whose=known.whose,
         benchmarks={"base": names, "head": [*names, *new]},
     )
 
@@ -193,7 +197,7 @@ class _Sieve:
         self._suites = {b.name for b in known.config.benchmark if b.measured.suite}
         self._single = {b.name for b in known.config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
-        self._better: dict[tuple[str, str], Better | None] = {}
+        self._better: dict[CaseId, Better | None] = {}
         self._builds: set[tuple[str, int, int, str]] = set()
         self._failures = self._states = 0
         self.new: dict[str, None] = {}
@@ -222,7 +226,7 @@ class _Sieve:
         if isinstance(record, Run):
             self._session[located.path] = record.session
         elif located.path not in self._session:
-            raise UserError(f"{where}: stands before the first run line")
+            raise UserError(f"{where}: is before the first run line")
         session = getattr(record, "session", None)
         if session is None:
             return
@@ -254,7 +258,7 @@ class _Sieve:
         )
 
     def _metric(self, benchmark: str, name: str, metric: Metric) -> Metric:
-        case = benchmark, name
+        case = CaseId(benchmark, name)
         if case not in self._better:
             self._better[case] = metric_rules(self._known.config, benchmark, name).better
         better = self._better[case]
@@ -294,7 +298,8 @@ class _Sieve:
         self._states += 1
         if self._states > MOST_STATES:
             return None
-        return HostState(when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD))
+        facts = _facts(record.state, _STATES, _WORD)
+        return HostState(when=record.when, session=record.session, state=facts, stop=record.stop)
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gate.model.names import Side
-from gate.model.warnings import estimates, hosts, measured, setup
+from gate.model.warnings import checkout, estimates, hosts, measured, setup, study
 from gate.model.warnings.base import Base, Said
 
 
@@ -92,6 +92,20 @@ AnyWarning = (
     | setup.MemoryOfOneFile
     | setup.MemoryOfOtherMachine
     | setup.MemoryOfOtherSetup
+    | checkout.HeadElsewhere
+    | checkout.NoCommonCommit
+    | checkout.SubmoduleAbsent
+    | checkout.SubmoduleLacksCommit
+    | checkout.PointersCheckedOut
+    | checkout.LfsNotFetched
+    | checkout.TokenLeft
+    | checkout.CheckoutChanged
+    | checkout.MoreWarnings
+    | study.OnOneSide
+    | study.ResponseUndeclared
+    | study.OneReplicate
+    | study.BuiltOnce
+    | study.OneSessionEach
 )
 """Every kind there is."""
 

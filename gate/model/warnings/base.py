@@ -12,12 +12,12 @@ Weight = Literal["first", "middle", "later"]
 WEIGHTS: tuple[Weight, Weight, Weight] = ("first", "middle", "later")
 
 
-class Base(
-    msgspec.Struct,
-    frozen=True,
-    tag_field="kind",
-    tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower(),
-):
+def tag(name: str) -> str:
+    """Name a type in a file: "too-wide" for TooWide."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+class Base(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     """A warning: its kind in a file is the name of its type, its fields are the numbers and names of its sentence.
 
     All fields can be hashed, so that equal warnings are told once.

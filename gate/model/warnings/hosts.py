@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from gate.model.names import Side
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, Weight, tag
 
 Resource = Literal["cpu", "memory", "io"]
 
@@ -18,12 +18,54 @@ class HostWarning(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class Unfit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
+    """Why a host is unfit as it is set up."""
+
+
+class LowPowerProfile(Unfit, frozen=True):
+    """The platform saves power."""
+
+
+class HeldDown(Unfit, frozen=True):
+    """Processors stay at or near their lowest frequency."""
+
+    governors: tuple[str, ...]
+    """With their counts where there are several, as "powersave on 2"."""
+
+
+class OnBattery(Unfit, frozen=True):
+    """The machine runs on its battery."""
+
+
+class LittleMemory(Unfit, frozen=True):
+    """Hardly any memory is available; in bytes."""
+
+    available: int
+    total: int
+    in_group: bool
+    """Of the control group."""
+
+
+class NoTemporaryFiles(Unfit, frozen=True):
+    """The folder for temporary files cannot be used."""
+
+    folder: str
+    because: Literal["unreadable", "unwritable", "noexec", "full"]
+    free: int = 0
+    """Bytes, where it is full."""
+    error: str = ""
+    """Of the system, where it is unreadable."""
+
+
+Problem = LowPowerProfile | HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
+
+
 class UnfitHost(Base, frozen=True):
     """The host was unfit when measuring began."""
 
     weight: ClassVar[Weight] = "first"
-    problem: str
-    """As the examination of the host names it."""
+    problem: Problem | str
+    """A text is of an older perfgate."""
 
 
 class HostEvent(HostWarning, frozen=True, kw_only=True):

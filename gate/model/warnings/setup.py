@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, Weight, tag
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
 
@@ -146,19 +146,65 @@ class PlannedAsConfigured(Base, frozen=True):
 # --- the instruments --------------------------------------------------------------------------------------------------
 
 
+class ToolUnusable(msgspec.Struct, frozen=True):
+    """A tool that is not there, or not the one that is meant."""
+
+    tool: str
+    because: Literal["missing", "silent", "foreign", "old"]
+    path: str = ""
+    error: str = ""
+    """Of the system, where it does not tell its version."""
+    version: str = ""
+    oldest: str = ""
+    """That can be used, where it is older."""
+
+
 class SpawnInstead(Base, frozen=True):
     """The built-in spawn measures in place of hyperfine."""
 
-    why: str
-    """What is wrong with hyperfine, as the search for it says."""
+    why: ToolUnusable | str
+    """A text is of an older perfgate."""
+
+
+class Limit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
+    """Something that an instrument cannot do on this machine."""
+
+
+class MovingAddresses(Limit, frozen=True):
+    """Addresses cannot be fixed."""
+
+
+class EventsAbsent(Limit, frozen=True):
+    """Events that are not counted."""
+
+    events: tuple[str, ...]
+    word: str
+    """Of perf, for why; empty: they need the right to count the kernel."""
+
+
+class EventsOutsideKernel(Limit, frozen=True):
+    """Events that are counted outside the kernel only."""
+
+    events: tuple[str, ...]
+    paranoid: str | None
+    """The value of kernel.perf_event_paranoid; None: not known."""
+
+
+class SharedCounters(Limit, frozen=True):
+    """Events whose counters ran part of the time."""
+
+    events: tuple[str, ...]
+
+
+AnyLimit = MovingAddresses | EventsAbsent | EventsOutsideKernel | SharedCounters
 
 
 class InstrumentLimits(Base, frozen=True):
     """What an instrument cannot do on this machine."""
 
     instrument: str
-    limits: str
-    """As the instrument says it."""
+    limits: tuple[AnyLimit, ...] | str
+    """A text is of an older perfgate."""
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------

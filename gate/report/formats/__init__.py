@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gate.decide.measurements import Decided
 from gate.report.links import Links
-from gate.report.material import Kept
+from gate.report.measurements import Kept
 
 
 class Render(Protocol):

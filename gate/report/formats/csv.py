@@ -6,7 +6,7 @@ from gate.decide.measurements import Decided
 from gate.model import UserError
 from gate.report import csv
 from gate.report.links import Links
-from gate.report.material import Kept, material_of
+from gate.report.measurements import Kept, material_of
 
 
 def render(decided: Decided | Kept, links: Links) -> str:  # noqa: ARG001  # of the Protocol

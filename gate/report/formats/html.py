@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.decide.measurements import Decided
 from gate.report.links import Links
-from gate.report.material import Kept, material_of
+from gate.report.measurements import Kept, material_of
 from gate.report.page import html
 
 

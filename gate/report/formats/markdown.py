@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.decide.measurements import Decided
 from gate.report.links import Links
 from gate.report.markdown import comment
-from gate.report.material import Kept
+from gate.report.measurements import Kept
 
 
 def render(decided: Decided | Kept, links: Links) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gate.decide.importance import ordered
 from gate.model import Finding, Report
 from gate.report.markdown.escape import Md, block, brief
-from gate.report.markdown.parts import Part
+from gate.report.markdown.tables import Part
 from gate.words.numbers import known
 
 _MOST = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.decide.importance import ordered
 from gate.model import Finding, Report
 from gate.report.links import Links
-from gate.report.markdown import parts as parts
+from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
-from gate.report.markdown.parts import bullets, by_factor, failed, findings_table
+from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import interactions, numbers, reports
 from gate.words.failures import FailureGroup
 from gate.words.numbers import known
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(msgspec.Struct, frozen=True):
     """Warnings to show at once, and those for the details."""
 
     shown: list[str]
@@ -31,11 +31,10 @@ def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     """Divide warnings, those that matter first: at most so many are shown at once."""
     first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
     found = [*first, *middle]
-    return Weighed(texts(found[:most]), texts([*found[most:], *later]))
+    return Weighed([*map(say, found[:most])], [*map(say, [*found[most:], *later])])
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(msgspec.Struct, frozen=True):
     """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
 
     rows: int
@@ -45,8 +44,7 @@ class Room:
     text: int
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """What the templates show at first sight, and the warnings that can wait in the details."""
 
     values: dict[str, Any]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.model import Finding
 from gate.words import numbers
@@ -14,8 +15,7 @@ BAR_WIDTH = 150.0
 _MARGIN = 6.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """A finding's interval as positions on an axis that all findings of the report share (logarithmic, 1 centred).
 
     low, high: ends of the line; None: there is no interval. open_low, open_high: the interval goes on there.

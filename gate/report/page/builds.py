@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
@@ -17,8 +18,7 @@ _HASH = 16
 _ARTIFACTS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True):
     """A file of a build: path and hash, written; whole: the hash in full."""
 
     path: str
@@ -26,8 +26,7 @@ class Artifact:
     whole: str
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRow:
+class BuildRow(msgspec.Struct, frozen=True):
     """One build, written; more: artifacts that are not listed."""
 
     name: str
@@ -38,8 +37,7 @@ class BuildRow:
     more: int
 
 
-@dataclass(frozen=True, slots=True)
-class Builds:
+class Builds(msgspec.Struct, frozen=True):
     """All builds, and what their hashes say, a sentence an artifact."""
 
     rows: tuple[BuildRow, ...]
@@ -101,9 +99,12 @@ def _told(sides: dict[str, list[str]]) -> str:
         return "byte-identical in all builds of base and head"
     words = [_within(name, found) for name, found in (("base", base), ("head", head))]
     if any(1 < len(set(found)) < len(found) for found in (base, head)):
-        words.append("a file that comes out again is no new layout, so that the builds sample it less than they count")
+        words.append(
+            "a file that comes out the same again is not a new layout, so the builds sample fewer layouts "
+            "than their number"
+        )
     common = set(base) & set(head)
-    words.append("some files are the same in base and head" if common else "no file of base is one of head")
+    words.append("some files are the same in base and head" if common else "base and head share no file")
     return "; ".join(words)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from markupsafe import Markup, escape
 
 from gate.decide.importance import MOST, ordered
@@ -14,28 +14,27 @@ from gate.model import Commit, Finding, QuantileCurve, Report
 from gate.model.case import case_id
 from gate.model.report import Interaction
 from gate.model.warnings.hosts import HostWarning
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
-from gate.report.page.data import Data, data_of, embedded_report
-from gate.report.page.facts import Fact
+from gate.report.page.embedded import Data, data_of, embedded_report
 from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
+from gate.report.templates import Fact
 from gate.units import format_value
 from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
-from gate.words.warnings import texts as warned
+from gate.words.sentences import say
 
 _SAID = 5
 _LISTED = 20
 _HOST = {"boot_id": "boot", "cores": "processors", "affinity": "processors allowed", "cpu": "processor"}
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True):
     """One of the first screen's lines about findings and failures: where it leads, its tone, and the sentence."""
 
     id: str
@@ -47,8 +46,7 @@ class Said:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """Everything that the template arranges."""
 
     report: Report
@@ -114,16 +112,14 @@ def page_of(report: Report, material: Material) -> Page:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
-        host_warnings=tuple(
-            visible(each) for each in warned(each for each in report.warnings if isinstance(each, HostWarning))
-        ),
+        host_warnings=tuple(visible(say(each)) for each in report.warnings if isinstance(each, HostWarning)),
         spans=tuple(spans(report.run.states)),
         methods=tuple(dict.fromkeys(cases.finding_method(f) for f in found)),
         data=data,
         embedded=embedded_report(report),
         created=_moment(report.run.created),
         again=again,
-        whose=whose_rules(report.policy.source),
+        whose=whose_rules(report.policy),
         uncommitted=is_dirty((report.run.base, report.run.head)),
         most=MOST,
     )

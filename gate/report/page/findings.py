@@ -6,7 +6,8 @@ import glob
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.decide.importance import ORDER
 from gate.model import Case, Finding, QuantileCurve, Report, Verdict
@@ -20,7 +21,7 @@ from gate.units import format_confidence
 from gate.words import cases, numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
-from gate.words.warnings import texts
+from gate.words.sentences import say
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
@@ -31,16 +32,14 @@ NAME = 80
 _FEW = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """Head minus base in the unit, written; interval: the ratio's, at base's value."""
 
     value: str
     interval: str
 
 
-@dataclass(frozen=True, slots=True)
-class SortKeys:
+class SortKeys(msgspec.Struct, frozen=True):
     """What the columns of the table sort by; nothing: last."""
 
     name: str
@@ -51,8 +50,7 @@ class SortKeys:
     p: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
     notes: what the interval rests on (basis) and the warnings, footnotes of the sentence. open: shown without a click.
@@ -115,7 +113,7 @@ def rows_of(
                 confidence=_confidence(report, finding),
                 conclusion=cases.conclusion(finding),
                 basis=cases.basis(finding),
-                notes=tuple(visible(each) for each in (cases.basis(finding), *texts(finding.warnings)) if each),
+                notes=tuple(visible(each) for each in (cases.basis(finding), *map(say, finding.warnings)) if each),
                 open=few or finding.verdict != "unchanged",
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+import msgspec
 
 from gate.model import HostState
 from gate.units import format_duration, format_share, format_value
@@ -17,8 +18,7 @@ from gate.words.plain import clip, visible
 _LONG = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """One thing that differs between two states, written; grown: what a counter grew by, else nothing."""
 
     what: str
@@ -27,16 +27,14 @@ class Change:
     grown: str
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A machine from one state to the next; title: which span it is, in words."""
 
     title: str
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Thing:
+class _Thing(msgspec.Struct, frozen=True):
     name: str
     write: Callable[[float], str]
     counts: bool
@@ -66,7 +64,7 @@ _THINGS: dict[str, _Thing] = {
     "thermal_throttles": _Thing("slowed down for heat (times)", _plain, counts=True),
     "swap_in": _Thing("swapped in", _pages, counts=True),
     "swap_out": _Thing("swapped out", _pages, counts=True),
-    "oom_kills": _Thing("processes ended for want of memory", _plain, counts=True),
+    "oom_kills": _Thing("processes killed for lack of memory", _plain, counts=True),
     "memory_available": _Thing("memory available", lambda value: format_value(value, "B"), counts=False),
     "processors": _Thing("processors", _plain, counts=False),
 }

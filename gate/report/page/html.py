@@ -6,7 +6,7 @@ from typing import Any
 
 from gate.decide.importance import tallies
 from gate.model import Failure, Report
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
@@ -14,7 +14,6 @@ from gate.words import cases, failures, interactions, numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
-from gate.words.warnings import texts
 
 _OUTPUT = 400
 
@@ -25,8 +24,8 @@ def render(report: Report, material: Material | None = None) -> str:
     material: what is at hand beside the report; None: nothing, so that there are no pictures of values.
     """
     # with the template engine and what the page is made of, which no other format needs
-    from gate.report.page.data import script_hash
     from gate.report.page.document import page_of
+    from gate.report.page.embedded import script_hash
     from gate.report.page.findings import NAME, SHAPES
     from gate.report.page.variance import SHARES_WIDTH
 
@@ -47,7 +46,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "failures": failures,
         "interactions": interactions,
         "visible": visible,
-        "warned": texts,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,
         "known": known,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
 from markupsafe import Markup
 from msgspec import structs
 
@@ -13,15 +13,12 @@ from gate.decide.importance import MOST
 from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id
-from gate.words import numbers
-from gate.words.numbers import known
 from gate.words.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """A picture in the page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
 
     kind: str
@@ -30,8 +27,7 @@ class Figure:
     caption: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """What a finding shows.
 
     figures: its pictures. elsewhere: number of the finding, from 0, that shows those of the same case. note: why there
@@ -49,14 +45,8 @@ def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
         return None
     from gate.plots.forest import forest
 
-    picture = forest([_as_shown(finding) for finding in found], names, "forest")
+    picture = forest(found, names, "forest")
     return _figure("forest", "All ratios", picture.svg, picture.caption)
-
-
-def _as_shown(finding: Finding) -> Finding:
-    """Draw the interval that the verdict rests on, and no estimate that is no number."""
-    ratio = numbers.shown(finding)
-    return structs.replace(finding, ratio=ratio if known(ratio.estimate) else structs.replace(ratio, estimate=None))
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.decide.importance import ordered
-from gate.model import Commit, Report
-from gate.report.page.data import Data
+from gate.model import Commit, PolicyFacts, Report
+from gate.report.page.embedded import Data
 from gate.words.plain import clip, visible
 
 _NAME = 200
-_WHOSE = {
+_WHOSE: dict[str, str] = {
     "base": "The rules are those of base's perfgate.toml, which the pull request cannot change.",
     "head": "The rules are those of head's perfgate.toml, which the pull request may have changed; "
     "`--rules base` takes those of base.",
     "defaults": "No rules file was found: the rules are perfgate's defaults.",
-    "the run": "The rules are those that the run was measured by.",
+    "run": "The rules are those that the run was measured by.",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True):
     """Commands to copy. one: without its benchmark; measure: nothing where the seed is not known."""
 
     decide: str
@@ -77,16 +77,16 @@ def _side(name: str, side: Commit | None) -> list[str]:
     return [f"--{name} {shlex.quote(clip(visible(revision), _NAME))}"]
 
 
-def whose_rules(source: str) -> str:
-    """Say whose rules judged: "base with gate.threshold=5%" -> the target's own file, and what was set over it."""
-    name, _, sets = source.partition(" with ")
-    known = _WHOSE.get(name)
-    if known is None:
-        return f"They come from: {visible(source)}."
-    over = f" Set over it by --set: {visible(sets)}." if sets else ""
+def whose_rules(policy: PolicyFacts) -> str:
+    """Say whose rules judged, such as the target's own file, and what was set over it."""
+    whose = policy.whose
+    known = _WHOSE.get(whose.kind) if whose else None
+    if whose is None or known is None:
+        return f"They come from: {visible(policy.source)}."
+    over = f" Overridden by --set: {visible(', '.join(whose.sets))}." if whose.sets else ""
     return known + over
 
 
 def is_dirty(sides: Sequence[Commit | None]) -> bool:
-    """Tell whether a side had uncommitted changes, which no commit gives again."""
+    """Return whether a side had uncommitted changes, which no commit gives again."""
     return any(side is not None and bool(side.dirty) for side in sides)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,8 +23,7 @@ _LONG = 1e15
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(msgspec.Struct, frozen=True):
     """The values of one build of a side, written: how many, their mean, the smallest and the largest."""
 
     count: str
@@ -33,8 +32,7 @@ class Cells:
     largest: str
 
 
-@dataclass(frozen=True, slots=True)
-class BuildLine:
+class BuildLine(msgspec.Struct, frozen=True):
     """One build; None: this side lacks it."""
 
     name: str
@@ -42,8 +40,7 @@ class BuildLine:
     head: Cells | None
 
 
-@dataclass(frozen=True, slots=True)
-class ByBuild:
+class ByBuild(msgspec.Struct, frozen=True):
     """The table, the unit of its numbers, and in words: the range of the means of builds, and what is not listed."""
 
     lines: tuple[BuildLine, ...]
@@ -52,8 +49,7 @@ class ByBuild:
     more: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Numbers:
+class _Numbers(msgspec.Struct, frozen=True, eq=False):
     """Of one side, by build: counts, means and extremes, in the order of its builds."""
 
     builds: tuple[tuple[int, int], ...]
@@ -103,8 +99,7 @@ def _numbers(sample: Sample) -> _Numbers:
     ends = executions[np.cumsum(sample.counts[1]) - 1]
     starts = np.concatenate([[0], ends[:-1]])
     sizes = ends - starts
-    # values near the largest float would add up beyond it
-    means = np.add.reduceat(sample.values / sizes.max(), starts) * (sizes.max() / sizes)
+    means = np.add.reduceat(sample.values, starts) / sizes
     smallest, largest = (each.reduceat(sample.values, starts) for each in (np.minimum, np.maximum))
     return _Numbers(sample.builds, sizes, means, smallest, largest)
 

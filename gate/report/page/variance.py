@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.model import Counts, Finding, Level, Variance
 from gate.units import format_number, format_share
@@ -13,8 +14,7 @@ SHARES_WIDTH = 240.0
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(msgspec.Struct, frozen=True):
     """S2, T2 and relative spread of one level, and its share in the variance of a value and of the mean, written."""
 
     count: str
@@ -25,8 +25,7 @@ class Cells:
     of_mean: str
 
 
-@dataclass(frozen=True, slots=True)
-class LevelRow:
+class LevelRow(msgspec.Struct, frozen=True):
     """One level on both sides; None: this side lacks the level."""
 
     level: Level
@@ -34,8 +33,7 @@ class LevelRow:
     head: Cells | None
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """One level's part of a bar."""
 
     level: Level
@@ -43,8 +41,7 @@ class Segment:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(msgspec.Struct, frozen=True):
     """The bar of a side: its segments from the highest level on, and the same in words."""
 
     side: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gate.model import Finding
 from gate.words import cases, numbers, reports
@@ -11,7 +12,6 @@ from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
 from gate.words.plain import clip, visible, wrap
 from gate.words.sentences import say
-from gate.words.warnings import texts as warned
 
 _STYLES = {
     "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
@@ -31,8 +31,7 @@ def label(finding: Finding) -> str:
     return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """Which columns a table has; narrowest: what the first keeps of its width."""
 
     columns: tuple[str, ...]
@@ -106,7 +105,7 @@ class FindingsTable:
 
     def _texts(self, finding: Finding) -> list[str]:
         explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
-        warnings = warned(each for each in finding.warnings if self._every or not each.for_experts)
+        warnings = [say(each) for each in finding.warnings if self._every or not each.for_experts]
         reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
         return [*([] if explained else reasons), *map(visible, warnings)]
 

@@ -15,7 +15,7 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.phrases import more_are
 from gate.words.plain import clip, last_lines, visible, wrap
-from gate.words.warnings import text
+from gate.words.sentences import say
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -211,7 +211,7 @@ class _Text:
 
     def warnings(self) -> list[str]:
         found = self.report.warnings
-        texts = [visible(text(each)) for each in (found if self.every else found[:_WARNINGS])]
+        texts = [visible(say(each)) for each in (found if self.every else found[:_WARNINGS])]
         lines = [self.title("warnings")] if texts else []
         lines += [line for each in texts for line in self.wrap(each, first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Factor, MainEffect, MeanPoint, Setting, Treatment
@@ -31,8 +31,7 @@ HAIR = 1e-12
 """The share of a value that is rounding of floats rather than a difference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cell:
+class Cell(msgspec.Struct, frozen=True, eq=False):
     """One treatment that was measured. y: its units, float64, shape (n,), n >= 1. rows: where they are in the frame."""
 
     codes: Codes
@@ -92,8 +91,7 @@ def measured(of: Sequence[Cell], factor: int) -> list[int]:
     return sorted({cell.codes[factor] for cell in of})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Box:
+class Box(msgspec.Struct, frozen=True, eq=False):
     """The treatments that differ in one factor only, in the order of its settings."""
 
     factor: int
@@ -159,7 +157,7 @@ def lacking(units: pd.DataFrame, factors: Sequence[Factor]) -> list[dict[str, Se
 
 
 def balanced(units: pd.DataFrame, factors: Sequence[Factor]) -> bool:
-    """Tell whether every combination of settings was measured, and each by as many units."""
+    """Return whether every combination of settings was measured, and each by as many units."""
     counts = {len(cell.y) for cell in cells(units, factors)}
     return len(counts) == 1 and not lacking(units, factors)
 

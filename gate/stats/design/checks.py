@@ -6,10 +6,10 @@ Tests reject anything once there are thousands of units, so each finding also sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Check
@@ -43,8 +43,7 @@ LACKING = 0.01
 """Smallest share of all variability that is worth another interaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """A test of one assumption."""
 
     name: str
@@ -68,8 +67,7 @@ def untested(name: str, why: str) -> Finding:
     return Finding(name, None, (), None, False, "not tested", "not tested", why, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """A check, and its warning where it does not hold."""
 
     check: Check
@@ -258,7 +256,7 @@ def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
     f = lacking / df / (pure / pure_df) if pure else None
     share = lacking / fit.total_ss
     more = order < len(design.names)
-    advice = f"try --order {order + 1}" if more else "terms that could not be told apart are not in the model"
+    advice = f"try --order {order + 1}" if more else "terms that could not be separated are not in the model"
     return Finding(
         name=name,
         statistic=f,

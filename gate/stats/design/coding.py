@@ -8,10 +8,10 @@ a product of columns, one of each factor. Terms that the treatments measured do 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ _NAMED = 3
 """Most combinations, or terms, that one line names."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Design:
+class Design(msgspec.Struct, frozen=True, eq=False):
     """Units sorted into the treatments that were measured."""
 
     names: tuple[str, ...]
@@ -85,8 +84,7 @@ def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
     return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(msgspec.Struct, frozen=True):
     """Where a term stands in a design matrix."""
 
     factors: tuple[int, ...]
@@ -95,8 +93,7 @@ class Columns:
     stop: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Coded:
+class Coded(msgspec.Struct, frozen=True, eq=False):
     """A design matrix, shape (n, p), and its terms: the intercept, factors, interactions of two, and so on."""
 
     matrix: Array
@@ -105,8 +102,7 @@ class Coded:
     """Terms that the rows do not tell from those before them; they have no columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(msgspec.Struct, frozen=True):
     """What a term adds at some settings: the sum of weights times the term's own coefficients."""
 
     settings: dict[int, int]
@@ -197,8 +193,7 @@ def _apart(q: Array, columns: Array) -> Array | None:
     return again
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Addend:
+class Addend(msgspec.Struct, frozen=True, eq=False):
     """What a term adds at some settings: a weighted sum of all coefficients."""
 
     number: int
@@ -260,8 +255,8 @@ def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
     columns = own.matrix[:, own.terms[-1].start :]
     for term in model.terms[1:]:
         if not set(term.factors) & set(factors) and _within(columns, model.matrix[:, term.start : term.stop]):
-            return f"the treatments measured do not tell it from {_term(design, term.factors)}"
-    return "the treatments measured do not tell it from the terms before it"
+            return f"the measured treatments do not separate it from {_term(design, term.factors)}"
+    return "the measured treatments do not separate it from the terms before it"
 
 
 def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) -> str:
@@ -270,7 +265,7 @@ def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) 
 
 
 def _within(columns: Array, others: Array) -> bool:
-    """Tell whether one of the columns is a sum of others and a constant."""
+    """Return whether one of the columns is a sum of others and a constant."""
     space = np.column_stack((np.ones(len(others)), others))
     apart = columns - space @ np.linalg.lstsq(space, columns)[0]
     return bool((np.linalg.norm(apart, axis=0) <= DEPENDENT * np.linalg.norm(columns, axis=0)).any())

@@ -6,9 +6,9 @@ NIST TN 1855, section 4.5.1 and Fig. 5, where a session is a boot of the machine
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Check, Dependence
@@ -38,9 +38,9 @@ def dependence(
     execution are averaged first. Builds are tested against the executions in them; sessions against their builds, since
     sessions of alike machines differ by the luck of their builds too, or against executions where a session has one
     build. None where there is one session or build only, or each has one unit, so that nothing lies within it. Where
-    each treatment has one session or build, it cannot be told from the treatment: the check has no statistic and says
-    so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a sum of
-    mean squares with Satterthwaite's degrees of freedom to test against.
+    each treatment has one session or build, it cannot be separated from the treatment: the check has no statistic and
+    says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a
+    sum of mean squares with Satterthwaite's degrees of freedom to test against.
 
     Raises:
         ValueError: no units, or a value that is not finite.
@@ -73,8 +73,7 @@ def _name(level: Between) -> str:
     return f"F test of {level}s"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Nested:
+class _Nested(msgspec.Struct, frozen=True, eq=False):
     """Executions, or builds, one each: scaled values, and the numbers of their treatment, build and session."""
 
     y: Array
@@ -101,8 +100,7 @@ class _Nested:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(msgspec.Struct, frozen=True):
     """An F test. share: of the sum of squares that treatments leave, between groups beyond chance."""
 
     f: float
@@ -111,8 +109,7 @@ class _Test:
     share: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Adjusted:
+class _Adjusted(msgspec.Struct, frozen=True, eq=False):
     """Groups after treatments. information: Z'MZ, M takes treatment means off; inverse: its pseudoinverse."""
 
     information: Array
@@ -174,8 +171,7 @@ def _session_test(nested: _Nested) -> _Test | str:
     return _tested(sessions.df, sessions.ss / sessions.df, found.df, found.square, total)
 
 
-@dataclass(frozen=True, slots=True)
-class _Square:
+class _Square(msgspec.Struct, frozen=True):
     """A mean square; None without degrees of freedom."""
 
     square: float | None
@@ -206,19 +202,18 @@ def _tested(df: float, square: float, error_df: float, error: float, total: floa
 
 
 def _bound(level: Between, nested: _Nested) -> str:
-    """Say why groups cannot be told from treatments."""
+    """Say why groups cannot be separated from treatments."""
     groups = nested.sessions if level == "session" else nested.builds
     met = len(np.unique(np.column_stack((nested.treatments, groups)), axis=0))
     if level == "session" or met == int(nested.treatments.max()) + 1:
         return (
-            f"not tested: each treatment has one {level}, so that what a setting does cannot be told from the luck of "
-            f"its {level}; measure each in several {level}s"
+            f"not tested: each treatment has one {level}, so the effect of a setting cannot be separated from the luck "
+            f"of its {level}; measure each in several {level}s"
         )
     return "not tested: each session has one build of a treatment, which the test of sessions sees"
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
+class _Between(msgspec.Struct, frozen=True):
     """Factors that vary between groups only; alone: all do, so that a group has one treatment."""
 
     names: list[str]
@@ -254,7 +249,7 @@ def _told_builds(between: list[str], *, alone: bool) -> str:
     if not between:
         return ": no factor varies by build, so its luck is shared by all settings"
     narrow = f"intervals with executions as units are too narrow for factors that vary by build ({', '.join(between)})"
-    more = "" if alone else ", and go by its quantile effects, which take all of a build as one"
+    more = "" if alone else ", and use its quantile effects, which take all of a build as one"
     return f": {narrow}: use --unit build{more}"
 
 

@@ -7,17 +7,17 @@ Born de Oliveira et al. 2013, section 5.1 and 5.2: residuals against fitted valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
 from gate.stats.design.checks import equal_variance, growth, judged, lack_of_fit, normality
 from gate.stats.design.coding import lay_out
-from gate.stats.design.in_order import Course, drift, independence
 from gate.stats.design.least_squares import ROUNDING, least_squares
+from gate.stats.design.run_order import Course, drift, independence
 from gate.stats.special import ndtri, stdtr
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _scarce(fit: Fit) -> list[str]:
     if not fit.total_ss:
         return ["all values are alike: there is nothing to explain (is the timer too coarse?)"]
     if not fit.residual_df:
-        return ["one observation for each effect: nothing is left to tell an effect from noise; measure replicates"]
+        return ["one observation for each effect: nothing is left to estimate the noise from; measure replicates"]
     if not fit.residual_ss:
         return ["no spread within treatments: intervals have no width, which holds for exact values only"]
     return []
@@ -116,8 +116,7 @@ def _cook(fit: Fit) -> Array:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Worst:
+class _Worst(msgspec.Struct, frozen=True):
     """The unit with the largest Cook's distance; p: that one of all units stands so far out by chance."""
 
     distance: float

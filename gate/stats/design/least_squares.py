@@ -7,9 +7,9 @@ counts, is least squares on the units: a hundred thousand of them cost no more t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from gate.stats.design.coding import Coded, Design, coded
@@ -24,8 +24,7 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of the values are rounding of their means, not spread."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class Fit(msgspec.Struct, frozen=True, eq=False):
     """Least squares on scaled values: y = location + scale * scaled, scale a power of 2; up to noise all is rounding.
 
     results: of statsmodels, for the means of treatments. coded: rows are treatments. covariance: of the coefficients,
@@ -59,8 +58,7 @@ class Fit:
         return self.residual_ss / self.residual_df if self.residual_df else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scaled:
+class Scaled(msgspec.Struct, frozen=True, eq=False):
     """Values about their mean, at most about 1 in size. noise: differences up to it are rounding."""
 
     values: Array

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import Better
@@ -141,8 +141,7 @@ def percents(
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(msgspec.Struct, frozen=True):
     """Two means, the share that the second is above the first, None where there is none, and the limits of that share.
 
     clear: whether the interval leaves out 0; where there is no share, that of the difference.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.levels import smallest_step
@@ -39,8 +39,7 @@ LAST = 0.9
 """The slope is taken over at most this part of the values beyond the quantile: the last ones are anywhere."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ordered:
+class Ordered(msgspec.Struct, frozen=True, eq=False):
     """The values of one treatment, ascending."""
 
     ordered: Array
@@ -87,8 +86,7 @@ def minimiser(ordered: Array, tau: float) -> float:
     return _between(ordered, min(max(at, lowest), math.floor(exact), n - 1) if exact.denominator == 1 else lowest)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Around:
+class Around(msgspec.Struct, frozen=True, eq=False):
     """How the quantile of one treatment follows its clusters.
 
     Squares of either sum to a variance; none where there are fewer than 2 clusters.
@@ -171,8 +169,7 @@ def _between(ordered: Array, at: float) -> float:
     return low + (at - math.floor(at)) * (high - low)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class Fit(msgspec.Struct, frozen=True, eq=False):
     """Coefficients, shape (p,), and the quantile that they give each cell, shape (cells,)."""
 
     beta: Array
@@ -225,15 +222,14 @@ def _solved(values: Sequence[Array], rows: Array, tau: float) -> Array:
     return quantile_regression(np.concatenate(values), np.repeat(rows, [len(y) for y in values], axis=0), tau)
 
 
-@dataclass(frozen=True, slots=True)
-class _Band:
+class _Band(msgspec.Struct, frozen=True):
     """Positions first <= k < last of the ascending values that may be crossed by the fit."""
 
     first: int
     last: int
 
     def holds(self, ordered: Array, value: float) -> bool:
-        """Tell whether all values outside lie on the side of the fit that they were taken to."""
+        """Return whether all values outside lie on the side of the fit that they were taken to."""
         above = self.last == len(ordered) or value <= float(ordered[self.last])
         return above and (self.first == 0 or value >= float(ordered[self.first - 1]))
 

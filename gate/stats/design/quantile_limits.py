@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.design.quantile_fit import Around, Ordered
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clusters:
+class Clusters(msgspec.Struct, frozen=True, eq=False):
     """Which clusters each treatment has, one entry for each pair of them."""
 
     cell: Codes
@@ -55,8 +54,7 @@ def clusters_of(cells: Sequence[Ordered]) -> Clusters:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """An interval, the p of no effect, and the degrees of freedom of its t."""
 
     low: float
@@ -65,8 +63,7 @@ class Limits:
     df: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Joined:
+class Joined(msgspec.Struct, frozen=True, eq=False):
     """What the clusters do to the quantiles of all treatments, one entry of scores and errors as in `clusters`."""
 
     clusters: Clusters

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
@@ -108,8 +108,7 @@ def _check(y: Array, taus: Sequence[float], confidence: float) -> None:
         raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Data:
+class _Data(msgspec.Struct, frozen=True, eq=False):
     cells: list[Ordered]
     model: Coded
     sums: list[Addend]
@@ -175,8 +174,7 @@ def _independent(data: _Data, fitted: Fit, tau: float) -> list[Effect]:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AtTau:
+class AtTau(msgspec.Struct, frozen=True, eq=False):
     """One model; unseen: numbers of the treatments whose clusters move the quantile farther than their values reach."""
 
     model: QuantileModel

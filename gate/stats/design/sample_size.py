@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 import numpy as np
 
 from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
@@ -119,8 +119,7 @@ def subsamples(y: Array, size: int, count: int, rng: np.random.Generator) -> Arr
     return np.concatenate(shuffles)[:count]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IntervalLimits:
+class IntervalLimits(msgspec.Struct, frozen=True, eq=False):
     """Limits of one interval a subsample, each of shape (count,)."""
 
     low: Array

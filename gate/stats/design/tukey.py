@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.stats.ratio import t_quantile
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(msgspec.Struct, frozen=True):
     """An estimate with its variance in units of the common variance: 1/n for the mean of n."""
 
     value: float
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """Two means by their numbers, and their difference second - first; low, high, p: None where nothing is known."""
 
     first: int
@@ -55,8 +53,7 @@ _FEW = 16
 """Up to so many means there are at most a few hundred sets that do not differ, whatever the pairs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(msgspec.Struct, frozen=True):
     """Pairs, in the order of their numbers, and a word of letters for each mean ("": nothing is known)."""
 
     pairs: list[Pair]
@@ -94,15 +91,14 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: int, confidence: fl
     return Compared(pairs, _words(values, apart > q) if known else [""] * k)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(msgspec.Struct, frozen=True):
     first: int
     second: int
 
 
 def _pair(means: Sequence[Mean], of: _Chosen, half: float | None, p: float | None) -> Pair:
     difference = means[of.second].value - means[of.first].value
-    if half is None or p is None or not math.isfinite(half):
+    if half is None or p is None:
         return Pair(of.first, of.second, difference, None, None, p)
     return Pair(of.first, of.second, difference, difference - half, difference + half, p)
 
@@ -206,8 +202,7 @@ def studentized_range(q: Array, k: int, df: float) -> Array:
     table = _ranges(k)
     found = np.empty(len(q))
     for start in range(0, len(q), _AT_ONCE):
-        with np.errstate(over="ignore"):
-            own = np.multiply.outer(np.minimum(q[start : start + _AT_ONCE], 1e300), at)
+        own = np.multiply.outer(q[start : start + _AT_ONCE], at)
         chances = np.where(own < FARTHEST, np.exp(table(np.minimum(own, FARTHEST))), 0.0)
         found[start : start + _AT_ONCE] = chances @ weights
     return np.clip(found, 0.0, 1.0)

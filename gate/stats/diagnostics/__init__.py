@@ -18,7 +18,8 @@ from gate.stats.diagnostics.testing import LEVEL, SMALLEST, Means
 __all__ = ["LEVEL", "SMALLEST", "SMALLEST_CORRELATION", "lag_one", "warnings"]
 
 
-@np.errstate(all="ignore")
+# 0/0 where nothing varies, or too little is there to vary: it is not significant
+@np.errstate(divide="ignore", invalid="ignore")
 def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     """Return what to say about one case; empty where nothing stands out.
 

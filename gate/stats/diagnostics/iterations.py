@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -77,7 +77,8 @@ def correlated(sides: Sides) -> Autocorrelation | None:
     return Autocorrelation(r, round(n), worth)
 
 
-@np.errstate(all="ignore")
+# 0/0 for executions without neighbours or spread, which are not usable
+@np.errstate(divide="ignore", invalid="ignore")
 def lag_one(sample: Sample) -> float | None:
     """Return the correlation of neighbouring iterations inside executions; None where no execution can tell.
 
@@ -88,8 +89,7 @@ def lag_one(sample: Sample) -> float | None:
     return _lag_one([_Lags.of(Means.of(sample))])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lags:
+class _Lags(msgspec.Struct, frozen=True, eq=False):
     """Of each execution the sum of products of neighbours, and of squares, about its mean."""
 
     side: Means

@@ -6,9 +6,9 @@ A session is a boot of the machine in NIST TN 1855, section 4.5.1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model.warnings.estimates import Drift, OrderEffect, RatioBySession, SessionsDiffer
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from gate.stats.diagnostics.testing import Array, Counts
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(msgspec.Struct, frozen=True):
     """A round that both sides have, in shares of their means: level is what they have in common."""
 
     session: int
@@ -103,8 +102,7 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     return OrderEffect(test.mean, unit)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Blocks:
+class _Blocks(msgspec.Struct, frozen=True, eq=False):
     """Executions of both sides beside each other: head - base as a share of the round's mean, which came first."""
 
     differences: Array

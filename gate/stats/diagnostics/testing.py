@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
@@ -26,8 +26,7 @@ SMALLEST = 0.005
 """The smallest change, as a share of the mean, that is warned of."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Means:
+class Means(msgspec.Struct, frozen=True, eq=False):
     """One side, reduced: a build's mean is that of its executions' means."""
 
     sample: Sample
@@ -70,8 +69,7 @@ def beginnings(counts: Counts) -> Counts:
     return counts.cumsum() - counts
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(msgspec.Struct, frozen=True):
     """A mean with its standard error on df degrees of freedom."""
 
     mean: float

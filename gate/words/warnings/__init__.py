@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from gate.model.warnings import AnyWarning, OfRun, typed
+from gate.model.warnings import OfRun
 from gate.model.warnings.base import Said
-from gate.words.warnings import estimates, hosts, measured, setup
-
-
-def text(warning: AnyWarning) -> str:
-    """Write a warning as a sentence without a full stop; names from elsewhere are in it as they are."""
-    return SENTENCES[type(warning)](warning)
-
-
-def texts(warnings: Iterable[AnyWarning | str]) -> list[str]:
-    """Write warnings as sentences; those of a run line may be texts already."""
-    return [text(warning) for warning in typed(warnings)]
-
+from gate.words.warnings import checkout, estimates, hosts, measured, setup, study
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
     **estimates.SENTENCES,
     **hosts.SENTENCES,
     **measured.SENTENCES,
     **setup.SENTENCES,
-    OfRun: lambda warning: f"{warning.run}'s run: {text(warning.warning)}",
+    **checkout.SENTENCES,
+    **study.SENTENCES,
+    OfRun: lambda warning: f"{warning.run}'s run: {SENTENCES[type(warning.warning)](warning.warning)}",
     Said: lambda warning: warning.text,
 }
 """The sentence of each type, without a full stop."""

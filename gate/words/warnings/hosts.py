@@ -6,13 +6,43 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.model.warnings import hosts as kinds
-from gate.units import format_duration, format_share
+from gate.units import format_duration, format_share, format_value
 from gate.words.numbers import plural
 from gate.words.phrases import joined
 
 
 def _unfit_host(warning: kinds.UnfitHost) -> str:
-    return f"the host was unfit when measuring began: {warning.problem}"
+    problem = warning.problem
+    said = problem if isinstance(problem, str) else _PROBLEMS[type(problem)](problem)
+    return f"the host was unfit when measuring began: {said}"
+
+
+def _size(size: int) -> str:
+    return format_value(size, "B", digits=2)
+
+
+def _little_memory(problem: kinds.LittleMemory) -> str:
+    where = " in its control group" if problem.in_group else ""
+    return f"memory: {_size(problem.available)} of {_size(problem.total)} available{where}"
+
+
+def _no_temporary_files(problem: kinds.NoTemporaryFiles) -> str:
+    why = {
+        "unreadable": f": {problem.error}",
+        "unwritable": " cannot be written",
+        "noexec": " is mounted noexec: what is built there does not start",
+        "full": f" has only {_size(problem.free)} free",
+    }[problem.because]
+    return f"temporary files: {problem.folder}{why}"
+
+
+_PROBLEMS: dict[type, Callable[[Any], str]] = {
+    kinds.LowPowerProfile: lambda _: "governor: platform profile low-power",
+    kinds.HeldDown: lambda problem: f"governor: {', '.join(problem.governors)}",
+    kinds.OnBattery: lambda _: "power supply: battery, discharging",
+    kinds.LittleMemory: _little_memory,
+    kinds.NoTemporaryFiles: _no_temporary_files,
+}
 
 
 def _event(event: kinds.HostEvent, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.model.warnings import setup as kinds
@@ -89,11 +89,48 @@ def _planned_as_configured(warning: kinds.PlannedAsConfigured) -> str:
 
 
 def _spawn_instead(warning: kinds.SpawnInstead) -> str:
-    return f"{warning.why}: measured with the built-in spawn"
+    why = warning.why if isinstance(warning.why, str) else unusable(warning.why)
+    return f"{why}: measured with the built-in spawn"
+
+
+def unusable(found: kinds.ToolUnusable) -> str:
+    """Say why a tool cannot be used."""
+    return {
+        "missing": f"{found.tool} is not installed",
+        "silent": f"{found.path} cannot be asked for its version ({found.error})",
+        "foreign": f"{found.path} is not the benchmarking tool {found.tool}",
+        "old": f"{found.tool} {found.version} is older than {found.oldest}",
+    }[found.because]
 
 
 def _instrument_limits(warning: kinds.InstrumentLimits) -> str:
-    return f"{warning.instrument}: {warning.limits}"
+    return f"{warning.instrument}: {warning.limits if isinstance(warning.limits, str) else limits(warning.limits)}"
+
+
+def limits(found: Sequence[kinds.AnyLimit]) -> str:
+    """Say what an instrument cannot do on this machine."""
+    return "; ".join(_LIMITS[type(each)](each) for each in found)
+
+
+def _events_absent(limit: kinds.EventsAbsent) -> str:
+    why = limit.word or "without the right to count the kernel"
+    return f"leaves out {' and '.join(limit.events)} ({why} on this machine)"
+
+
+def _events_outside_kernel(limit: kinds.EventsOutsideKernel) -> str:
+    paranoid = "its value is unknown" if limit.paranoid is None else f"it is {limit.paranoid}"
+    return f"counts {' and '.join(limit.events)} outside the kernel only (perf_event_paranoid: {paranoid})"
+
+
+_LIMITS: dict[type, Callable[[Any], str]] = {
+    kinds.MovingAddresses: lambda _: (
+        "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
+        "equal runs may differ a little"
+    ),
+    kinds.EventsAbsent: _events_absent,
+    kinds.EventsOutsideKernel: _events_outside_kernel,
+    kinds.SharedCounters: lambda limit: f"estimates {' and '.join(limit.events)}, whose counters are shared",
+}
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------

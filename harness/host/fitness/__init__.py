@@ -1,6 +1,6 @@
 """Checks of whether the machine is fit to measure on; they read and never change anything."""
 
 from harness.host.fitness.examination import examine, problems, standing_problems, unfit
-from harness.host.fitness.reading import Check, State, Tree
+from harness.host.fitness.kernel_files import Check, State, Tree
 
 __all__ = ["Check", "State", "Tree", "examine", "problems", "standing_problems", "unfit"]

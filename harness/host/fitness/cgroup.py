@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.host.fitness.reading import Tree, whole
+from harness.host.fitness.kernel_files import Tree, whole
 
 _MOUNTS = "sys/fs/cgroup"
 # what version 1 writes for no limit: the largest number of whole pages

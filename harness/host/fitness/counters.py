@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.host.fitness.cgroup import Throttling, throttling
-from harness.host.fitness.reading import CPUS, Tree, whole
+from harness.host.fitness.kernel_files import CPUS, Tree, whole
 
 Pressure = Literal["cpu", "memory", "io"]
 PRESSURES: tuple[Pressure, ...] = ("cpu", "memory", "io")
@@ -63,7 +63,7 @@ def governors(tree: Tree) -> list[str]:
 
 
 def turbo(tree: Tree) -> bool | None:
-    """Tell whether processors may go beyond their nominal frequency; None where that cannot be read."""
+    """Return whether processors may go beyond their nominal frequency; None where that cannot be read."""
     intel = tree.text(f"{CPUS}/intel_pstate/no_turbo")
     if intel in ("0", "1"):
         return intel == "0"

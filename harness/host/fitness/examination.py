@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.host.fitness import frequency, load, machine, memory, places, processors, tools
+from gate.model.warnings.hosts import Problem
+from harness.host.fitness import directories, load, machine, memory, processors, tools
 from harness.host.fitness.counters import Window, watch
-from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 from harness.host.lock import lock_file
 
 WINDOW = 1.0
@@ -35,8 +36,8 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             **_make(files),
             "tools": tools.tools,
             "temporary files": _temporary,
-            "history": lambda: places.history(history),
-            "other gates": lambda: places.others(lock_file(os.environ)),
+            "history": lambda: directories.history(history),
+            "other gates": lambda: directories.others(lock_file(os.environ)),
         }
     )
 
@@ -51,19 +52,19 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW) -> list[st
     return _worded(_all(looks))
 
 
-def standing_problems(tree: Tree | None = None) -> list[str]:
-    """Name in words what makes the machine unfit as it is set up.
+def standing_problems(tree: Tree | None = None) -> list[Problem]:
+    """Return what makes the machine unfit as it is set up.
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
     files = Tree() if tree is None else tree
     looks: dict[str, _Look] = {
-        "governor": lambda: frequency.governor(files),
+        "governor": lambda: processors.governor(files),
         "power supply": lambda: machine.power(files),
         "memory": lambda: memory.available(files),
         "temporary files": _temporary,
     }
-    return _worded(_all(looks))
+    return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
 
 
 def _worded(checks: Iterable[Check]) -> list[str]:
@@ -76,15 +77,15 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _temporary() -> Check:
-    return places.temporary(Path(tempfile.gettempdir()))
+    return directories.temporary(Path(tempfile.gettempdir()))
 
 
 def _state(files: Tree, window: Window) -> dict[str, _Look]:
     """What changes from hour to hour."""
     return {
-        "governor": lambda: frequency.governor(files),
-        "turbo": lambda: frequency.boost(files),
-        "thermal throttling": lambda: frequency.heat(files, window),
+        "governor": lambda: processors.governor(files),
+        "turbo": lambda: processors.boost(files),
+        "thermal throttling": lambda: processors.heat(files, window),
         "power supply": lambda: machine.power(files),
         "load": lambda: load.average(files, window),
         "other processes": lambda: load.processes(window),
@@ -122,4 +123,4 @@ def _safely(name: str, look: _Look) -> Check:
     try:
         return look()
     except Exception as error:  # noqa: BLE001  # a file of a shape that nobody foresaw is unknown, never ok, never the end
-        return unreadable(name, "It could not be looked at; please report it.", f"{type(error).__name__}: {error}")
+        return unreadable(name, "This check failed; please report it.", f"{type(error).__name__}: {error}")

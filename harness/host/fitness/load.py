@@ -6,7 +6,7 @@ import math
 
 from harness.host.fitness.cgroup import quota
 from harness.host.fitness.counters import Pressure, Window, load, pressure
-from harness.host.fitness.reading import Check, State, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, State, Tree, unreadable
 
 LOAD_WARN = 0.5
 """Load over a minute for each processor."""
@@ -36,15 +36,15 @@ THROTTLED_WARN = 0.01
 """Share of all periods since the control group began."""
 
 _WAITS = {
-    "cpu": "Programs wait for a processor: waiting is part of the time that is measured.",
+    "cpu": "Programs wait for a processor, and the waiting is measured with them.",
     "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
-    "io": "Programs wait for disks: what is read or written is measured with that of others.",
+    "io": "Programs wait for disks, which they share with others.",
 }
 
 
 def average(tree: Tree, window: Window) -> Check:
     """Look at the load of the last minute; bad only while others are still busy."""
-    name, why = "load", "As many programs as processors leave none for the one that is measured."
+    name, why = "load", "All processors are busy: none is left for the measured program."
     now, ticks = load(tree), window.end.ticks
     if now is None or ticks is None:
         return unreadable(name, why)
@@ -99,7 +99,7 @@ def processes(window: Window) -> Check:
 
 def steal(window: Window) -> Check:
     """Look at the time that the hypervisor gave to other machines while this one wanted to run."""
-    name, why = "steal time", "While the hypervisor runs another machine, this one stands still and its clock goes on."
+    name, why = "steal time", "While the hypervisor runs another machine, this one pauses but its clock does not."
     begin, end = window.begin.ticks, window.end.ticks
     if begin is None or end is None or begin.steal is None or end.steal is None or end.total <= begin.total:
         return unreadable(name, why)
@@ -130,7 +130,7 @@ def waiting(tree: Tree, what: Pressure, window: Window) -> Check:
 def limit(tree: Tree, window: Window) -> Check:
     """Look at the quota of this process's control group; bad when it stopped something now."""
     name = "cpu quota"
-    why = "A program that has used up its quota stands still until the next period, mostly 100 ms."
+    why = "A program that has used up its quota pauses until the next period, usually 100 ms."
     try:
         allowed = quota(tree)
     except LookupError:

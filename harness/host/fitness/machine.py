@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from harness.host.fitness.reading import Check, Tree, unreadable
+from gate.model.warnings.hosts import OnBattery
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 FAST_CLOCKS = frozenset(
@@ -29,7 +30,7 @@ _VENDORS = {
 def clock(tree: Tree) -> Check:
     """Look at the clock that times are read from."""
     name = "clock source"
-    why = "A slow clock adds a microsecond and more to each reading, which short iterations show."
+    why = "A slow clock adds a microsecond or more to each reading, which distorts short iterations."
     current = tree.text(f"{_CLOCK}/current_clocksource")
     if current in FAST_CLOCKS:
         return Check(name, "ok", current, why)
@@ -63,7 +64,7 @@ def aslr(tree: Tree) -> Check:
 def power(tree: Tree) -> Check:
     """Look whether the machine runs on a battery."""
     name = "power supply"
-    why = "On a battery the processors are slowed down, the more the emptier it is."
+    why = "On battery power the processors run slower."
     folder = "sys/class/power_supply"
     if not tree.exists(folder):
         return unreadable(name, why)
@@ -75,7 +76,7 @@ def power(tree: Tree) -> Check:
         elif tree.text(f"{supply}/type") in ("Mains", "USB"):
             mains.append(tree.text(f"{supply}/online"))
     if "Discharging" in batteries:
-        return Check(name, "bad", "battery, discharging", why)
+        return Check(name, "bad", "battery, discharging", why, problem=OnBattery())
     if not batteries:
         return Check(name, "ok", "no battery", why)
     if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
@@ -97,7 +98,7 @@ def hypervisor(tree: Tree) -> str | None:
         return "of unknown make" if "hypervisor" in flags[1].split() else ""
     if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type"):
         return "of unknown make"
-    # a board that is described by its device tree, or a maker's name that is none of a hypervisor
+    # a board that is described by its device tree, or a maker's name that is not one of a hypervisor
     model = (tree.text("proc/device-tree/model") or "").strip("\0")
     if model == "linux,dummy-virt":
         return "QEMU"
@@ -105,7 +106,7 @@ def hypervisor(tree: Tree) -> str | None:
 
 
 def is_virtual(tree: Tree) -> bool | None:
-    """Tell whether this is a virtual machine; None when nothing tells."""
+    """Return whether this is a virtual machine; None when nothing tells."""
     kind = hypervisor(tree)
     return None if kind is None else kind != ""
 
@@ -126,11 +127,11 @@ def _container(tree: Tree) -> str:
 def virtualization(tree: Tree) -> Check:
     """Look whether the machine is shared with others that are not seen from here."""
     name = "virtual machine"
-    why = "Neighbours on the same hardware take caches, memory bandwidth and turns of the processors."
+    why = "Neighbours on the same hardware take caches, memory bandwidth and processor time."
     kind, container = hypervisor(tree), _container(tree)
     inside = f", in a container ({container})" if container else ""
     if kind is None:
-        return unreadable(name, why, f"this system does not tell{inside}")
+        return unreadable(name, why, f"this system does not show it{inside}")
     if kind:
         return Check(name, "warn", f"yes, {kind}{inside}", why)
     return Check(name, "ok", f"no{inside}", why)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from gate.model.warnings.hosts import LittleMemory
 from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.counters import Window
-from harness.host.fitness.reading import Check, Tree, unreadable
+from harness.host.fitness.kernel_files import Check, Tree, unreadable
 
 AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""
@@ -21,7 +22,7 @@ _PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 
 def available(tree: Tree) -> Check:
     """Look at the memory that programs can still have, here and in the control group."""
-    name, why = "memory", "With little memory left, programs wait for pages, or the kernel ends one."
+    name, why = "memory", "With little memory left, programs wait for pages, or the kernel kills one."
     info = tree.table("proc/meminfo")
     total, free = info.get("MemTotal"), info.get("MemAvailable")
     if not total or free is None:
@@ -32,7 +33,9 @@ def available(tree: Tree) -> Check:
         total, free, where = group.limit, group.available, " in its control group"
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
-    return Check(name, "bad" if share < AVAILABLE_BAD else "warn" if share < AVAILABLE_WARN else "ok", value, why)
+    if share < AVAILABLE_BAD:
+        return Check(name, "bad", value, why, problem=LittleMemory(free, total, bool(where)))
+    return Check(name, "warn" if share < AVAILABLE_WARN else "ok", value, why)
 
 
 def _gib(size: int) -> str:
@@ -41,7 +44,7 @@ def _gib(size: int) -> str:
 
 def swap(tree: Tree, window: Window) -> Check:
     """Look whether memory is on disk; bad when pages move now."""
-    name, why = "swap", "A page that comes back from disk costs a thousand times what memory costs."
+    name, why = "swap", "Reading a page back from disk takes a thousand times as long as from memory."
     info = tree.table("proc/meminfo")
     total, free = info.get("SwapTotal"), info.get("SwapFree")
     if total is None or free is None:
@@ -61,7 +64,7 @@ def swap(tree: Tree, window: Window) -> Check:
 def huge_pages(tree: Tree) -> Check:
     """Look whether the kernel makes huge pages where nobody asked for them."""
     name = "huge pages"
-    why = "Whether a program gets a huge page depends on how scattered the memory is, and changes its time."
+    why = "Whether a program gets huge pages depends on how fragmented memory is, and changes its speed."
     chosen = re.search(r"\[(\w+)\]", tree.text(_PAGES) or "")
     if chosen is None:
         return unreadable(name, why)

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from harness.host.fitness.reading import Check
+from harness.host.fitness.kernel_files import Check
 
 _SECONDS = 3.0
 _VERSIONED = ("hyperfine", "perf", "valgrind")

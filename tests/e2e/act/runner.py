@@ -120,7 +120,7 @@ class Ran:
 
 
 def nested(summary: dict[str, Any], every: list[dict[str, Any]]) -> bool:
-    """Tell whether a step is a composite one of whose steps wrote the same summary."""
+    """Return whether a step is a composite one of whose steps wrote the same summary."""
     first = (summary.get("stepID") or [""])[0]
     return any(len(each.get("stepID") or []) > 1 and each["stepID"][0] == first for each in every)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gate.adapters.callgrind import instructions
-from gate.adapters.errors import OutputError
+from gate.adapters.values import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "callgrind"
 HEAD = b"# callgrind format\nversion: 1\nevents: Ir\n"

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.common import Suite
 from gate.adapters.criterion import Files, parse
+from gate.adapters.suites import Suite
 from gate.adapters.values import Series
 
 DATA = Path(__file__).parents[2] / "data" / "criterion"

@@ -1,8 +1,7 @@
 import pytest
 
 from gate.adapters.csv_column import parse
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 
 
 @pytest.mark.parametrize(

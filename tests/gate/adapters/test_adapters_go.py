@@ -2,10 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
 from gate.adapters.go import parse
-from gate.adapters.values import Series
+from gate.adapters.suites import Suite
+from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data" / "go"
 SIZES = ["a", "a-2", "size=10", "with_space", "quote\"'", "new_line", "🐢", "Benchmark_1"]

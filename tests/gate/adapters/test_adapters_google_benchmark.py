@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.errors import OutputError
 from gate.adapters.google_benchmark import parse
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data/google-benchmark"
 HOSTILE = "a b/'c'\"\\d\"\\n\\t\\x01/🐢 é/iterations:10"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gate.adapters import hdr
-from gate.adapters.errors import OutputError
 from gate.adapters.hdr import Bucket, decode, parse, recognises
+from gate.adapters.values import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "hdr"
 LOGS = ["java", "python"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gate.adapters.errors import OutputError
 from gate.adapters.hyperfine import Complaint, complaint, parse, version
+from gate.adapters.values import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]

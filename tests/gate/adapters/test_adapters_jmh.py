@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from gate.adapters.common import Suite
-from gate.adapters.errors import OutputError
 from gate.adapters.jmh import failed, parse
-from gate.adapters.values import Series
+from gate.adapters.suites import Suite
+from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data" / "jmh"
 FOLD = 'tiny.Tiny.fold:{size=10,text="q"; 🐢}'

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.errors import OutputError
 from gate.adapters.perf_stat import EVENTS, Counted, parse
+from gate.adapters.values import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 

@@ -2,9 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.errors import OutputError
 from gate.adapters.pyperf import parse
-from gate.adapters.values import Series
+from gate.adapters.values import OutputError, Series
 
 DATA = Path(__file__).parents[2] / "data/pyperf"
 UPPER = "upper a b/'c'\"d\"\\t🐢"

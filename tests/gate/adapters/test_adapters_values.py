@@ -3,8 +3,7 @@ import time
 
 import pytest
 
-from gate.adapters.errors import OutputError
-from gate.adapters.values import Series, parse
+from gate.adapters.values import OutputError, Series, parse
 
 
 def test_plain_numbers_are_seconds_of_time() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.commands import extended, is_simple
-from harness.instruments.common import arguments
+from harness.instruments.protocol import arguments
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
-from gate.config.rules import is_response, is_studied
+from gate.config.rules import is_studied
 from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.study import Study
@@ -295,10 +295,3 @@ def test_which_benchmarks_are_studied(globs: str, studied: set[str]) -> None:
         None, source(f"{BENCH}{SUITE}[study]\nbenchmarks = {globs}\nfactor.a = [1, 2]"), rules="head"
     ).rules
     assert {name for name in ("latency", "suite/a", "suite/b") if is_studied(config, name)} == studied
-
-
-def test_which_metrics_are_responses() -> None:
-    named = parse(source(f'{SUITE}{TWO}[study]\nresponses = ["mem*"]'))
-    assert [name for name in ("time", "memory") if is_response(named, "suite/a", name)] == ["memory"]
-    decided = parse(source(SUITE + TWO))
-    assert [name for name in ("time", "memory") if is_response(decided, "suite/a", name)] == ["time"]

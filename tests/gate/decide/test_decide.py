@@ -492,3 +492,25 @@ def test_a_run_that_ends_before_its_plan_was_stopped_by_the_budget() -> None:
 )
 def test_the_rules_of_a_run_keep_their_name(rules: str | None, name: str) -> None:
     assert policy_at(Run(rules=rules), Config()).source == name
+
+
+@pytest.mark.parametrize(
+    ("stops", "stopped"),
+    [
+        (["budget"], "budget"),
+        (["finished"], None),
+        (["build-failure"], None),
+        # at the last of the looks, which the budget may have cut
+        (["settled"], "budget"),
+        ([None], "budget"),
+        # interrupted, then resumed
+        ([], None),
+        (["budget", "finished"], None),
+        (["finished", "budget"], "budget"),
+    ],
+)
+def test_a_run_that_says_why_it_ended_is_believed(stops: list[str | None], stopped: str | None) -> None:
+    run = {"type": "run", "config": {"plan": {"builds": 6}}}
+    states: list[dict[str, Any]] = [{"type": "host", "when": "begin"}]
+    states += [{"type": "host", "when": "end", "stop": stop} for stop in stops]
+    assert report([run, *pair(1.0), *states]).stopped == stopped

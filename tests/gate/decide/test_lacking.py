@@ -2,7 +2,7 @@
 
 import datetime
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -76,7 +76,7 @@ def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> Told:
 
 def _first(side: Sample, builds: int) -> Sample:
     each = side.counts[1][:builds]
-    return replace(
+    return msgspec.structs.replace(
         side, values=side.values[:builds], counts=(each, each, np.array([builds])), builds=side.builds[:builds]
     )
 

@@ -126,7 +126,7 @@ def test_a_place_that_sends_on(github: FakeGitHub, tmp_path: Path) -> None:
     download(github, tmp_path / "a.zip")
     assert (tmp_path / "a.zip").read_bytes() == DATA
     github.fail("GET", "/artifact.zip", 307, headers={"Location": "/artifact.zip?sig=x"}, times=None)
-    assert refused(github, tmp_path / "b.zip").endswith("127.0.0.1 sends from place to place")
+    assert refused(github, tmp_path / "b.zip").endswith("127.0.0.1 redirects too often")
     assert all("authorization" not in one.headers for one in github.downloads)
 
 

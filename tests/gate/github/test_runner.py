@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import fileguard, runner
-from gate.github.fileguard import NAMES, FileGuard, Restored
+from gate.github import command_files, runner
+from gate.github.command_files import NAMES, FileGuard, Restored
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
 
@@ -139,7 +139,7 @@ def test_what_is_written_meanwhile_is_taken_back(files: dict[str, str]) -> None:
     Path(files["GITHUB_PATH"]).unlink()
     named = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")
     assert guard.restore() == Restored(
-        tuple(f"benchmark code wrote to {name}; it was taken back" for name in named), whole=True
+        tuple(f"benchmark code wrote to {name}; the change was undone" for name in named), whole=True
     )
     for name, path in files.items():
         assert Path(path).read_text() == f"{name} before\n"
@@ -243,8 +243,8 @@ def test_what_is_written_again_at_once_is_not_taken_for_restored(
     restored = guard.restore()
     assert not restored.whole
     assert restored.warnings == (
-        "benchmark code wrote to GITHUB_ENV, and it cannot be taken back: it holds something else again",
-        "benchmark code wrote to GITHUB_PATH; it was taken back",
+        "benchmark code wrote to GITHUB_ENV, and it cannot be undone: its content changed again",
+        "benchmark code wrote to GITHUB_PATH; the change was undone",
     )
 
 
@@ -252,7 +252,7 @@ def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> 
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    found = {name: fileguard.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
+    found = {name: command_files.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
     assert found == {"file": b"tex", "link": None, "pipe": None, ".": None, "none": None}
 
 

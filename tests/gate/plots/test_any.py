@@ -10,7 +10,7 @@ from gate.plots.series import series
 from gate.plots.values import values
 from tests.gate.plots.drawn import assert_sound, case, finding
 
-SCALES = (1e-320, 1e-200, 1e-12, 0.1, 1.0, 1e6, 1e200, 1e303)
+SCALES = (1e-54, 1e-40, 1e-12, 0.1, 1.0, 1e6, 1e40, 1e54)
 
 
 def side(rng: np.random.Generator, builds: int, scale: float, kind: int) -> Sample:

@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Literal
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
 
 from gate.decide.importance import ORDER, ordered
-from gate.model import Finding, IntervalKind
+from gate.model import Finding, IntervalKind, Verdict
 from gate.plots.forest import forest
 from gate.plots.picture import Picture
 from tests.gate.plots.drawn import SVG, assert_sound, corners, marks, paths, texts
@@ -32,7 +33,8 @@ def test_any_report_has_a_forest(name: str) -> None:
 
 def test_each_finding_has_a_row_with_name_change_and_interval() -> None:
     picture = drawn([examples.finding("lex", estimate=1.021, half=0.01), examples.finding("parse")])
-    assert {"lex", "parse", "+2.1%", "+1.1% … +3.1%", "95% interval"} <= set(texts(picture))
+    assert {"lex", "parse", "+2.1%", "+1.1% … +3.1%", "interval"} <= set(texts(picture))
+    assert "rests on. Intervals have 95% confidence. The shaded" in picture.caption
     # one beside the count, twice for wide and narrow, and two rows
     assert marks(picture, "big-unchanged") == 2 + 2
 
@@ -71,11 +73,34 @@ def test_the_whole_band_of_the_threshold_is_on_the_axis(threshold: float) -> Non
     assert f"The shaded band is the threshold ({threshold:.0%})." in picture.caption
 
 
-def test_the_interval_that_decided_ends_within_the_axis_or_in_an_arrow() -> None:
+@pytest.mark.parametrize(
+    ("verdict", "shown"),
+    [
+        ("regression", "decided_at"),
+        ("accepted", "decided_at"),
+        ("improvement", "decided_at"),
+        ("inconclusive", "ratio"),
+        ("unchanged", "ratio"),
+    ],
+)
+def test_one_interval_a_finding_the_one_that_its_verdict_rests_on(
+    verdict: Verdict, shown: Literal["ratio", "decided_at"]
+) -> None:
+    of = examples.finding("a", verdict, estimate=1.05, half=0.01)
+    at = msgspec.structs.replace(of.decided_at, low=1.02, high=1.08, confidence=0.9958)
+    picture = drawn([msgspec.structs.replace(of, decided_at=at, shown=shown)])
+    assert len(paths(picture, f"bar-{verdict}")) == 1
+    assert not paths(picture, f"wing-{verdict}")
+    wanted = "+2.0% … +8.0%" if shown == "decided_at" else "+4.0% … +6.0%"
+    assert [text for text in texts(picture) if "…" in text] == [wanted]
+    level = "99.58%" if shown == "decided_at" else "95%"
+    assert f"Intervals have {level} confidence." in picture.caption
+
+
+def test_an_interval_that_ends_far_out_is_cut_with_an_arrow() -> None:
     calm = [examples.finding(f"c{k}", estimate=1.01, half=0.01) for k in range(8)]
-    wide = msgspec.structs.replace(calm[0], decided_at=msgspec.structs.replace(calm[0].decided_at, low=0.97, high=1.05))
-    assert "An arrow" not in drawn([wide, *calm]).caption
-    far = msgspec.structs.replace(calm[0], decided_at=msgspec.structs.replace(calm[0].decided_at, low=0.1, high=9.0))
+    assert "An arrow" not in drawn(calm).caption
+    far = msgspec.structs.replace(calm[0], ratio=msgspec.structs.replace(calm[0].ratio, low=0.1, high=9.0))
     picture = drawn([far, *calm])
     assert marks(picture, "mark-unchanged") == 2
     assert "An arrow marks" in picture.caption
@@ -83,12 +108,12 @@ def test_the_interval_that_decided_ends_within_the_axis_or_in_an_arrow() -> None
     assert min(widths) > 10, "and it does not flatten the others"
 
 
-def test_intervals_of_different_confidence_name_it() -> None:
+def test_intervals_of_different_confidence_are_told_once() -> None:
     of = examples.finding("early", estimate=1.021, half=0.01)
     early = msgspec.structs.replace(of, ratio=msgspec.structs.replace(of.ratio, confidence=0.9976))
     picture = drawn([early, examples.finding("late", estimate=1.021, half=0.01)])
-    assert {"+1.1% … +3.1% at 99.76%", "+1.1% … +3.1% at 95%", "interval"} <= set(texts(picture))
-    assert "not the same for all: 95% to 99.76%" in picture.caption
+    assert not [text for text in texts(picture) if "99.76%" in text]
+    assert "Intervals have 95% to 99.76% confidence." in picture.caption
 
 
 def test_each_finding_may_have_its_own_threshold() -> None:

@@ -209,7 +209,7 @@ def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:
     at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
     step = (at[1] - at[0]) / 2
     assert [round((x - at[0]) / step) for x in at] == [0, 2, 4, 6]
-    assert "do not say in which order" in picture.caption
+    assert "do not give the order" in picture.caption
 
 
 def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:

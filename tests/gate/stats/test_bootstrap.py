@@ -24,12 +24,12 @@ from gate.model.warnings.estimates import (
     OneUnit,
     UndefinedResamples,
 )
-from gate.stats import bootstrap, picks, resample
+from gate.stats import bootstrap, resample, resampled_sums
 from gate.stats.bootstrap import Distribution, bootstrap_ratio
 from gate.stats.levels import summarize
-from gate.stats.picks import Floats, Stream, drawn
 from gate.stats.ratio import Ratio, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
+from gate.stats.resampled_sums import Floats, Stream, drawn
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 
 SCHEMES: tuple[Scheme, ...] = ("RRR", "RRN", "RNN", "FLAT")
@@ -105,14 +105,14 @@ def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Floats:
 def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As it is, and with tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
     if request.param == "cut":
-        for module in (picks, resample):
+        for module in (resampled_sums, resample):
             monkeypatch.setattr(module, "TABLE", 5)
             monkeypatch.setattr(module, "LARGEST", 2)
         monkeypatch.setattr(resample, "_PARTS", 2)
-        monkeypatch.setattr(picks, "_PASS", 300)
-    picks.tuple_length.cache_clear()
+        monkeypatch.setattr(resampled_sums, "_PASS", 300)
+    resampled_sums.tuple_length.cache_clear()
     yield
-    picks.tuple_length.cache_clear()
+    resampled_sums.tuple_length.cache_clear()
 
 
 @pytest.mark.usefixtures("cut")

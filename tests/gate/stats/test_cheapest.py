@@ -2,13 +2,13 @@
 
 import itertools
 import math
-from dataclasses import replace
 
+import msgspec
 import pytest
 
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts, Interval, half_width
-from gate.stats.plans import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.power import power
 from gate.stats.sequential import look_rounds, spending
 
@@ -179,7 +179,7 @@ def test_nothing_to_plan() -> None:
 
 def test_a_case_without_an_aim_is_paid_for_and_asks_for_nothing() -> None:
     fixed = Limits(builds=10, executions=12, iterations=30, early=False)
-    noisy = replace(ENCODE, components=Components(9.0, 9.0, 9.0), aims=())
+    noisy = msgspec.structs.replace(ENCODE, components=Components(9.0, 9.0, 9.0), aims=())
     alone, plan = cheapest([PARSE], ONE, fixed), cheapest([PARSE, noisy], ONE, fixed)
     assert alone is not None and plan is not None and plan.reached
     assert plan.most == pytest.approx(seconds([PARSE, noisy], plan.counts))

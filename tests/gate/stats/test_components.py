@@ -5,7 +5,7 @@ import pytest
 
 from gate.model import MeanSquare, Remembered, Sample
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
-from gate.stats.remember import remember
+from gate.stats.remembered_variance import remember
 from tests.support import kalibera_jones, simulate
 
 Squares = list[tuple[PlannedLevel, Square]]

@@ -7,7 +7,7 @@ import pytest
 from gate.model import Sample
 from gate.stats.estimate import Reduced, ratio_of, reduce
 from gate.stats.ratio import Limits
-from gate.stats.select import of_shared_sessions
+from gate.stats.subsample import of_shared_sessions
 from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]

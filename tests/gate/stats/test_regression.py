@@ -4,13 +4,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy import optimize, stats
+from scipy import optimize
 from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
 
 from gate.stats import check_function
 from gate.stats.check_function import Problem, Solution
-from gate.stats.regression import clustered_covariance, quantile_regression
-from tests.support.seeds import seeds, some
+from gate.stats.regression import quantile_regression
+from tests.support.seeds import seeds
 
 Array = npt.NDArray[np.float64]
 
@@ -283,114 +283,3 @@ def test_what_is_refused(y: list[float], design: list[list[float]], tau: float, 
     with pytest.raises(ValueError, match=message) as caught:
         quantile_regression(np.array(y), np.array(design), tau)
     assert "\n" not in str(caught.value)
-
-
-# --- the covariance
-
-
-def test_independent_errors_have_the_textbook_variance() -> None:
-    # tau (1 - tau)/(n f^2) for each of two groups, f the normal density at its quantile (Koenker and Bassett 1978)
-    rng = np.random.default_rng(1)
-    n, tau = 40_000, 0.8
-    design = np.column_stack((np.ones(n), np.repeat([0.0, 1.0], n // 2)))
-    y = rng.normal(size=n)
-    beta = quantile_regression(y, design, tau)
-    covariance = clustered_covariance(y, design, tau, beta, np.arange(n))
-    one = tau * (1 - tau) / (n / 2 * stats.norm.pdf(stats.norm.ppf(tau)) ** 2)
-    assert covariance == pytest.approx(np.array([[one, -one], [-one, 2 * one]]), rel=0.1)
-
-
-def literal_covariance(
-    y: Array, design: Array, tau: float, beta: Array, clusters: npt.NDArray[np.int64], constant: int
-) -> Array:
-    """The sandwich row by row: no scaling of columns, no orthonormal ones."""
-    n, p = design.shape
-    r = y - design @ beta
-    exact = np.abs(r) < 1e-12
-    score = np.where(r < 0, tau - 1, tau)
-    score[exact] = np.clip(-score[~exact].sum() / exact.sum(), tau - 1, tau)
-    groups = np.unique(clusters)
-    meat, independent = np.zeros((p, p)), np.zeros((p, p))
-    for g in groups:
-        total = sum(score[i] * design[i] for i in np.flatnonzero(clusters == g))
-        meat += np.outer(total, total) * len(groups) / (len(groups) - constant)
-    for row in design:
-        independent += tau * (1 - tau) * np.outer(row, row)
-    n /= max(1, np.trace(np.linalg.solve(independent, meat)) / p)
-    z = stats.norm.ppf(tau)
-    # bandwidth.rq of R's quantreg
-    h = n ** (-1 / 3) * stats.norm.ppf(0.975) ** (2 / 3) * (1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1)) ** (1 / 3)
-    low, high = np.quantile(r, [tau - h, tau + h])
-    bread = np.zeros((p, p))
-    for row in design[(r >= low) & (r <= high)]:
-        bread += np.outer(row, row) / (high - low)
-    half = np.linalg.inv(bread)
-    found: Array = half @ meat @ half
-    return found
-
-
-@pytest.mark.parametrize("tau", [0.4, 0.8])
-def test_the_covariance_against_its_literal_twin(tau: float) -> None:
-    rng = np.random.default_rng(5)
-    y, design, clusters = clustered(rng)
-    # a column that moves within clusters, beside three that do not
-    design = np.column_stack((design, rng.normal(size=len(y))))
-    beta = quantile_regression(y, design, tau)
-    expected = literal_covariance(y, design, tau, beta, clusters, constant=3)
-    assert clustered_covariance(y, design, tau, beta, clusters) == pytest.approx(expected, rel=1e-6, abs=1e-9)
-
-
-def clustered(rng: np.random.Generator) -> tuple[Array, Array, npt.NDArray[np.int64]]:
-    """A 2 x 2 factorial, 6 executions of each treatment with 40 values that share an execution's effect."""
-    treatments = np.array([[1.0, a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
-    design = np.repeat(np.tile(treatments, (6, 1)), 40, axis=0)
-    clusters = np.repeat(np.arange(24), 40)
-    return 0.3 * rng.normal(size=24)[clusters] + 0.3 * rng.gamma(2, 1, len(clusters)), design, clusters
-
-
-@pytest.mark.parametrize("tau", some([0.9, 0.5], 1))
-def test_intervals_of_clustered_errors_cover(tau: float) -> None:
-    rng = np.random.default_rng(11)
-    trials = 200
-    t = stats.t.ppf(0.975, 24 - 3)
-    covered = np.zeros(2)
-    independent = np.zeros(2)
-    for _ in range(trials):
-        y, design, clusters = clustered(rng)
-        beta = quantile_regression(y, design, tau)
-        for count, labels in ((covered, clusters), (independent, np.arange(len(y)))):
-            error = np.sqrt(np.diag(clustered_covariance(y, design, tau, beta, labels)))
-            count += (np.abs(beta) <= t * error)[1:]
-    assert covered.min() / trials >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / trials)
-    # what the pooled formula would promise
-    assert independent.max() / trials < 0.8
-
-
-def test_the_covariance_scales_with_the_design_and_the_values() -> None:
-    y, design, clusters = clustered(np.random.default_rng(3))
-    beta = quantile_regression(y, design, 0.6)
-    plain = clustered_covariance(y, design, 0.6, beta, clusters)
-    scale = np.array([1.0, 1e6, 1e-6])
-    scaled = clustered_covariance(1e3 * y, design * scale, 0.6, 1e3 * beta / scale, clusters + 100)
-    assert scaled * np.outer(scale, scale) / 1e6 == pytest.approx(plain)
-    more = np.column_stack((design[:, :1], design))
-    wider = clustered_covariance(y, more, 0.6, np.array([beta[0], 0, beta[1], beta[2]]), clusters)
-    assert wider[np.ix_([0, 2, 3], [0, 2, 3])] == pytest.approx(plain)
-    assert not wider[1].any() and not wider[:, 1].any()
-
-
-def test_what_the_covariance_refuses() -> None:
-    y, design, clusters = clustered(np.random.default_rng(3))
-    beta = quantile_regression(y, design, 0.5)
-    with pytest.raises(ValueError, match="too few clusters: 1 for 1 columns"):
-        clustered_covariance(y, design, 0.5, beta, np.zeros(len(y), dtype=np.int64))
-    with pytest.raises(ValueError, match="too few clusters: 3 for 3 columns"):
-        # a treatment each: nothing was replicated
-        clustered_covariance(y[:120], design[:120], 0.5, beta, clusters[:120])
-    with pytest.raises(ValueError, match="one number for each column"):
-        clustered_covariance(y, design, 0.5, beta[:1], clusters)
-    with pytest.raises(ValueError, match="one label for each value"):
-        clustered_covariance(y, design, 0.5, beta, clusters[1:])
-    with pytest.raises(ValueError, match="without spread"):
-        clustered_covariance(np.ones(len(y)), design, 0.5, np.array([1.0, 0, 0]), clusters)
-    assert clustered_covariance(y, np.zeros((len(y), 1)), 0.5, np.zeros(1), clusters).tolist() == [[0]]

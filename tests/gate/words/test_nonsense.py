@@ -22,7 +22,7 @@ import pytest
 
 import gate.words
 from gate.cli.main import main
-from gate.github import annotations
+from gate.github.publishing.publish import annotated
 from gate.model import Report
 from gate.report import json, junit
 from gate.report.markdown import comment, summary
@@ -148,7 +148,7 @@ def of_page(report: Report) -> list[Any]:
 
 
 def of_annotations(report: Report) -> list[str]:
-    return [line.partition("::")[0] for line in map(str, annotations.annotated(report))]
+    return [line.partition("::")[0] for line in map(str, annotated(report))]
 
 
 FORMATS: dict[str, Callable[[Report], Any]] = {

@@ -22,10 +22,10 @@ from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
-from harness.source.hints import Hint, checkout_hint, no_hint
+from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
-from harness.source.sides import resolve
 from harness.source.trees import open_trees
+from harness.source.untracked import Hint, checkout_hint, no_hint
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness import Check, Tree, examine, problems, standing_problems, unfit
 from harness.host.fitness.counters import Window
 from tests.support import machines
@@ -70,7 +71,7 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     spun = ticks(busy=104, idle=696, own=100, processors=8)
     checks = found(monkeypatch, tree, spun)
     assert [check.name for check in unfit(checks.values())] == ["power supply"]
-    assert [text.partition(":")[0] for text in standing_problems(tree)] == ["power supply"]
+    assert standing_problems(tree) == [OnBattery()]
     assert states(checks, "warn") == {
         "governor", "turbo", "smt", "processor kinds", "huge pages", "perf events",
     }  # fmt: skip
@@ -145,6 +146,8 @@ def test_a_virtual_machine_becomes_unfit(
     machines.write(tmp_path, files)
     checks = found(monkeypatch, tree, later)
     assert [check.name for check in unfit(checks.values())] == names, what
+    standing = {"governor", "power supply", "memory", "temporary files"}
+    assert all((check.problem is not None) == (check.name in standing) for check in unfit(checks.values()))
     # the same words before a run, without the tools
     quiet_vm(tmp_path)
     machines.write(tmp_path, {"proc/vmstat": "pswpin 0\npswpout 0", **files})
@@ -265,7 +268,7 @@ def test_powersave_means_another_thing_with_each_driver(
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
         ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
-        ({"run/systemd/container": "lxc"}, "unknown", "this system does not tell, in a container (lxc)"),
+        ({"run/systemd/container": "lxc"}, "unknown", "this system does not show it, in a container (lxc)"),
     ],
 )
 def test_virtual_machines(
@@ -303,7 +306,7 @@ def test_kinds_of_processors(
         ({"proc/self/cgroup": "4:cpu,cpuacct:/docker/1234", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs": "",
           "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000"}, "2.00 processors"),
         ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/cgroup.procs": ""}, "none"),
-        ({"proc/self/cgroup": "0::/"}, "this system does not tell"),
+        ({"proc/self/cgroup": "0::/"}, "this system does not show it"),
     ],
 )  # fmt: skip
 def test_quotas_of_control_groups(
@@ -312,7 +315,7 @@ def test_quotas_of_control_groups(
     machines.write(tmp_path, files)
     check = found(monkeypatch, Tree(tmp_path))["cpu quota"]
     assert check.value == value
-    assert check.state == {"none": "ok", "this system does not tell": "unknown"}.get(value, "warn")
+    assert check.state == {"none": "ok", "this system does not show it": "unknown"}.get(value, "warn")
 
 
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
 from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
-from harness.instruments.common import Collected, Context, Instrument, Unusable
 from harness.instruments.go import Go
+from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop.execution import Executions
@@ -28,7 +28,8 @@ from harness.loop.measure import (
     StepStarted,
 )
 from harness.loop.schedule import Round, schedule
-from harness.process.execute import Command, Executor, FakeExecutor, Outcome, ProcessExecutor
+from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
@@ -255,12 +256,12 @@ def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side", ["base", "head"])
 def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     bench.builder.broken = {(side, 1)}
-    assert bench.run() == Measured(1, 3, "build failure")
+    assert bench.run() == Measured(1, 3, "build-failure")
     assert bench.appended[-1] == Failure(kind="build", side=side, build=1, status="exit 2", stderr="no", command="make")
     assert {key[2] for key in keys(bench.appended)} == {0}
     # on resume it stays failed
     again = Bench(bench.tmp_path)
-    assert again.run(bench.appended) == Measured(1, 3, "build failure")
+    assert again.run(bench.appended) == Measured(1, 3, "build-failure")
     assert again.appended == []
 
 
@@ -338,7 +339,7 @@ def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) ->
     bench.run()
     again = Bench(bench.tmp_path)
     again.builder.broken = {("base", 0), ("head", 0)}
-    assert again.run(bench.appended[:3]) == Measured(0, 3, "build failure")
+    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
     assert [type(record) for record in again.appended] == [Failure]
 
 

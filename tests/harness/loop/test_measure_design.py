@@ -15,11 +15,12 @@ from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
-from harness.instruments.common import Collected, Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
 from harness.loop.schedule import Round, design_schedule, schedule
-from harness.process.execute import Command, FakeExecutor, Outcome
+from harness.process.execute import Command, Outcome
+from tests.support.fakes import FakeExecutor
 
 STUDY = Study(
     factor={
@@ -419,7 +420,7 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only what is needed was built
         assert all(seeds[call[:3]] == call[3] for call in rest.builder.calls)
-        if finished.stop == "build failure":
+        if finished.stop == "build-failure":
             continue  # what a round needs is built up to the build that fails
         needed = {(e.side, canonical({"opt": e.factors["opt"]}), e.build) for e in executions(rest.appended)}
         needed |= {
@@ -483,7 +484,7 @@ def test_in_the_gate_a_failed_execution_ends_its_benchmark_everywhere(tmp_path: 
 
 def test_in_the_gate_a_failed_build_ends_measuring(tmp_path: Path) -> None:
     bench = Bench(tmp_path, gates=True, builder=FakeBuilder(broken={("head", "O3", 1)}))
-    assert bench.run() == Measured(1, 2, "build failure")
+    assert bench.run() == Measured(1, 2, "build-failure")
     assert isinstance(bench.appended[-1], Failure)
     assert {p[3] for p in places(bench.appended)} == {0}
 

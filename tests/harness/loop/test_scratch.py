@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.loop.scratch import Scratch
+from harness.loop.execution import Scratch
 
 
 def test_each_execution_finds_an_empty_directory_under_a_new_name_of_the_same_length(tmp_path: Path) -> None:

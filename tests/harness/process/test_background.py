@@ -170,7 +170,7 @@ def test_two_companions_end_each_its_own_and_the_last_one_all(executor: ProcessE
     assert [exists((tmp_path / name).read_text()) for name in ("a", "b", "hidden")] == [False, True, True]
     started[2].stop(5)
     started[1].stop(5)
-    # one that wiped its environment cannot be told from others' before
+    # one that wiped its environment cannot be separated from others' before
     assert [exists((tmp_path / name).read_text()) for name in ("a", "b", "hidden")] == [False, False, False]
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.process.background import KEPT
 from harness.process.execute import (
-    STDERR_KEPT,
     Command,
-    FakeExecutor,
     Outcome,
     ProcessExecutor,
     clean_environment,
@@ -21,6 +20,7 @@ from harness.process.execute import (
     exit_status,
     find_program,
 )
+from tests.support.fakes import FakeExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -300,7 +300,7 @@ os.write(2, b"the end \\xff\\n")
     outcome = run(tmp_path, sys.executable, "-c", script)
     assert outcome.status == ""
     assert outcome.stderr.endswith("x\nthe end \ufffd\n")
-    assert len(outcome.stderr) == STDERR_KEPT
+    assert len(outcome.stderr) == KEPT
 
 
 def test_standard_error_does_not_fill_the_disk(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ os.write(2, b"end %d" % (longest >> 20))
 """
     outcome = run(tmp_path, sys.executable, "-c", script)
     assert outcome.stderr.startswith("yyy")
-    assert len(outcome.stderr) == STDERR_KEPT
+    assert len(outcome.stderr) == KEPT
     assert int(outcome.stderr.rpartition(" ")[2]) < 250
 
 

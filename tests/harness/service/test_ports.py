@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.service import ports
+from harness.service import service as ports
 
 
 def test_ports_have_five_digits_are_free_and_differ() -> None:
@@ -28,9 +28,9 @@ def test_a_port_that_is_taken_is_not_given(monkeypatch: pytest.MonkeyPatch) -> N
         server.bind(("127.0.0.1", 0))
         taken = server.getsockname()[1]
         draws = iter([taken - 10000, taken - 10000, 5, 5, 6])
-        monkeypatch.setattr("harness.service.ports.secrets.randbelow", lambda below: next(draws))
-        monkeypatch.setattr("harness.service.ports._given", deque(maxlen=500))
-        monkeypatch.setattr("harness.service.ports._is_free", lambda port: port != 10006 and IS_FREE(port))
+        monkeypatch.setattr("harness.service.service.secrets.randbelow", lambda below: next(draws))
+        monkeypatch.setattr("harness.service.service._given", deque(maxlen=500))
+        monkeypatch.setattr("harness.service.service._is_free", lambda port: port != 10006 and IS_FREE(port))
         found = ports.free_port()
         assert found == 10005
     draws = iter([5] * 10 + [7])
@@ -41,7 +41,7 @@ IS_FREE = ports._is_free
 
 
 def test_without_any_free_port_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.service.ports._is_free", lambda port: False)
+    monkeypatch.setattr("harness.service.service._is_free", lambda port: False)
     with pytest.raises(OSError, match="no free port between 10000 and "):
         ports.free_port()
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.service.ports import free_port
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
+from harness.service.service import free_port
 
 
 def no_command(script: str, seconds: float) -> str:

@@ -13,10 +13,10 @@ import pytest
 from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
 from gate.units import Duration
-from harness.instruments.common import Context, Unusable
-from harness.process.execute import Command, FakeExecutor, Outcome, ProcessExecutor
-from harness.service.ports import free_port
-from harness.service.service import Companions, Living
+from harness.instruments.protocol import Context, Unusable
+from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.service.service import Companions, Living, free_port
+from tests.support.fakes import FakeExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")

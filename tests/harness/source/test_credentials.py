@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.source.credentials import Access, authorised, persisted_token, persisted_warning
+from harness.source.credentials import Access, authorised, persisted_token
 from harness.source.git import Git
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def test_one_in_the_configuration(checkout: Checkout) -> None:
     place = persisted_token(checkout.path, SERVER)
     assert place is not None and place.endswith(".git/config")
     assert persisted_token(checkout.path, "https://ghe.example.org") is None
-    said = persisted_warning(place)
-    assert "`persist-credentials: false`" in said and SECRET not in said
+    assert SECRET not in place
 
 
 def test_one_in_a_file_that_the_configuration_includes(checkout: Checkout, tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model import SIDES, Commit
+from gate.model.choice import Choice
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
 from harness.process.leftovers import marks
+from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
-from harness.source.sides import Source, Sources, resolve
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
 from harness.source.trees import Trees, open_trees
@@ -363,7 +364,7 @@ RUN = """
 import sys, time
 from pathlib import Path
 from harness.source.repository import find_repository
-from harness.source.sides import resolve
+from harness.source.base_and_head import resolve
 from harness.source.trees import open_trees
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})
@@ -469,4 +470,4 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
 
 def test_sources_of_a_side() -> None:
     base, head = (Source(Commit(ref=name), name) for name in ("b", "h"))
-    assert Sources(base, head, "", ()).of("head") is head
+    assert Sources(base, head, Choice(None, None), ()).of("head") is head

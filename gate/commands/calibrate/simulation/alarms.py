@@ -12,9 +12,9 @@ from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF, TWO_LAYOUTS, beside, comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 from gate.stats.planning import pairing_pays
 from gate.stats.sequential import look_rounds
@@ -49,12 +49,12 @@ def report(
     noise: float = 1.0,
     df: int = MEMORY_DF,
 ) -> Reports:
-    """Return the study of reports in which the truth is the same for every case."""
+    """Return the study of reports in which the true ratio is the same for every case."""
     return Reports(Source(components, shape, noise), (ratio,) * len(components), decided, df)
 
 
 def case_sets(setting: Setting) -> tuple[tuple[str, tuple[Components, ...]], ...]:
-    """List what the cases of reports are: those given in turn, and, beside the paper's, all of the hard kind."""
+    """List the cases of reports: the given ones in turn and, with the paper's, also reports of only the hard case."""
     given = ("in turn", setting.in_turn)
     return (given, ("layouts", (TWO_LAYOUTS,) * setting.cases)) if setting.paper else (given,)
 
@@ -65,22 +65,22 @@ def draft(setting: Setting) -> Draft:
         "False alarms",
         (
             (
-                "Base against itself. First single comparisons, judged alone at 95%: the share called different, "
-                "slower or faster, as K&J count it. An alarm that fails a gate is half of that. Each cell: "
+                "Base against itself. The first tables have single comparisons, each judged alone at 95%: the share "
+                "called different, slower or faster, as K&J count it. Half of these alarms fail a gate. Each cell: "
                 "`fieller-kj` / `fieller` / `fieller-moderated`."
             ),
             *(block for threshold in setting.thresholds for block in _single(setting, threshold)),
             *(_contours(setting) if setting.paper else ()),
             (
-                f"Then whole reports of {setting.cases} cases with Holm's family: the share that fails although "
+                f"Whole reports of {setting.cases} cases with Holm's correction: the share that fails although "
                 f"nothing has changed. Fixed: {FIXED[0]} builds. Looks: after {', '.join(map(str, LOOKS))} rounds. "
-                "The memory is worth 20 degrees, or 5 (5 df: one calibration); 2x: all variances are twice those "
+                "The memory has 20 degrees of freedom, or 5 (5 df: one calibration); 2x: all variances are twice those "
                 "remembered."
             ),
             _reports(setting),
             (
-                "Not worse by mistake: every case is slower by just the threshold of 2%, and this share of the "
-                "cases is called not worse."
+                "Wrongly not worse: every case is slower by exactly the threshold of 2%. The table shows the share of "
+                "cases that are called not worse."
             ),
             _not_worse(setting),
             *(_min_builds(setting) if setting.paper else ()),
@@ -134,9 +134,9 @@ def _contours(setting: Setting) -> tuple[Ask[str] | Ask[Figure], ...]:
         kj, fieller = (percent(float(r[0])) for r in rates)
         needed = percent(smallest_threshold(rates[1], 0.02))
         return (
-            "The smallest threshold at which no more than so many comparisons are false alarms, by the number of "
-            "builds, as in K&J Fig. 3 (b) and (d), but drawn from the components instead of the measurements, each "
-            f"build measured as often as there. At 3 builds of {shown[0].name} and no threshold, `fieller-kj` calls "
+            "The smallest threshold that limits false alarms to this share of comparisons, by the number of builds, as "
+            "in K&J Fig. 3 (b) and (d). Here values are drawn from the components instead of the measurements, with "
+            f"the same counts in each build. At 3 builds of {shown[0].name} and no threshold, `fieller-kj` calls "
             f"{kj} different and `fieller` {fieller}, which needs a threshold of {needed} for 2%. K&J needed 2% for 2% "
             "with their interval on the measurements themselves, which are less normal than this."
         )
@@ -202,7 +202,7 @@ def _cells(
 
 
 def not_worse(cases: tuple[Components, ...], shape: Shape, interval: Interval, looks: tuple[int, ...]) -> Reports:
-    """Return the study of reports in which every case is slower by just the threshold."""
+    """Return the study of reports in which every case is slower by exactly the threshold."""
     threshold = REPORT_THRESHOLDS[1]
     return report(cases, shape, rules(threshold, interval, looks, len(cases)), ratio=1 + threshold)
 
@@ -232,9 +232,9 @@ def _min_builds(setting: Setting) -> tuple[str, DraftTable]:
     lines = tuple(row(f"{s.residual:g}", *(cell(s, count) for count in builds)) for s in shapes)
     return (
         (
-            "Why `min_builds` is 5: the same, at threshold 0, when any number of builds may call a regression; two "
-            "layouts 50:50, almost nothing below the builds. Residual: standard deviation within a layout, of that "
-            "between the two."
+            "Why `min_builds` is 5: the share of failing reports at threshold 0 if any number of builds may call a "
+            "regression, with two layouts 50:50 and almost no noise below the builds. Residual: standard deviation "
+            "within a layout, as a share of that between the two."
         ),
         DraftTable(("residual", *columns(builds)), lines),
     )

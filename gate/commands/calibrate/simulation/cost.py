@@ -11,12 +11,12 @@ from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, percent, plain, row
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, percent, plain, row
 from gate.stats.cheapest import cheapest
+from gate.stats.plan_types import Aim, Limits, Plan, PlannedCase, Terms
 from gate.stats.planning import Components as Planned
 from gate.stats.planning import Costs, Counts, Interval
-from gate.stats.plans import Aim, Limits, Plan, PlannedCase, Terms
 from gate.stats.power import power
 
 EFFECTS = (0.05, 0.10)
@@ -26,7 +26,7 @@ _THRESHOLD = 0.02
 _ALPHA = 0.05
 _MOST_BUILDS = 12
 _BELOW = 0.01
-"""Power that the plan may lose: it is to end up within two points."""
+"""The plan may lose at most two points of power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Compared:
 
     @property
     def studies(self) -> tuple[Reports, ...]:
-        """Everything that it asks for."""
+        """Every study of the comparison."""
         return (self.without, *self.fixed, *self.planned)
 
     def time(self, results: Results, study: Reports) -> float:
@@ -120,10 +120,10 @@ def draft(designs: list[Compared]) -> Draft:
             (
                 "Measuring time over that of the fixed design with K&J's interval, 5 builds x 10 x 10, at a "
                 f"threshold of {plain(_THRESHOLD)}, one case. The plan is the cheapest that `perfgate plan` finds "
-                "with a memory of 20 degrees and looks, whose power is to be within two points of the fixed "
-                "design's. Builds of 1200, 60 and 10 s, times of iterations and 30% of warm-up as in K&J 8.1. Time "
-                "without a change, with each, and the mean. The last columns are the power of the plan and of the "
-                "fixed design."
+                "with a memory of 20 degrees and looks, and whose power is within two points of the fixed "
+                "design's. Builds take 1200, 60 and 10 s; times of iterations and 30% of warm-up as in K&J 8.1. Time "
+                "without a change, with each change, and the mean. The last columns are the power of the plan and of "
+                "the fixed design."
             ),
             DraftTable(titles, (*(_line(design) for design in designs), last), names=1),
         ),

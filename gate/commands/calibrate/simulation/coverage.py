@@ -1,4 +1,4 @@
-"""Coverage: how often the interval holds the truth, and how wide it is (K&J 8.4)."""
+"""Coverage: how often the interval contains the true change, and how wide it is (K&J 8.4)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES,
 from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 
 INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "fieller-paired", "fieller-moderated")
 TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
-"""Build effects and next to nothing below them: the hard case when they are bimodal."""
+"""Build effects and almost no noise below them: the hard case when they are bimodal."""
 MEMORY_DF = 20
 
 if TYPE_CHECKING:
@@ -54,21 +54,21 @@ def draft(setting: Setting) -> Draft:
         "Coverage and width",
         (
             (
-                f"How often the 95% interval holds the true change, here +{change} (K&J 8.4). Each cell goes from "
-                "the case with the lowest coverage to the one with the highest. K&J's own interval holds the truth "
-                "too often at few builds, because it is too wide."
+                f"How often the 95% interval contains the true change, here +{change} (K&J 8.4). Each cell goes from "
+                "the case with the lowest coverage to the one with the highest. K&J's own interval contains it "
+                "too often with few builds, because it is too wide."
             ),
             _coverage(setting),
             *((_figure(setting),) if setting.paper else ()),
             (
                 f"Mean half-width of the interval at +{change}, normal build effects: `fieller-kj` / `fieller` / "
-                "`fieller-moderated`. The memory is right here, and worth 20 degrees, the most it can be."
+                "`fieller-moderated`. The memory is correct here, and has 20 degrees of freedom, the maximum."
             ),
             _widths(setting),
             *(_hard_shapes(setting) if setting.paper else ()),
             (
-                "Coverage of `fieller-moderated` where the present run is noisier than remembered: its variance is "
-                f"as many times the remembered one. One case of {setting.cases}, or all of them."
+                "Coverage of `fieller-moderated` if the present run is noisier than remembered: its variance is this "
+                f"many times the remembered one. One case of {setting.cases}, or all of them."
             ),
             _noise(setting),
             (
@@ -130,8 +130,8 @@ def _hard_shapes(setting: Setting) -> tuple[str, DraftTable]:
     table = DraftTable(("build effects", "residual", *columns(setting.builds)), tuple(rows), names=2)
     return (
         (
-            "Coverage of `fieller` with two layouts and almost nothing below the builds (standard deviation of builds "
-            "4.1%, of iterations 1%). Residual: standard deviation within a layout, of that between the two."
+            "Coverage of `fieller` with two layouts and almost no noise below the builds (standard deviation of builds "
+            "4.1%, of iterations 1%). Residual: standard deviation within a layout, as a share of that between the two."
         ),
         table,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gate.commands.calibrate.simulation.arrays.components import Components
 from gate.commands.calibrate.simulation.coverage import INTERVALS, beside, comparisons
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, columns, plain, row
 from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, plain, row
 from gate.plots.lines import Chart, Line
 
 _FIGURE_BUILDS = (2, 3, 4, 5, 6, 8, 10, 12, 15)
@@ -23,8 +23,8 @@ def draft(setting: Setting) -> Draft:
         "Power",
         (
             (
-                "How often a slower head is called a regression: one case judged alone, normal build effects, "
-                "memory of 20 degrees with its tests against the present run. Each cell: `fieller-kj` / `fieller` "
+                "How often a slower head is called a regression: one case judged alone, with normal build effects and "
+                "a memory of 20 degrees that is tested against the present run. Each cell: `fieller-kj` / `fieller` "
                 "/ `fieller-moderated`. In a report an unmoderated interval also needs `min_builds`."
             ),
             *tables,

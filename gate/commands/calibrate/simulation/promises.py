@@ -1,4 +1,4 @@
-"""The promises of the statistics, beside the simulated results."""
+"""The promises of the statistics, next to the simulated results."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.commands.calibrate.simulation import alarms, coverage, others
+from gate.commands.calibrate.simulation import alarms, coverage, other_tools
 from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES, TABLE_VII, Shape
 from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.cost import Compared
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 from gate.commands.calibrate.simulation.pool import AnyStudy, Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def draft(setting: Setting, designs: Sequence[Compared], reports: int) -> Draft:
         "Promises",
         (
             (
-                "What docs/method.md promises, and the value furthest from it among all that were simulated for "
-                "it. Within 3 errors: the bound is missed by less than three standard errors of the simulation."
+                "The promises of docs/method.md, each with the worst simulated value. Within 3 errors: the bound is "
+                "missed by less than three standard errors of the simulation."
             ),
             DraftTable(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
         ),
@@ -226,7 +226,9 @@ def _cost(designs: Sequence[Compared]) -> Iterator[Promise]:
 
 def _others() -> Iterator[Promise]:
     studies = tuple(
-        others.quantiles(shape, builds) for shape in others.QUANTILE_SHAPES for builds in others.QUANTILE_BUILDS
+        other_tools.quantiles(shape, builds)
+        for shape in other_tools.QUANTILE_SHAPES
+        for builds in other_tools.QUANTILE_BUILDS
     )
     yield Promise(
         "coverage of p50, p95 and p99, 3 and 5 builds",
@@ -235,7 +237,7 @@ def _others() -> Iterator[Promise]:
         studies=studies,
         values=lambda results: [float(c) for s in studies for c in results.of(s).coverage],
     )
-    pooled = tuple(others.rivals(c, 0.0) for c in TABLE_VII)
+    pooled = tuple(other_tools.rivals(c, 0.0) for c in TABLE_VII)
     yield Promise(
         "pooled Welch calls A/A different, mean of cases",
         0.33,

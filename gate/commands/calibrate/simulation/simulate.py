@@ -9,25 +9,24 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, cost, coverage, others, power, promises, stopping
+from gate.commands.calibrate.simulation import alarms, cost, coverage, other_tools, power, promises, stopping
 from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
-from gate.commands.calibrate.simulation.draft import Draft, DraftTable, Setting, asked, finished, percent, plain, row
-from gate.commands.calibrate.simulation.known import of_history, of_runs
+from gate.commands.calibrate.simulation.measured_components import of_history, of_runs
 from gate.commands.calibrate.simulation.page import Code, Section, as_markdown, as_text, figures
 from gate.commands.calibrate.simulation.pool import run_all
+from gate.commands.calibrate.simulation.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
 from gate.model import UserError
 from gate.plots.lines import line_chart
 
 WIDTH = 100
-"""Columns of the text: what a terminal has, and no table needs more."""
+"""Columns of the text: a terminal has as many, and no table needs more."""
 
 BUILDS = (3, 5, 10, 20)
 THRESHOLDS = (0.0, 0.01, 0.02, 0.05)
 EFFECTS = (0.05, 0.10)
 REPORTS = 2000
 CASES = 20
-SEED = 1
-"""What is simulated when the command line does not say."""
+"""Defaults of the command line."""
 
 _MOST = {"builds": 200, "reports": 10_000_000, "cases": 1000}
 
@@ -98,7 +97,7 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
         alarms.draft(setting),
         power.draft(setting),
         stopping.draft(setting),
-        others.draft(setting),
+        other_tools.draft(setting),
     ]
     if not setting.paper:
         return [_simulated(setting), *chapters]
@@ -108,7 +107,7 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
         _simulated(setting),
         *chapters,
         cost.draft(designs),
-        others.quantile_draft(),
+        other_tools.quantile_draft(),
     ]
 
 
@@ -128,7 +127,7 @@ def _simulated(setting: Setting) -> Draft:
         for c in setting.components
     )
     return Draft(
-        "What is simulated",
+        "Simulated cases",
         (
             f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a build.",
             DraftTable(("case", "build", "execution", "iteration", "in a build", "mean of a build"), lines),
@@ -182,15 +181,15 @@ def _before(options: SimulateOptions) -> tuple[str | Code, ...]:
     return (
         (
             f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
-            "comparisons behind each number, fewer where the text says so. Everything on this page is generated, by"
+            "comparisons behind each number, or fewer if the text says so. This command generates the whole page:"
         ),
         Code(_command(options)),
-        "The numbers depend on the seed and on nothing of the machine, so the same command writes the same page.",
+        "The numbers depend only on the seed, not on the machine, so the same command writes the same page.",
     )
 
 
 def _command(options: SimulateOptions) -> str:
-    """Write the command line that makes the document, without what is as it is anyway."""
+    """Write the command line that makes the document, without the defaults."""
     parts = ["perfgate calibrate --simulate", *options.runs]
     if options.builds != BUILDS:
         parts.append(f"--builds {','.join(map(str, options.builds))}")
@@ -204,7 +203,7 @@ def _command(options: SimulateOptions) -> str:
         parts.append(f"--cases {options.cases}")
     parts.append(f"--reports {options.reports} --seed {options.seed}")
     if options.markdown is not None:
-        # where it was written on one machine is nobody's business
+        # the path on this machine does not belong in the document
         shown = options.markdown.name if options.markdown.is_absolute() else options.markdown.as_posix()
         parts.append(f"--markdown {shown}")
     return " ".join(parts)

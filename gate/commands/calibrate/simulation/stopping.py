@@ -1,4 +1,4 @@
-"""Early stopping: what it costs and saves, on the same reports with looks and without."""
+"""Early stopping: its cost and savings, on the same reports with and without looks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 from gate.commands.calibrate.simulation.pool import Results
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 
 _THRESHOLDS = (0.02, 0.05)
 _CHANGES = (0.0, 0.02, 0.05, 0.10, 0.20)
@@ -54,16 +54,16 @@ def draft(setting: Setting) -> Draft:
         "Stopping early",
         (
             (
-                f"Reports of {setting.cases} cases of which one, {_changed(setting).name}, has changed. Found: the "
-                "change is called a regression, with a fixed number of builds and with looks after "
+                f"Reports of {setting.cases} cases of which one, {_changed(setting).name}, has changed. Found: how "
+                "often the change is called a regression, with a fixed number of builds and with looks after "
                 f"{', '.join(map(str, LOOKS))} rounds. Rounds: mean number of rounds in which the changed case and "
-                "the others are executed, and in which both sides are built, since builds go on as long as any "
-                "case needs them."
+                "the others are executed, and in which both sides are built. Builds continue as long as any case "
+                "needs them."
             ),
             DraftTable(titles, lines, names=3),
             (
-                f"What the looks cost a single case: the share of {_changed(setting).name} against itself that fails "
-                "at threshold 0, over the 2.5% that a fixed design may fail. Each test is of one side."
+                f"The cost of the looks for a single case: the share of {_changed(setting).name} against itself that "
+                "fails at threshold 0, divided by the 2.5% that a fixed design may fail. Each test is one-sided."
             ),
             _single(setting),
         ),

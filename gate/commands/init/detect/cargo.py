@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.detect import criterion
 from gate.commands.init.detect.crates import NAME, TARGET, Crate, at, clean, crates_of, default_crates, tables, triple
-from gate.commands.init.detect.found import Found, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _PARSERS = {"clap", "structopt", "argh", "bpaf"}  # all of them answer --help
@@ -76,7 +76,7 @@ def _of_tests(packages: list[Crate]) -> Found:
         clean(packages) + f"cargo test --release --no-run --tests {TARGET}",
         _build_comment(),
         environment={"RUST_TEST_THREADS": "1"},
-        environment_comment=["One test after another: the time of parallel ones depends on how they fall together."],
+        environment_comment=["One test at a time: the time of parallel tests depends on how they overlap."],
         notes=["the benchmark is the test run: put a program that does real work in its place"],
     )
 
@@ -97,10 +97,10 @@ def _with_lock(tree: Tree, found: Found) -> Found:
         share=["Cargo.lock"],
         build_comment=[
             *found.build_comment,
-            "git ignores Cargo.lock: setup gives each side a copy, for cargo would write through the link of `share`.",
+            "git ignores Cargo.lock: setup gives each side a copy, as cargo would write through the link of `share`.",
         ],
         setup="cp Cargo.lock Cargo.lock.own && mv Cargo.lock.own Cargo.lock",
-        notes=[*found.notes, "git ignores Cargo.lock, so this checkout's is taken for both sides; better commit it"],
+        notes=[*found.notes, "git ignores Cargo.lock, so both sides use this checkout's; better commit it"],
     )
 
 

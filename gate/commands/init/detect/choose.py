@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gate.commands.init.detect import cargo, cmake, generic, go, jmh, make, npm, pyperf, pytest_benchmark
-from gate.commands.init.detect.found import KINDS, Found
+from gate.commands.init.detect.result import KINDS, Found
 from gate.commands.init.detect.tree import Tree
 from gate.model import UserError
 
@@ -41,7 +41,7 @@ def choose(tree: Tree, kind: str | None) -> list[Found]:
         UserError: there is no such kind, or it has nothing to go by here.
     """
     if kind is not None and kind not in KINDS:
-        raise UserError(f"--kind {kind}: is none of {', '.join(KINDS)}")
+        raise UserError(f"--kind {kind}: is not one of {', '.join(KINDS)}")
     if kind == "pytest-benchmark":
         return [pytest_benchmark.found(tree)]
     if kind is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gate.commands.init.detect import google_benchmark
 from gate.commands.init.detect.cmake_files import FILE, Program, Project, read_project
-from gate.commands.init.detect.found import Found, c_wants_arguments, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, c_wants_arguments, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)

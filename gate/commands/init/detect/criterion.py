@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
 from gate.commands.init.detect.crates import NAME, TARGET, Crate, clean, tables, triple
-from gate.commands.init.detect.found import Found, Measured, names_of
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
 
 _USES = re.compile(r"\bcriterion(?:_main!|_group!|::)")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
-from gate.commands.init.detect.found import Found, Measured, placeholder
+from gate.commands.init.detect.result import Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
@@ -26,7 +26,7 @@ def look(tree: Tree) -> Found:
     script = min(_scripts(tree), key=lambda path: (path.count("/"), "run" not in path, path), default=None)
     if script is None:
         benchmark, notes = placeholder()
-        return Found("generic", "no build or benchmark that can be told", benchmark, None, build_comment, notes=notes)
+        return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
     command, share = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
     measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)

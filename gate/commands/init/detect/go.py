@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured, names_of, placeholder, program, stand_in
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, names_of, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
@@ -63,7 +63,7 @@ def look(tree: Tree) -> Found | None:
 
 
 def _seen(path: str) -> bool:
-    """Tell whether the go command looks there: not in what begins with "_" or ".", in testdata or vendor."""
+    """Return whether the go command looks there: not in what begins with "_" or ".", in testdata or vendor."""
     parents = PurePosixPath(path).parts[:-1]
     return not any(part in ("testdata", "vendor") or part.startswith(("_", ".")) for part in parents)
 
@@ -195,7 +195,7 @@ def _of_program(tree: Tree, modules: list[str]) -> Found | None:
         _LINKED,
         artifacts=[path],
         products=[path],
-        notes=[*notes, "there are no benchmarks (func BenchmarkX(b *testing.B)), which would tell more"],
+        notes=[*notes, "there are no benchmarks (func BenchmarkX(b *testing.B)), which would show more"],
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
 from gate.commands.init.detect.cmake_files import FILE, Program, Project
-from gate.commands.init.detect.found import Found, Measured, names_of
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
 
 _HEADER = re.compile(r"^\s*#\s*include\s*[<\"]benchmark/benchmark\.h", re.MULTILINE)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 
-from gate.commands.init.detect.amount import WANTED, in_minutes, whole_plan
-from gate.commands.init.detect.found import Amount
+from gate.commands.init.detect.repetitions import WANTED, in_minutes, whole_plan
+from gate.commands.init.detect.result import Amount
 
 _PACKAGES = (
     "tinybench",
@@ -61,7 +61,7 @@ def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | N
 
 
 def is_adaptive(source: str) -> bool:
-    """Tell whether a file imports a library whose benchmarks repeat until a fixed time has passed."""
+    """Return whether a file imports a library whose benchmarks repeat until a fixed time has passed."""
     return any(_imports(name, [source]) for name in (*_PACKAGES, "benchmark"))
 
 

@@ -7,8 +7,8 @@ import shlex
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured, placeholder
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _DEPENDS = re.compile(r"<artifactId>\s*jmh-core\s*</artifactId>")
@@ -82,7 +82,7 @@ def _of_maven(tree: Tree, directory: str, jar: str) -> Found:
             instrument="jmh",
         ),
         f"mvn --quiet --batch-mode clean package -DskipTests{module}",
-        ["Compiling Java is the same each time: what differs from build to build is what the JVM makes of it."],
+        ["Java compiles to the same code each time; builds differ in what the JVM makes of it."],
         artifacts=[path],
         products=[str(PurePosixPath(directory, "target"))],
         notes=["set the JVM's own options, such as -Xmx, with -jvmArgs in the command"],
@@ -94,10 +94,10 @@ def _unknown(evidence: str, build: list[str], jar: str) -> Found:
     measured, notes = placeholder()
     comment = [
         *measured.comment,
-        "The project has benchmarks of JMH, but where their jar ends up cannot be told here. Put in, and see [build]:",
+        "The project has JMH benchmarks, but perfgate cannot find their jar. Name it here, and see [build]:",
         '  instrument = "jmh"',
         f'  command = ["java", "-jar", "{jar}"]',
     ]
     build_comment = [f'command = "{build[0]}"']
-    notes = [*notes, "JMH's jar was not found: put in how it is built and called"]
+    notes = [*notes, "JMH's jar was not found: fill in how it is built and run"]
     return Found("jmh", evidence, replace(measured, comment=comment), None, build_comment, notes=notes)

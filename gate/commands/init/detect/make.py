@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.commands.init.detect.found import Found, Measured, c_wants_arguments, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, Measured, c_wants_arguments, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")  # in make's own order

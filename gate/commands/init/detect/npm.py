@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.commands.init.detect import javascript
-from gate.commands.init.detect.found import Amount, Found, Measured, placeholder
+from gate.commands.init.detect.result import Amount, Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured, names_of
 from gate.commands.init.detect.python import python
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
 
 _IMPORTS = re.compile(r"^\s*(import|from)\s+pyperf\b", re.MULTILINE)

@@ -6,9 +6,9 @@ import configparser
 import re
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
-from gate.commands.init.detect.found import Found, Measured
 from gate.commands.init.detect.python import declares, python
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
 
 _IMPORTS = re.compile(r"^\s*(import|from)\s+pytest_benchmark\b", re.MULTILINE)
@@ -33,9 +33,9 @@ def found(tree: Tree) -> Found:
     """Return what is written for a project with pytest-benchmark, whether or not its tests could be found."""
     own, tests = python(tree), _tests(tree)
     where = f"{len(tests)} test file{'s' if len(tests) != 1 else ''} with benchmarks" if tests else "as told"
-    notes = [] if tests else ["no test was found that uses the benchmark fixture"]
+    notes = [] if tests else ["no test uses the benchmark fixture"]
     hindered = ["-o", "addopts="] if _HINDERS.search(_addopts(tree)) else []
-    why = ["# addopts of the project's pytest configuration do not go with measuring."] if hindered else []
+    why = ["# The addopts of the project's pytest configuration would disturb measuring."] if hindered else []
     suite = Suite(
         sum(max(1, len(_USES.findall(tree.text(path)))) for path in tests), _OVERHEAD, _START, _MORE, warmup=0
     )

@@ -37,7 +37,7 @@ class Python:
     """Lines of shell that fail where another copy of the package than this side's is imported."""
 
     def has(self, tree: Tree, module: str) -> bool:
-        """Tell whether the interpreter can import a module."""
+        """Return whether the interpreter can import a module."""
         try:
             asked = subprocess.run(
                 [self.executable, "-c", f"import {module}"],
@@ -96,7 +96,7 @@ def python(tree: Tree) -> Python:
 
 
 def declares(tree: Tree, names: re.Pattern[str]) -> bool:
-    """Tell whether one of the files that list dependencies names a package."""
+    """Return whether one of the files that list dependencies names a package."""
     files = [p for p in tree.files if _DECLARES.fullmatch(PurePosixPath(p).name) or p.startswith("requirements/")]
     return any(names.search(tree.text(path)) for path in files)
 

@@ -67,7 +67,7 @@ class Tree:
         return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
 
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
-        """Tell whether a string stands in one of the files with one of the suffixes."""
+        """Return whether a string stands in one of the files with one of the suffixes."""
         return any(pattern in self.text(path) for path in self.ending(*suffixes, under=under))
 
     @property

@@ -28,8 +28,8 @@ from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
+from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
-from gate.stats.design.spreads import kruskal, spreads
 from gate.stats.design.strata import strata
 
 _IN_TIME = 5000
@@ -179,7 +179,7 @@ def _warnings(observed: Observed, linear: LinearModel | None) -> list[str]:
 
 
 def _luck(observed: Observed) -> Sequence[str]:
-    """Name the factors whose effect cannot be told from what one build or session was like."""
+    """Name the factors whose effect cannot be separated from what one build or session was like."""
     units = observed.units
     found = []
     for i, factor in enumerate(observed.factors):
@@ -190,6 +190,6 @@ def _luck(observed: Observed) -> Sequence[str]:
             what = "layout of its" if factor.varies == "build" else "state of its"
             found.append(
                 f"{factor.name} varies by {factor.varies}, and a setting has one {factor.varies} only: its effect "
-                f"cannot be told from the {what} {factor.varies}"
+                f"cannot be separated from the {what} {factor.varies}"
             )
     return found

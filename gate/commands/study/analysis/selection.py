@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from gate.commands.study.analysis.observations import SIDE, Observed, Wanted, observations, plain
 from gate.model import Execution, UserError
+from gate.model.case import CaseId
 from gate.model.study import Setting
 
 
@@ -33,12 +34,14 @@ def responses(executions: Sequence[Execution], selection: Selection, wanted: Wan
         UserError: a selection of nothing, or lines that do not go together.
     """
     kept = _with_settings(_of_benchmarks(executions, selection.benchmarks), selection.settings)
-    cases = dict.fromkeys((e.benchmark, name) for e in kept for name, metric in e.metrics.items() if metric.values)
+    cases = dict.fromkeys(
+        CaseId(e.benchmark, name) for e in kept for name, metric in e.metrics.items() if metric.values
+    )
     chosen = _chosen(list(cases), selection)
     found = []
-    for benchmark, metric in chosen:
-        own = [e for e in kept if e.benchmark == benchmark and metric in e.metrics and e.metrics[metric].values]
-        found.append(observations(own, metric, wanted))
+    for case in chosen:
+        own = [e for e in kept if e.benchmark == case.benchmark and (m := e.metrics.get(case.metric)) and m.values]
+        found.append(observations(own, case.metric, wanted))
     return found
 
 
@@ -70,12 +73,12 @@ def _setting(e: Execution, name: str) -> Setting | None:
     return None if e.factors.get(name) is None else plain(e.factors[name])
 
 
-def _chosen(cases: list[tuple[str, str]], selection: Selection) -> list[tuple[str, str]]:
+def _chosen(cases: list[CaseId], selection: Selection) -> list[CaseId]:
     if selection.responses:
-        metrics = {metric for _, metric in cases}
+        metrics = {case.metric for case in cases}
         unknown = [glob for glob in selection.responses if not any(fnmatchcase(name, glob) for name in metrics)]
         if cases and unknown:
             have = ", ".join(sorted(metrics))
             raise UserError(f"response {unknown[0]}: no execution has values of it; measured were {have}")
-        return [case for case in cases if any(fnmatchcase(case[1], glob) for glob in selection.responses)]
-    return [case for case in cases if selection.default(*case)] or cases
+        return [case for case in cases if any(fnmatchcase(case.metric, glob) for glob in selection.responses)]
+    return [case for case in cases if selection.default(case.benchmark, case.metric)] or cases

@@ -27,7 +27,7 @@ def words_of(response: Response, confidence: float) -> list[str]:
     if response.linear is not None:
         found += _on_the_mean(response, response.linear, confidence)
     if response.diagnostics is not None and not all(check.holds for check in response.diagnostics.checks):
-        found.append("The linear model of the mean is doubtful here: go by the quantiles. The checks say why.")
+        found.append("The linear model of the mean is doubtful here: use the quantiles. The checks show why.")
     if response.quantiles is not None:
         found += _on_quantiles(response, response.quantiles, confidence)
     found += _spread(response, alpha)
@@ -40,7 +40,7 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
     told = told_terms(response, model)
     tested = [term for term in told if len(term.factors) == 1 and term.p_adjusted is not None]
     if not tested:
-        return ["The mean: nothing measured tells an effect from noise."]
+        return ["The mean: the measurements cannot separate an effect from noise."]
     clear = sorted((t for t in tested if _below(t.p_adjusted, alpha)), key=lambda t: -_share(model, t))
     sentences = [_mean_effect(response, model, term, confidence, first=not i) for i, term in enumerate(clear[:_SAID])]
     unclear = [term for term in tested if term not in clear]

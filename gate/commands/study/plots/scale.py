@@ -70,6 +70,7 @@ def scale(response: Response, values: Array, *, linear: bool = False, plain: boo
     if values.size == 0 or not np.isfinite(values).all():
         return None
     if logs and not plain:
+        # the intervals of few replicates reach as far as they like
         if not -600 < values.min() <= values.max() < 600:
             return None
         found = measure(np.exp(values), response.unit)

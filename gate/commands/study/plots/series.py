@@ -26,7 +26,7 @@ _LEGEND = 90
 _BAR = 10.0
 """Columns of a session that are narrower than this have room for means only."""
 _SESSIONS = 40
-"""More sessions than this are not told apart."""
+"""More sessions than this are not separable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def series(prefix: str, response: Response) -> Picture | None:
         sheet.text((left + right) / 2, sheet.height - 8, f"{unit}{order}", f"soft {layout}", "middle")
     words = [_opening(stage, unit)]
     if several:
-        words.append("Vertical lines part the sessions.")
+        words.append("Vertical lines separate the sessions.")
     if not known:
-        words.append("The files do not say in which order they ran: they stand by session and build.")
-    words.append("Without drift each kind of mark stays at its height from left to right.")
+        words.append("The files do not give the order of the run: marks are sorted by session and build.")
+    words.append("Without drift each kind of mark keeps its height from left to right.")
     title = f"{response.benchmark}, {response.metric}, in the order of the run"
     return sheet.picture(prefix, title, _described(stage), " ".join(words))
 
@@ -122,7 +122,7 @@ def sessions(prefix: str, response: Response) -> Picture | None:
     sheet.row(y.axis.start + 24, [(middles[s], str(s)) for s in drawn], "soft")
     sheet.text((left + _WIDTH - 12) / 2, sheet.height - 8, "session", "soft", "middle")
     if crowded:
-        words = [f"Each mark is the mean of its units in a session; its shape and colour tell {stage.kinds.by}."]
+        words = [f"Each mark is the mean of its units in a session; its shape and colour show {stage.kinds.by}."]
         words.append("Lines join them: without dependence on the session they are level.")
     else:
         words = [_opening(stage, response.analysis_unit)]
@@ -228,7 +228,7 @@ def _bounds(stage: _Stage, x: Axis) -> bool:
 
 def _opening(stage: _Stage, unit: str) -> str:
     what = "a value" if unit == "iteration" else f"the mean of {'an' if unit == 'execution' else 'a'} {unit}"
-    words = f"Each mark is {what}; its shape and colour tell {stage.kinds.by}."
+    words = f"Each mark is {what}; its shape and colour show {stage.kinds.by}."
     if len(stage.shown) < len(stage.points):
         words += f" {len(stage.shown):,} of {len(stage.points):,} are drawn, evenly chosen, and the extremes with them."
     beyond = stage.y.range.beyond

@@ -16,7 +16,7 @@ from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import grid, half_violin
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis
-from gate.plots.thin import density
+from gate.plots.thinning import density
 
 _WIDTH = 720
 _HEAD, _PLOT = 32, 236

@@ -15,11 +15,10 @@ from gate.commands.study.report.figures import Drawer
 from gate.commands.study.report.tables import View
 from gate.model import Failure
 from gate.model.study import OneWay, Response, StudyReport
-from gate.report.material import Attachment
-from gate.report.page.data import Data, data_of
-from gate.report.page.facts import Fact
+from gate.report.measurements import Attachment
+from gate.report.page.embedded import Data, data_of
 from gate.report.page.pictures import Figure
-from gate.report.templates import render_template
+from gate.report.templates import Fact, render_template
 from gate.units import format_confidence, format_share
 from gate.words import failures
 from gate.words.numbers import plural
@@ -207,7 +206,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
         legend=f"Quantile regression with all interactions: what each factor adds at each quantile of the values. It "
         f"assumes no distribution. Values of one {found.cluster} may depend on each other; the intervals count "
         f"{found.clusters} {found.cluster}s as clusters.",
-        items=tuple(f"not told apart: {text}" for text in found.inestimable),
+        items=tuple(f"not separable: {text}" for text in found.inestimable),
         figures=_given(draw.quantile_effects()),
         views=(views.quantile(response, last, confidence), views.by_quantile(response, found.models)),
         folds=(

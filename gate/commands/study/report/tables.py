@@ -109,7 +109,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             "effect", f"low {percent}", "estimate", f"high {percent}", "df", f"sum sq{squared}", "share", "p", "p, Holm"
         ),
         tuple(rows),
-        "; ".join([say.coding(response), *(f"not told apart: {text}" for text in model.inestimable)]),
+        "; ".join([say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]),
     )
 
 

@@ -134,7 +134,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
             rows.append([say.effect_name(effect, response), *_ends(effect, response), *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", f"{model.residual_ss:.4g}", rest, "", ""])
-    notes = [say.coding(response), *(f"not told apart: {text}" for text in model.inestimable)]
+    notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 

@@ -16,8 +16,18 @@ import pytest
 
 from gate.commands.action.fetching import Sides, checkout_warnings, fetch_missing
 from gate.github.event import Event
+from gate.model.choice import BeforePush, FirstParent, MergeBase
+from gate.model.warnings.checkout import (
+    HeadElsewhere,
+    NoCommonCommit,
+    PointersCheckedOut,
+    SubmoduleAbsent,
+    SubmoduleLacksCommit,
+    TokenLeft,
+)
+from gate.words.sentences import say
 from harness.errors import SourceError
-from harness.source import sides
+from harness.source import base_and_head
 from harness.source.fetching import FetchError
 from harness.source.repository import find_repository
 from tests.support.git_server import GitServer
@@ -74,7 +84,9 @@ def refused(place: Project, event: Event, base: str | None = None) -> str:
 
 def default(place: Project, **variables: str) -> str:
     """What a check of its own chooses as base."""
-    chosen = sides.resolve(find_repository(place.top), base=None, head=None, environment={"CI": "true", **variables})
+    chosen = base_and_head.resolve(
+        find_repository(place.top), base=None, head=None, environment={"CI": "true", **variables}
+    )
     return chosen.base.revision
 
 
@@ -86,9 +98,7 @@ def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
-    assert asked(place, origin.event()) == Sides(
-        origin.main[-1], None, (), "the first parent of the pull request's merge commit"
-    )
+    assert asked(place, origin.event()) == Sides(origin.main[-1], None, (), FirstParent())
 
 
 def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
@@ -108,7 +118,7 @@ def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), "the merge base with main")
+    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), MergeBase("main"))
 
 
 def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
@@ -169,9 +179,7 @@ def test_another_head_is_compared_with_where_it_left_and_says_so(
     found = asked(place, origin.event())
     assert found.base == origin.main[2]
     (warning,) = found.warnings
-    assert warning.startswith(
-        f"HEAD ({origin.feature[1][:12]}) is neither the pull request's head ({origin.feature[2][:12]}) nor its merge"
-    )
+    assert warning == HeadElsewhere(origin.feature[1], origin.feature[2], None)
 
 
 def test_at_home_an_invented_event_leaves_the_choice_to_the_check(origin: Origin, tmp_path: Path) -> None:
@@ -179,7 +187,7 @@ def test_at_home_an_invented_event_leaves_the_choice_to_the_check(origin: Origin
     place.git("remote", "set-url", "origin", "https://127.0.0.1:1/acme/widget.git")
     found = asked(place, origin.event(pull=origin.pull(head_sha="a" * 40, base_sha="b" * 40)))
     assert found.base is None
-    assert "its base (bbbbbbbbbbbb) is not here" in found.warnings[0]
+    assert found.warnings == (HeadElsewhere(origin.feature[-1], "a" * 40, "b" * 40),)
     assert default(place) == origin.main[2]
     # without a remote as well
     place.git("remote", "remove", "origin")
@@ -205,7 +213,7 @@ def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
     head = place.commit("alone")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
     assert found.base == origin.main[-1]
-    assert "have no common commit" in found.warnings[0]
+    assert found.warnings == (NoCommonCommit(origin.main[-1]),)
 
 
 def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path: Path) -> None:
@@ -299,7 +307,7 @@ def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
     assert (found.base, found.head) == (None, BRANCH)
-    chosen = sides.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
+    chosen = base_and_head.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
     assert chosen.base.revision == origin.main[2]
 
 
@@ -457,7 +465,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
         trace.unlink(missing_ok=True)
         with Watch() as watch:
             found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found == Sides(origin.main[2], None, (), "the merge base with main")
+        assert found == Sides(origin.main[2], None, (), MergeBase("main"))
         assert all(
             [value.lower() for value in request.authorization] == [server.wants().lower()]
             for request in server.requests
@@ -491,11 +499,8 @@ def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_
             found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
             assert found.base == origin.main[-1]
             (warning,) = found.warnings
-            assert (
-                "where the benchmarks can read it: add `persist-credentials: false` under `with:` of actions/checkout"
-                in warning
-            )
-            assert TOKEN not in warning
+            assert isinstance(warning, TokenLeft)
+            assert TOKEN not in say(warning)
 
 
 def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path) -> None:
@@ -629,15 +634,14 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         # not checked out: told, and left alone
         found = fetch_missing(event, TOKEN, place.top, None, None)
         (warning,) = found.warnings
-        assert warning.startswith("submodule third party/lib is not in the checkout, each build will clone it")
-        assert "`submodules: recursive`" in warning
+        assert warning == SubmoduleAbsent("third party/lib")
         header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         inside = Project.__new__(Project)
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], None, (), "the commit before this push")
+        assert found == Sides(made.main[0], None, (), BeforePush())
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more
@@ -656,8 +660,9 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         found = fetch_missing(event, TOKEN, place.top, None, None)
         assert found.base == made.main[0]
         (warning,) = found.warnings
-        assert warning.startswith(f"submodule third party/lib lacks {made.feature[1][:12]}, which cannot be fetched (")
-        assert TOKEN not in warning
+        assert isinstance(warning, SubmoduleLacksCommit)
+        assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
+        assert TOKEN not in say(warning)
 
 
 def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
@@ -669,12 +674,12 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place.write("real.bin", "content")
     place.write("text", "version https://git-lfs.github.com/spec/v1\n")
     place.commit("large")
-    expected = "a.bin, data/b.bin, data/c d.bin and 1 more are pointers of git lfs, not the content, and so on both sides: add `lfs: true` under `with:` of actions/checkout"
+    expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
     assert checkout_warnings(origin.event(), place.top) == (expected,)
     assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", None).warnings
     for name in ("a.bin", "data/b.bin", "e.bin"):
         place.write(name, "content")
-    assert checkout_warnings(origin.event(), place.top)[0].startswith("data/c d.bin is a pointer of git lfs")
+    assert checkout_warnings(origin.event(), place.top) == (PointersCheckedOut(("data/c d.bin",), 0),)
 
 
 def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:

@@ -98,7 +98,7 @@ def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, f
     carried_out = commands(done.stdout)
     assert {command.name for command in carried_out} == {"warning"}
     assert [command.data for command in carried_out] == [
-        f"benchmark code wrote to {name}; it was taken back" for name in ("GITHUB_OUTPUT", "GITHUB_ENV")
+        f"benchmark code wrote to {name}; the change was undone" for name in ("GITHUB_OUTPUT", "GITHUB_ENV")
     ]
 
 
@@ -170,7 +170,7 @@ def test_the_runner_s_files_are_restored_however_measuring_ends(
     done = job.step("measure", request=request)
     assert done.code == 4
     assert (job.directory / f"env-{job.count}").read_text() == ""
-    assert done.said("warning") == ["benchmark code wrote to GITHUB_ENV; it was taken back"]
+    assert done.said("warning") == ["benchmark code wrote to GITHUB_ENV; the change was undone"]
 
 
 def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
     monkeypatch.setattr("gate.commands.action.measure.write_status", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4
-    assert done.said("error") == ["benchmark code wrote to GITHUB_ENV, and it cannot be taken back: Permission denied"]
+    assert done.said("error") == ["benchmark code wrote to GITHUB_ENV, and it cannot be undone: Permission denied"]
 
 
 @pytest.mark.parametrize("outcome", ["failure", "cancelled"])

@@ -17,8 +17,8 @@ from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate, gates
 from gate.commands.calibrate import text as calibration_text
 from gate.commands.calibrate.calibrate import CalibrateOptions
-from gate.commands.calibrate.findings import Calibration, Session, render, session_of, with_worth
 from gate.commands.calibrate.gates import gate_rounds, gates_of, worsened
+from gate.commands.calibrate.result import Calibration, Session, render, session_of, with_worth
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
@@ -30,7 +30,7 @@ from gate.memory.store import History
 from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run.project import open_itself
-from gate.stats.select import of_builds
+from gate.stats.subsample import of_builds
 from tests.support.lines import builds, located
 from tests.support.project import CONFIG as SHORT
 from tests.support.project import Project

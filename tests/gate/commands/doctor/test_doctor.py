@@ -11,14 +11,13 @@ import pytest
 
 from gate.cli.main import main
 from gate.commands.doctor import doctor, metrics
-from gate.commands.doctor import text as doctor_text
-from gate.model.warnings.hosts import UnfitHost
-from gate.run.measuring import UnfitError, refuse_unfit, unfit_warnings
+from gate.commands.doctor import doctor as doctor_text
+from gate.run.measuring import UnfitError, refuse_unfit
 from gate.words.plain import columns
 from harness.host.fitness import Check
 
 FIT = [
-    Check("governor", "unknown", "this system does not tell", "A frequency that follows the load makes it noisy."),
+    Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),
     Check("turbo", "warn", "on", "How long a frequency above the nominal lasts depends on heat.", "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"),
     Check("aslr", "ok", "on", "Leave it on."),
     Check("swap", "ok", "none", "Disks are slow."),
@@ -40,8 +39,8 @@ warn     turbo            on
          How long a frequency above the nominal lasts depends on heat.
          to change it: echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo
 
-unknown  governor: this system does not tell. A frequency that follows the load
-           makes it noisy.
+unknown  governor: this system does not show it. A frequency that follows the
+           load makes it noisy.
 
 ok       aslr: on
          swap: none
@@ -126,7 +125,7 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
     ("argv", "said"),
     [
         (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
-        (("doctor", "--nonsense"), "unrecognized arguments: --nonsense"),
+        (("doctor", "--nonsense"), "--nonsense is not an option"),
         (("doctor", "ls"), "ls: a command needs --metrics"),
         (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
         (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),
@@ -158,7 +157,6 @@ def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> No
         UnfitError, match=r"unfit to measure on: swap: swapping now; steal time: 23%; `perfgate doctor`"
     ):
         refuse_unfit(["swap: swapping now", "steal time: 23%"])
-    assert unfit_warnings(["swap: swapping now"]) == [UnfitHost("swap: swapping now")]
 
     def refused(*_: object, **__: object) -> int:
         refuse_unfit(["other processes: most of all evil\nname"])

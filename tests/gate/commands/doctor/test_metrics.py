@@ -8,9 +8,9 @@ import pytest
 
 from gate.commands.doctor import metrics
 from gate.commands.doctor.metrics import MetricsOptions, plan
-from gate.commands.doctor.metrics_summary import Measured, Row, advice, rows_of
-from gate.commands.doctor.metrics_text import Found, render
+from gate.commands.doctor.metrics_summary import Found, Measured, Row, advice, render, rows_of
 from gate.model import UserError
+from gate.model.warnings.setup import ToolUnusable
 
 
 def wall(*executions: tuple[float, ...], instrument: str = "spawn") -> Measured:
@@ -24,8 +24,10 @@ def row(metric: str, *, instrument: str = "spawn", total: float | None = 0.01, r
 @pytest.fixture
 def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host without hyperfine, perf and valgrind; plans as small as they can be."""
-    for name in ("find_hyperfine", "find_perf", "find_callgrind"):
-        monkeypatch.setattr(metrics, name, lambda caller, name=name: f"no {name.removeprefix('find_')} here")
+    for module, name in (("hyperfine", "hyperfine"), ("perf_stat", "perf"), ("callgrind", "callgrind")):
+        find = f"harness.instruments.{module}.find_{name}"
+        why = ToolUnusable("hyperfine", "missing") if name == "hyperfine" else f"no {name} here"
+        monkeypatch.setattr(find, lambda caller, why=why: why)
     monkeypatch.setattr(metrics, "_BUDGET", 0.01)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -116,8 +118,8 @@ def test_a_command_with_what_this_host_has(only_spawn: Path) -> None:
     for metric in ("time", "user", "system", "user+system"):
         assert f"\n{metric} " in out
     said = " ".join(out.split())  # lines end where the terminal does
-    assert "hyperfine: not measured: no hyperfine here; spawn, which is built in, measures the same" in said
-    for name in ("hyperfine", "perf", "callgrind"):
+    assert "hyperfine: not measured: hyperfine is not installed; spawn, which is built in, measures the same" in said
+    for name in ("perf", "callgrind"):
         assert f"no {name} here" in said
 
 

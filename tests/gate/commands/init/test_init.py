@@ -13,7 +13,7 @@ import pytest
 
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.cmake import look as look_cmake
-from gate.commands.init.detect.found import KINDS, Found, Measured, c_wants_arguments
+from gate.commands.init.detect.result import KINDS, Found, Measured, c_wants_arguments
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.commands.init.init import InitOptions, render, run, toml_value
 from gate.config.parse import parse
@@ -413,7 +413,7 @@ def test_what_a_build_makes_is_not_offered(project: Project, files: dict[str, st
 
 def test_outside_of_a_repository(project: Project) -> None:
     code, out, _ = init(project({"Cargo.toml": PACKAGE, "src/main.rs": ""}, git=False))
-    assert (code, "detected: cargo" in out, "no git repository yet" in out) == (0, True, True)
+    assert (code, "detected: cargo" in out, "not a git repository yet" in out) == (0, True, True)
 
 
 def test_a_perfgate_toml_that_git_ignores_is_mentioned(project: Project) -> None:
@@ -509,7 +509,7 @@ def test_what_it_says(project: Project) -> None:
         (
             {},
             "bazel",
-            "--kind bazel: is none of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
+            "--kind bazel: is not one of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
         ),
         ({}, "go", "--kind go: there is no go.mod here"),
         (

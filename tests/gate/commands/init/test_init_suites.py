@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.init.detect.amount import Suite, amount, length_of_value
 from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.found import Found, names_of
+from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.result import Found, names_of
 from gate.commands.init.detect.tree import read_tree
 from gate.commands.init.init import InitOptions, run
 from gate.config.parse import parse

@@ -189,7 +189,7 @@ def test_without_a_config_the_folder_one_stands_in_is_the_project(repository: Pa
     (repository / "perfgate.toml").unlink()
     (repository / "sub").mkdir()
     text = write(repository / "sub", "pull-request")
-    assert "no perfgate.toml yet: write one first, by `perfgate init`" in text
+    assert "no perfgate.toml yet: run `perfgate init` first" in text
     assert list(written(repository)) == ["perfgate-sub.yml"]
 
 
@@ -211,7 +211,7 @@ def test_the_default_branch(repository: Path, branch: str, expected: str) -> Non
 
 
 def test_a_default_branch_that_is_not_known_is_said(repository: Path) -> None:
-    assert "the default branch is not known here, `main` was written" in write(repository, "pull-request")
+    assert "the default branch is not known here: `main` was written" in write(repository, "pull-request")
     commit(repository)
     assert "is not known here" not in write(repository, "pull-request", force=True)
     shutil.rmtree(repository / ".github")
@@ -244,7 +244,7 @@ def test_whose_action(
     workflow = written(repository)["perfgate.yml"]
     steps = [step for job in loaded(workflow)["jobs"].values() for step in job["steps"]]
     assert [step["uses"] for step in steps if not step["uses"].startswith("actions/")] == [expected] * 3
-    assert (f"the action is {expected}; where yours is another: --action OWNER/REPO@REF" in text) is told
+    assert (f"the action is {expected}; name another with --action OWNER/REPO@REF" in text) is told
     # a commit is pinned as zizmor wants it: there is nothing to overlook
     assert ("unpinned-uses" in workflow) is not expected.endswith(COMMIT)
 

@@ -20,10 +20,10 @@ from gate.memory.entries import Costs, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.known import from_memory
+from gate.planning.basis import from_memory
 from gate.planning.plan import auto_plan
 from gate.run.memory import project_name
-from gate.stats.remember import remember
+from gate.stats.remembered_variance import remember
 from gate.stats.sequential import look_rounds
 from gate.units import Duration, Share
 from harness.host.facts import facts
@@ -287,7 +287,7 @@ def test_an_execution_that_does_not_say_what_an_iteration_takes(folder: Path) ->
 def test_builds_without_a_time_cost_nothing_and_it_says_so(folder: Path) -> None:
     found = plan_json(write(folder, head(), measured("parse", PARSE)))
     assert found["findings"][0]["seconds"]["build"] == 0
-    assert "nothing says what a build costs: counted as nothing" in found["notes"]
+    assert "the cost of a build is not known: counted as 0" in found["notes"]
 
 
 def test_only_the_benchmarks_asked_for(folder: Path) -> None:

@@ -67,7 +67,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 PLAN = """\
 study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 iterations, \
-at most about 1 h 00 min (the budget; no earlier run to tell better)
+at most about 1 h 00 min (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
 seed: 7
@@ -94,7 +94,7 @@ factors
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, in each every treatment once in random order: 18 executions in all
-expected time: at most about 1 h 00 min (the budget; no earlier run to tell better)
+expected time: at most about 1 h 00 min (the budget; no earlier run to estimate from)
 """
 
 
@@ -301,7 +301,7 @@ def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tu
         (("analyse", "--order", "0"), "'0' is not a whole number"),
         (("analyse", "--unit", "session"), "invalid choice: 'session'"),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
-        (("anal",), "invalid choice: 'anal'"),
+        (("anal",), "'anal' is not one of plan, measure, analyse"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:

@@ -9,6 +9,9 @@ import pytest
 
 from gate.github.publishing.request import LONGEST, as_inputs, bounded, encode, folded, id_of, request_of, slug_of
 from gate.model import UserError
+from gate.model.warnings.base import Said
+from gate.model.warnings.checkout import MoreWarnings, SubmoduleAbsent
+from gate.words.sentences import say
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")
@@ -35,12 +38,14 @@ def test_no_two_folders_have_one_name() -> None:
 
 
 def test_many_warnings_are_folded() -> None:
-    many = [f"submodule {number} is not in the checkout" for number in range(700)]
-    assert folded(many) == [*many[:10], "and 690 more warnings"]
-    assert folded(many[:11])[-1] == "and 1 more warning"
+    many = [SubmoduleAbsent(f"lib/{number}") for number in range(700)]
+    assert folded(many) == [*many[:10], MoreWarnings(690)]
+    assert folded(many[:11])[-1] == MoreWarnings(1)
     assert folded(many[:10]) == many[:10]
-    (short,) = folded(["long " * 1000 + "end\x1b\n"])
-    assert len(short) <= 500 and short.startswith("long ") and short.isprintable()
+    (short,) = folded([SubmoduleAbsent("long " * 1000 + "end\x1b\n")])
+    assert isinstance(short, SubmoduleAbsent)
+    assert len(short.path) <= 500 and short.path.startswith("long ") and short.path.isprintable()
+    assert folded(["of an older step"]) == [Said("of an older step")]
 
 
 def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
@@ -79,13 +84,13 @@ def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
 ) -> None:
     from gate.commands.action.fetching import Sides
 
-    many = tuple(f"submodule {number} is not in the checkout" for number in range(700))
+    many = tuple(SubmoduleAbsent(f"lib/{number}") for number in range(700))
     monkeypatch.setattr("gate.commands.action.fetching.fetch_missing", lambda *words: Sides(None, None, many))
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
     prepared = job.step("prepare")
-    expected = [*many[:10], "and 690 more warnings"]
-    assert prepared.said("warning") == expected
+    expected = [*many[:10], MoreWarnings(690)]
+    assert prepared.said("warning") == [*map(say, expected)]
     assert request_of({"INPUT_REQUEST": prepared.outputs["request"]}).warnings == expected
 
 

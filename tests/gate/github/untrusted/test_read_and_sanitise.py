@@ -18,7 +18,9 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError
+from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError, Whose
+from gate.model.choice import Choice, OfForeignRun, OfPull
+from gate.words.choice import chosen
 from tests.support import runs
 
 BASE, HEAD = "b" * 40, "a" * 40
@@ -69,9 +71,9 @@ def known(rules: Config | None = None) -> Known:
         created=None,
         base=Commit(ref="main", sha=BASE),
         head=Commit(ref="#12", sha=HEAD),
-        chosen="as the forge says",
+        choice=Choice(OfForeignRun(), OfPull(12, merged=False)),
         config=rules or config(),
-        rules="the target branch main",
+        whose=Whose("target", "main"),
     )
 
 
@@ -262,7 +264,7 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_pa
     assert run.base == Commit(ref="main", sha=BASE) and run.head == Commit(ref="#12", sha=HEAD)
     assert run.benchmarks == {"base": ["parse", "render", "go"], "head": ["parse", "render", "go"]}
     assert run.config is not None and run.config["gate"]["missing"] == "fail" and run.config["accept"] == []
-    assert (run.id, run.rules, run.chosen) == ("7-1", "the target branch main", "as the forge says")
+    assert (run.id, run.rules, run.chosen) == ("7-1", "the target branch main", chosen(known().choice))
     assert [run.memory, run.commands, run.seed, run.perfgate, run.created, run.looks] == [None] * 6
     assert run.warnings == []
 
@@ -272,7 +274,7 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_pa
     [
         ([execution()], "no run line"),
         ([], "no run line"),
-        ([execution(), RUN], "line 1: stands before the first run line"),
+        ([execution(), RUN], "line 1: is before the first run line"),
         ([{"type": "run"}], "line 1: does not name the commits"),
         ([{**RUN, "base": None}], "does not name the commits"),
         ([{**RUN, "head": {"sha": "HEAD"}}], "does not name the commits"),

@@ -15,7 +15,7 @@ from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
 from gate.report.markdown.escape import block, code, escape, link, prose, short, size
 from gate.report.markdown.opening import weigh
-from gate.words.warnings import texts
+from gate.words.sentences import say
 from tests.gate.report import examples, gfm
 
 LINKS = Links(
@@ -274,8 +274,8 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     calibrate = NothingRemembered("fieller")
     important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
     found = weigh([important[0], calibrate, *partial, important[1]], 5)
-    assert found.shown == [*texts(important), *texts(partial[:3])]
-    assert found.rest == [*texts(partial[3:]), *texts([calibrate])]
+    assert found.shown == [*map(say, important), *map(say, partial[:3])]
+    assert found.rest == [*map(say, partial[3:]), *map(say, [calibrate])]
     text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
     head, _, rest = text.partition("<details>")
     assert "throttled" in head

@@ -7,7 +7,7 @@ import pytest
 
 from gate.model import Build, Case, Finding, HostState, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
-from gate.report.material import Material
+from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.builds import builds_of
 from gate.report.page.document import page_of
@@ -67,7 +67,7 @@ def test_the_statistics_of_a_case_share_its_pictures() -> None:
     assert not second.shown.figures
     assert second.shown.elsewhere == 0
     source = html.render(report(findings), Material(cases=[case("one")]))
-    assert 'The pictures of this case stand with <a href="#finding-1">' in source
+    assert 'For the pictures of this case see <a href="#finding-1">' in source
 
 
 def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the_others() -> None:
@@ -94,8 +94,8 @@ def test_exact_numbers_have_no_pictures_and_the_page_says_so() -> None:
 
 def test_without_values_the_page_says_so_once() -> None:
     source = html.render(report([examples.regressed("one"), examples.regressed("two")]))
-    assert source.count("The measured values were not at hand") == 1
-    assert "The measured values were not at hand" not in html.render(
+    assert source.count("This page has no pictures of the values") == 1
+    assert "This page has no pictures of the values" not in html.render(
         report([examples.regressed("one")]), Material(cases=[case("one")])
     )
 
@@ -171,7 +171,7 @@ def build(side: str, number: int, digest: str, path: str = "app") -> Build:
     [
         ("aa", "aa", "app: byte-identical in all builds of base and head"),
         ("aa", "bb", "all 2 builds of base are byte-identical"),
-        ("ab", "cd", "the 2 builds of head differ from build to build; no file of base is one of head"),
+        ("ab", "cd", "the 2 builds of head differ from build to build; base and head share no file"),
         ("ab", "ac", "some files are the same in base and head"),
         ("aab", "cde", "the 3 builds of base are only 2 different files"),
         ("a", "", "app: only base has it"),

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gate.model.warnings.base import Said
-from gate.report.material import Attachment, Material
+from gate.report.measurements import Attachment, Material
 from gate.report.page import bars, html
 from gate.report.templates import templates
 from gate.words import cases
@@ -204,7 +204,7 @@ def test_the_confidence_and_each_warning_are_footnotes_of_the_sentence() -> None
 def test_how_many_more_builds_would_tell_is_said() -> None:
     found = examples.finding("scan", "inconclusive", estimate=1.021, half=0.029, more_builds=4)
     text = Page(html.render(examples.report("inconclusive", [found]))).text
-    assert "about 4 more a side would tell" in text
+    assert "about 4 more per side would settle it" in text
 
 
 def test_what_does_not_exist_is_never_a_number() -> None:
@@ -257,7 +257,7 @@ def test_a_large_report_is_left_out_and_the_page_says_so() -> None:
     report = msgspec.structs.replace(examples.passing(), warnings=[Said("w" * 1_000_001)])
     source = html.render(report)
     assert embedded(source) is None
-    assert "too large to be inside" in Page(source).text
+    assert "is too large for it" in Page(source).text
 
 
 def test_the_measurements_are_in_the_page_when_they_are_small() -> None:
@@ -277,7 +277,7 @@ def test_large_measurements_stay_beside_the_page() -> None:
     data = hashlib.shake_256(b"seed").digest(401_000)
     page = Page(html.render(examples.passing(), material(attachments=[Attachment("big one.jsonl", data)])))
     assert not [a for a in page.all("a") if "download" in a]
-    assert "too large for this page: they lie beside it, as big one.jsonl" in page.text
+    assert "too large for this page. They are next to it, as big one.jsonl" in page.text
     assert "perfgate decide 'big one.jsonl'" in page.text
 
 

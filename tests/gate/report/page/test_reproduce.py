@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.model import Commit, Report
-from gate.report.material import Attachment, Material
+from gate.model import Commit, Report, Whose
+from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.page.data import data_of
 from gate.report.page.document import page_of
+from gate.report.page.embedded import data_of
 from gate.report.page.reproduce import Again, again_of, whose_rules
 from tests.gate.report import examples
 
@@ -66,20 +66,26 @@ def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "begins"),
+    ("whose", "begins"),
     [
-        ("base", "The rules are those of base's"),
-        ("head", "The rules are those of head's"),
-        ("defaults", "No rules file was found"),
-        ("rules/strict.toml", "They come from: rules/strict.toml."),
+        (Whose("base"), "The rules are those of base's"),
+        (Whose("head"), "The rules are those of head's"),
+        (Whose("defaults"), "No rules file was found"),
+        (Whose("run"), "The rules are those that the run"),
+        (Whose("named", "rules/strict.toml"), "They come from: rules/strict.toml."),
+        (Whose("target", "main", ("a=1",)), "They come from: the target branch main with a=1."),
+        (None, "They come from: base."),
     ],
 )
-def test_whose_rules_judged_is_said_in_plain_words(source: str, begins: str) -> None:
-    assert whose_rules(source).startswith(begins)
+def test_whose_rules_judged_is_said_in_plain_words(whose: Whose | None, begins: str) -> None:
+    assert whose_rules(examples.policy(source=str(whose or "base"), whose=whose)).startswith(begins)
 
 
 def test_what_was_set_over_the_rules_is_said() -> None:
-    assert whose_rules("base with gate.threshold=5%").endswith("Set over it by --set: gate.threshold=5%.")
+    whose = Whose("base", sets=("gate.threshold=5%", "plan.builds=7"))
+    assert str(whose) == "base with gate.threshold=5%, plan.builds=7"
+    said = whose_rules(examples.policy(whose=whose))
+    assert said.endswith("Overridden by --set: gate.threshold=5%, plan.builds=7.")
 
 
 def overall(report: Report) -> list[str]:
@@ -108,7 +114,8 @@ def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
     assert text.endswith("(a repeated confidence interval).")
     assert len(said) == 2
     source = html.render(report)
-    assert source.count("Intervals have 95% to 99.76% confidence.") == 1
+    # beside the forest and above the table, not in each row
+    assert source.count("Intervals have 95% to 99.76% confidence.") == 2
     # of different confidence, each says its own in its details
     assert "<dt>confidence</dt><dd>99.76% confidence, over 5 builds a side, look 2 of 4" in source
     assert "<dt>confidence</dt><dd>95% confidence, over 5 builds a side</dd>" in source

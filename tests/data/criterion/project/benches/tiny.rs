@@ -14,7 +14,7 @@ fn all(c: &mut Criterion) {
     let mut group = c.benchmark_group("a/b");
     group.sampling_mode(SamplingMode::Flat);
     group.bench_function("\"quoted\"\n🐢", |b| b.iter(|| sum(black_box(1000))));
-    // beside the one before it in the same directory, if ":" and "/" were not told apart
+    // beside the one before it in the same directory, if ":" and "/" were not separable
     group.bench_function("\"quoted\"\n🐢:", |b| b.iter(|| sum(black_box(1000))));
     group.finish();
     match std::env::var("TINY_TROUBLE").as_deref() {

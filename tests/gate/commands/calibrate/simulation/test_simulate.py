@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, known, pool, simulate
+from gate.commands.calibrate.simulation import alarms, measured_components, pool, simulate
 from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII
 from gate.commands.calibrate.simulation.arrays.draws import Source
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
-from gate.commands.calibrate.simulation.draft import Ask, Draft, DraftTable, Setting, asked, finished, row
 from gate.commands.calibrate.simulation.page import Code, Section, Table, as_markdown, as_text
 from gate.commands.calibrate.simulation.promises import Promise
+from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, asked, finished, row
 from gate.commands.calibrate.simulation.simulate import SimulateOptions, run, run_history
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
@@ -55,7 +55,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
     titles = re.findall(r"^(.*)\n=+$", out, re.MULTILINE)
     assert titles == [
         "Promises",
-        "What is simulated",
+        "Simulated cases",
         "Coverage and width",
         "False alarms",
         "Power",
@@ -144,8 +144,8 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
     build = MeanSquare(value=0.00017, df=38)
     findings = [remembered("p99", build), remembered("mean", None), remembered("mean", build)]
     memory = Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
-    monkeypatch.setattr(known, "_recalled", lambda history, rules: memory)
-    (found,) = known.of_history(None, RULES)
+    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: memory)
+    (found,) = measured_components.of_history(None, RULES)
     assert (found.name, found.executions, found.iterations) == ("parse time size=3", 4, 5)
     # 0.0004; 0.00028 - 0.0004/5; 0.00017 - 0.00028/4
     assert (found.iteration, found.execution, found.build) == pytest.approx((0.02, 0.0002**0.5, 0.01))
@@ -155,7 +155,7 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_empty_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "_recalled", lambda history, rules: None)
+    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: None)
     with pytest.raises(UserError, match="nothing is remembered of this project on this host"):
         run_history(None, RULES, OPTIONS, io.StringIO(), io.StringIO())
 

@@ -1,0 +1,83 @@
+"""Helpers of the adapters of suites: lenient JSON, printable names, checks of values."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from gate.adapters.values import OutputError, Series
+from gate.model.bounds import out_of_bounds, why_out_of_bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The benchmarks that a suite's output names, in its order."""
+
+    benchmarks: dict[str, dict[str, Series]]
+    """By discovered name, the values of each metric in the order in which they were measured, in base units."""
+    errors: dict[str, str]
+    """Discovered names that gave no usable values, and why, in one line."""
+
+
+T = TypeVar("T")
+# control characters, lone surrogates, and separators that a terminal takes for a line's end; a joiner inside an emoji
+# is not one of them
+_UNSHOWABLE = ("Cc", "Cs", "Zl", "Zp")
+_NO_NEGATIVES = ("s", "B", "1/s", "B/s")
+
+
+def read_json(data: bytes, shape: type[T], what: str) -> T:
+    """Read JSON that may hold NaN, Infinity, raw control characters and bytes that are no UTF-8.
+
+    Args:
+        what: what it is, for the message.
+
+    Raises:
+        OutputError: it is no JSON, or not of the shape.
+    """
+    try:
+        text = data.decode("utf-8", "backslashreplace")
+        # an integer of any length fits into a float, if only as infinity
+        return msgspec.convert(json.loads(text, strict=False, parse_int=float), shape)
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"{what} is not as expected: {printable(str(error)).replace('`', '')}") from None
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what no terminal can show as escapes, such as \n; quotes, spaces and emoji stay."""
+    return "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSHOWABLE else char for char in text
+    )
+
+
+def add(suite: Suite, name: str, series: Mapping[str, Series]) -> None:
+    """Add a benchmark with its metrics, or an error where it cannot be used: a name twice, no values, or bad ones."""
+    name = printable(name)
+    if name in suite.benchmarks or name in suite.errors:
+        suite.benchmarks.pop(name, None)
+        suite.errors[name] = "two benchmarks have this name"
+        return
+    faults = [fault for metric, each in series.items() if (fault := _fault(metric, each))]
+    if faults:
+        suite.errors[name] = faults[0]
+    else:
+        suite.benchmarks[name] = dict(series)
+
+
+def _fault(metric: str, series: Series) -> str | None:
+    if not series.values:
+        return f"no values of {metric!r}"
+    for value in series.values:
+        if not math.isfinite(value):
+            return f"{value} in {metric!r} is not a finite number"
+        if out_of_bounds([value]) is not None:
+            return f"{metric!r} holds {why_out_of_bounds(value)}"
+        if value < 0 and series.unit in _NO_NEGATIVES:
+            return f"{value:g} in {metric!r} is below 0"
+    return None

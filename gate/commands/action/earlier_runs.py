@@ -1,0 +1,220 @@
+"""Measurements that an earlier run made of a pull request's head, so that a label can decide again without measuring.
+
+Taken is only what a check of this very event could have measured: by the same workflow, for the same pull request, of
+the same head, against a base between where the head left its target and where the target is now, by the same inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gate.cli.groups import RulesOptions
+from gate.evidence.records import Located
+from gate.github.event import Event, Pull
+from gate.github.publishing.forks import fetch_records, part_of, write_records
+from gate.github.untrusted.sanitise import Claims, claims_of
+from gate.model import Run, UserError, Whose
+from gate.words.plain import clip, visible
+
+if TYPE_CHECKING:
+    from gate.github.artifacts import RunFacts
+    from gate.github.client import Forge
+    from harness.source.fetching import Clone
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Measurements of an earlier run: the folder with their measurements.jsonl, and which run it was."""
+
+    folder: Path
+    run: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRun:
+    """What this run would measure with."""
+
+    workflow: str
+    """The path of its file, "" where unknown."""
+    base: str | None
+    head: str | None
+    """base and head: the inputs."""
+    options: RulesOptions
+    """Whose rules, and what over them."""
+
+
+def workflow_path(reference: str, repository: str) -> str:
+    """Take the path of a workflow's file out of GITHUB_WORKFLOW_REF; "" where it is of another repository."""
+    place = f"{repository}/".casefold()
+    return _file(reference[len(place) :]) if reference.casefold().startswith(place) else ""
+
+
+def fetch_measured(
+    forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: WantedRun
+) -> Measured | None:
+    """Fetch the newest measurements of the very head of a pull request, to be decided without measuring again.
+
+    Args:
+        clone: the checkout, which is asked rather than the forge where it knows.
+
+    Returns:
+        None where nothing was measured, or where the head is a fork's, whose events have no right to publish.
+
+    Raises:
+        UserError: there are measurements, and they are not taken: says why.
+        Problem: the forge cannot be asked.
+    """
+    pull = event.pull
+    if pull is None or pull.fork:
+        return None
+    mine = _Mine(event.repository, pull, asked.workflow)
+    left = forge.artifacts_of_head(pull.head_sha, mine.made)
+    usable = [one for one in left if one.head_sha == pull.head_sha and part_of(one, gate) is not None]
+    usable = [one for one in usable if not one.expired]
+    if not usable:
+        return None
+    newest = usable[0]
+    shared = mine.shared.get(newest.run_id)
+    if shared:
+        raise UserError(f"{shared} have the same head, so run {newest.run_id} cannot be assigned to one of them")
+    # what one run left belongs together
+    records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
+    _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
+    write_records(records, folder)
+    return Measured(folder, newest.run_id, newest.run_attempt or 1)
+
+
+class _Mine:
+    """Tells which runs are of a pull request and a workflow; shared: of which it may also be another's, in words."""
+
+    def __init__(self, repository: str, pull: Pull, workflow: str) -> None:
+        self._repository = repository.casefold()
+        self._pull = pull
+        self._workflow = workflow
+        self.shared: dict[int, str] = {}
+
+    def made(self, run: RunFacts) -> bool:
+        """Return whether a run may have measured the pull request, by what the forge says of it."""
+        if run.event != "pull_request" or run.head_repository.casefold() != self._repository:
+            return False
+        if run.head_branch != self._pull.head_ref or (run.pulls and self._pull.number not in run.pulls):
+            return False
+        if self._workflow and run.path and _file(run.path) != self._workflow:
+            return False
+        if len(run.pulls) > 1:
+            self.shared[run.id] = " and ".join(f"#{number}" for number in sorted(run.pulls))
+        return True
+
+
+def _file(path: str) -> str:
+    """Leave out at which commit or branch a workflow was taken."""
+    return path.partition("@")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """How commits hang together: by the checkout where it has them, else by the forge."""
+
+    forge: Forge
+    clone: Clone | None
+
+    def named(self, ref: str) -> str | None:
+        """Return the commit of an input."""
+        if self.clone is None:
+            return None
+        return self.clone.find(ref) or self.clone.find(f"origin/{ref}")
+
+    def tips(self, pull: Pull) -> tuple[str, ...]:
+        """Return the target of a pull request: as the event has it, and as it is now."""
+        here = self.clone and self.clone.find(f"refs/remotes/origin/{pull.base_ref}")
+        return tuple(dict.fromkeys((pull.base_sha, here or pull.base_ref)))
+
+    def parents(self, commit: str) -> tuple[str, ...]:
+        if self.clone is not None and self.clone.find(commit):
+            return tuple(self.clone.parents(commit))
+        return self.forge.parents(commit) or ()
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        if one == other:
+            return one
+        clone = self.clone
+        if clone is not None and not clone.shallow and clone.find(one) and clone.find(other):
+            return clone.merge_base(one, other)
+        return self.forge.merge_base(one, other)
+
+    def between(self, first: str, commit: str, last: str) -> bool:
+        """Return whether a commit has all of one and another has all of it."""
+        return self.merge_base(first, commit) == first and self.merge_base(commit, last) == commit
+
+
+def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: WantedRun, run_id: int) -> None:
+    """Refuse measurements of anything but what a check of this event compares.
+
+    Raises:
+        UserError: they are; says what differs.
+        Problem: the forge cannot be asked.
+    """
+    records = list(records)
+    claims = claims_of(records)
+    wrong = (
+        _other_rules(records, asked.options)
+        or _other_head(history, claims, pull, asked)
+        or _other_base(history, claims, pull, asked)
+    )
+    if wrong:
+        raise UserError(f"run {run_id} {wrong}")
+
+
+def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:
+    wanted = _whose(options)
+    for located in records:
+        run = located.record
+        if isinstance(run, Run) and run.whose != wanted:
+            own = f"the rules {clip(visible(str(run.whose)), 200)!r}" if run.whose else "rules that it does not name"
+            return f"measured by {own}, and this one asks for {str(wanted)!r:.300}"
+    return ""
+
+
+def _whose(options: RulesOptions) -> Whose:
+    """Say whose rules count, as the run line of a check in CI does."""
+    sets = tuple(options.sets)
+    if options.config is None and options.rules in ("base", "head", None):
+        return Whose("head" if options.rules == "head" else "base", sets=sets)
+    return Whose("named", str(options.config or options.rules), sets)
+
+
+def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
+    other = f"measured another head ({claims.head[:10]})"
+    if asked.head is not None:
+        return "" if history.named(asked.head) == claims.head else f"{other} than the input head names"
+    if claims.head == pull.head_sha or history.parents(claims.head)[1:] == (pull.head_sha,):
+        return ""
+    return f"{other} than the pull request's ({pull.head_sha[:10]})"
+
+
+def _other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
+    against = f"measured against another base ({claims.base[:10]})"
+    if asked.base is not None:
+        return "" if history.named(asked.base) == claims.base else f"{against} than the input base names"
+    if any(_is_base(history, claims, pull, tip, alone=asked.head is not None) for tip in history.tips(pull)):
+        return ""
+    return f"{against} than a check of #{pull.number} against {pull.base_ref} has"
+
+
+def _is_base(history: _History, claims: Claims, pull: Pull, tip: str, *, alone: bool) -> bool:
+    """Return whether a check compares with this base, with the target at a tip now.
+
+    A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
+
+    Args:
+        alone: head is what an input names.
+    """
+    if alone or claims.head == pull.head_sha:
+        return history.merge_base(tip, claims.head) == claims.base
+    left = history.merge_base(tip, pull.head_sha)
+    first = history.parents(claims.head)[0]
+    return left is not None and first == claims.base and history.between(left, claims.base, tip)

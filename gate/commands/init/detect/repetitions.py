@@ -1,0 +1,74 @@
+"""Counts for a suite that make a run of the plan take minutes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gate.commands.init.detect.result import Amount
+
+WANTED = 300.0
+"""Seconds that the whole plan may take."""
+_SIDES = 2
+_BUILDS = 12  # at most, by the plan that is written
+_LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
+_MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The benchmarks that were counted in a suite's sources."""
+
+    cases: int
+    overhead: float
+    """Time of a tool to find how often to repeat and to warm up, in values' lengths for each value."""
+    start: float
+    """Of one execution of everything, in seconds."""
+    more: str = ""
+    """In words, what was not counted; may be empty."""
+    warmup: int = 1
+    """Values that are dropped."""
+    iterations: int = 5
+    """Values that are measured."""
+    executions: int = 2
+    """In each build."""
+    shortest: float = 0.01
+    """Seconds of a value at least."""
+
+    @property
+    def values(self) -> int:
+        """How many values of each benchmark an execution takes."""
+        return self.iterations + self.warmup
+
+    def total(self, length: float) -> float:
+        """Return the seconds that all builds of both sides are measured for."""
+        execution = self.start + self.cases * self.values * length * (1 + self.overhead)
+        return whole_plan(execution * self.executions)
+
+
+def whole_plan(build: float) -> float:
+    """Return the seconds that the executions of all builds of both sides take, from those of one build."""
+    return build * _BUILDS * _SIDES
+
+
+def in_minutes(seconds: float) -> str:
+    """Write a time in minutes, rounded up."""
+    minutes = math.ceil(seconds / _MINUTE)
+    return f"{minutes} minute{'s' if minutes != 1 else ''}"
+
+
+def length_of_value(suite: Suite) -> float:
+    """Return for how many seconds one value is measured: the longest with which the plan takes some minutes."""
+    lengths = [length for length in _LENGTHS if length >= suite.shortest]
+    return next((length for length in lengths if suite.total(length) <= WANTED), lengths[-1])
+
+
+def amount(suite: Suite, length: float) -> Amount:
+    """Return the plan of a suite, which says how long it takes."""
+    cases = f"{suite.cases} benchmark{'s' if suite.cases != 1 else ''}"
+    executions = f"{suite.executions} execution{'s' if suite.executions != 1 else ''}"
+    comment = [
+        f"{cases} x {suite.values} values of some {1000 * length:.0f} ms x {executions} x {_BUILDS} builds x 2 sides:",
+        f"about {in_minutes(suite.total(length))} at most, and the builds.{' ' + suite.more if suite.more else ''}",
+    ]
+    return Amount(suite.executions, suite.iterations, suite.warmup, comment)

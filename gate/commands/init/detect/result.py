@@ -1,0 +1,165 @@
+"""The result of detection, for the templates."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from gate.config.instruments import KNOWN
+from gate.config.types import PLACEHOLDER
+
+KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
+"""In the order in which they are looked for: the surest sign of benchmarks first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One benchmark of the file.
+
+    comment: lines above it. slow: a whole test run or the like, of which fewer are measured. command: a list is
+    executed, a string goes to sh -c.
+    """
+
+    name: str
+    command: list[str] | str
+    comment: list[str]
+    slow: bool = False
+    instrument: str = "hyperfine"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is measured in each build. comment: lines above it, such as how long that takes. warmup: of suites."""
+
+    executions: int
+    iterations: int
+    warmup: int = 1
+    comment: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A project that can be measured.
+
+    evidence: where it was seen, in words. more: benchmarks beside the first one. build: the command; None for a fresh
+    checkout. build_comment: lines above it. setup, artifacts, share: as in [build]. products: what else the build
+    makes, as far as that is known. environment: as in [env] set. notes: what the user must know or do. amount: None
+    for what suits programs that are timed as a whole.
+    """
+
+    kind: str
+    evidence: str
+    benchmark: Measured
+    build: str | None = None
+    build_comment: list[str] = field(default_factory=list)
+    setup: str | None = None
+    artifacts: list[str] = field(default_factory=list)
+    products: list[str] = field(default_factory=list)
+    share: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    environment_comment: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    more: list[Measured] = field(default_factory=list)
+    amount: Amount | None = None
+
+    @property
+    def benchmarks(self) -> list[Measured]:
+        """All benchmarks of the file."""
+        return [self.benchmark, *self.more]
+
+    @property
+    def plan(self) -> Amount:
+        """How much is measured in each build."""
+        if self.amount is not None:
+            return self.amount
+        if not self.build:
+            return Amount(2, 5)  # a fresh checkout costs little, and builds narrow the interval most
+        return Amount(3, 3) if self.benchmark.slow else Amount(5, 10)
+
+    @property
+    def is_suite(self) -> bool:
+        """Whether the project's own benchmarks are run by the tool that they were written for."""
+        return KNOWN[self.benchmark.instrument].suite
+
+    @property
+    def measures_something(self) -> bool:
+        """Whether it is more than a placeholder."""
+        return self.benchmark.name != PLACEHOLDER
+
+
+def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
+    """Return the benchmark that starts a built program, and the notes that go with it.
+
+    unsure: whether it may want arguments that are not known; then it is not started at all, as a program that only
+    complains about its usage cannot be separated from a broken one.
+    """
+    if unsure:
+        return _unknown_arguments(path)
+    work = "the work that matters to your users, such as a large input that takes a second."
+    command = [f"./{path}", argument] if argument else [f"./{path}"]
+    what = "This measures the start of the program only" if argument else "This runs the program without arguments"
+    comment = [f"{what}. Put in what does", work]
+    notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
+    return Measured(name, command, comment), notes
+
+
+def c_wants_arguments(text: str) -> bool:
+    """Return whether a C or C++ source reads arguments that it does not do without, or its standard input.
+
+    It does without where it reads one only if there are more (`argc > 1 ? ... : ...`) and complains of none.
+    """
+    if re.search(r"\bstdin\b|\bcin\b|\bgetchar\b", text):
+        return True
+    if re.search(r"\bargc\s*(<|!=|==)|\busage\b", text, re.IGNORECASE):
+        return True
+    reads = re.search(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv", text)
+    return reads is not None and re.search(r"\bargc\s*>", text) is None
+
+
+def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:
+    measured, notes = placeholder()
+    comment = [
+        *measured.comment,
+        f"{path} is built, but reads arguments or its standard input, and what it wants is not known here. Name the",
+        "benchmark after the work that matters to your users, such as a large input that takes a second:",
+        f'command = [{json.dumps(f"./{path}", ensure_ascii=False)}, "its", "arguments"]',
+    ]
+    return replace(measured, comment=comment), [*notes, f"{path} wants arguments that are not known here: put them in"]
+
+
+def stand_in(
+    name: str, command: list[str] | str, advice: str = "Put your own program here, one that does real work."
+) -> Measured:
+    """Return the benchmark that runs a project's tests for want of a better one."""
+    return Measured(name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True)
+
+
+def placeholder() -> tuple[Measured, list[str]]:
+    """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
+    comment = [
+        "PLACEHOLDER: this times a loop of the shell and nothing of this project. Put your own command here.",
+        "A list is executed as it is, a string goes to sh -c; it runs in each side's checkout.",
+    ]
+    command = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    notes = [
+        "the benchmark is a PLACEHOLDER that measures nothing of this project: edit [[benchmark]] in perfgate.toml"
+    ]
+    return Measured(PLACEHOLDER, command, comment), notes
+
+
+def names_of(places: Iterable[str], top: str) -> list[str]:
+    """Name benchmarks after directories or files, each once; top: for the directory of the project itself.
+
+    Without a slash, since "a/b" could be a benchmark that a suite "a" names.
+    """
+    names: list[str] = []
+    for place in places:
+        name = top if place in ("", ".") else place.replace("/", "-")
+        taken, count = name, 1
+        while taken in names:
+            count += 1
+            taken = f"{name}-{count}"
+        names.append(taken)
+    return names

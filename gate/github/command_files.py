@@ -1,0 +1,165 @@
+"""A guard of the runner's command files: restores them after measured code ran, and follows no planted link."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A command file as it was."""
+
+    name: str
+    path: Path
+    data: bytes | None
+    """None where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was taken back, a line each."""
+
+    warnings: tuple[str, ...]
+    whole: bool
+    """All files are as they were."""
+
+
+class FileGuard:
+    """Remembers the command files of a step, and takes back what was written to them meanwhile.
+
+    What they hold would set outputs, environment variables and the search path of later steps.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Remember the files that the environment names."""
+        paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
+        self._kept = [_Kept(name, path, read_regular(path)) for name, path in paths.items()]
+
+    def restore(self) -> Restored:
+        """Take back what was written; a file that cannot be restored keeps no other from being so. Raises nothing."""
+        warnings: list[str] = []
+        whole = True
+        for kept in self._kept:
+            try:
+                if _as_it_was(kept):
+                    continue
+                _put_back(kept)
+                warnings.append(f"benchmark code wrote to {kept.name}; the change was undone")
+            except OSError as error:
+                whole = False
+                warnings.append(f"benchmark code wrote to {kept.name}, and it cannot be undone: {error.strerror}")
+        return Restored(tuple(warnings), whole)
+
+
+def _as_it_was(kept: _Kept) -> bool:
+    if kept.data is None:
+        return not os.path.lexists(kept.path)
+    # one byte more than was there is enough to differ
+    return read_regular(kept.path, len(kept.data) + 1) == kept.data
+
+
+def _put_back(kept: _Kept) -> None:
+    if kept.data is not None:
+        put(kept.path, kept.data)
+    else:
+        remove(kept.path)
+
+
+def open_regular(path: Path) -> io.BufferedReader:
+    """Open a file to read it: no link is followed, and no pipe waited for.
+
+    Raises:
+        OSError: it cannot be opened, or is not a regular file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return open(fd, "rb")  # noqa: PTH123  # of a descriptor
+
+
+def read_regular(path: Path, limit: int = -1) -> bytes | None:
+    """Read a regular file without following links; None: there is none that can be read.
+
+    Args:
+        limit: the most bytes to return; -1: all.
+    """
+    try:
+        with open_regular(path) as stream:
+            return stream.read(limit)
+    except OSError:
+        return None
+
+
+def is_regular(path: Path) -> bool:
+    """Return whether a regular file lies under a name, and no link to one."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def remove(path: Path) -> None:
+    """Remove whatever lies under a name: a file, a link and not what it leads to, a folder with all that is in it.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def put(path: Path, data: bytes) -> None:
+    """Make a file hold this and nothing else, whatever was put under its name; nothing planted is followed.
+
+    Raises:
+        OSError: it cannot be written, or holds something else afterwards.
+    """
+    try:
+        _replace(path, data)
+    except OSError:
+        _rewrite(path, data)
+    if read_regular(path, len(data) + 1) != data:
+        raise OSError(errno.EIO, "its content changed again", str(path))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put another file under the name: who holds the old one open writes into nothing."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    # a name that nobody can have made beforehand
+    beside = path.with_name(f".{secrets.token_hex(16)}")
+    try:
+        _write(beside, data, os.O_CREAT | os.O_EXCL)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _rewrite(path: Path, data: bytes) -> None:
+    """Write over the file that is there, where its folder takes no other."""
+    if not is_regular(path):
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    _write(path, data, 0)
+
+
+def _write(path: Path, data: bytes, how: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | how, 0o644)
+    with open(fd, "wb") as stream:  # noqa: PTH123  # of a descriptor
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        stream.truncate(0)
+        stream.write(data)

@@ -1,0 +1,133 @@
+"""How base and head were chosen: a closed union of small types; gate.words.choice says them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gate.model.warnings.base import tag
+
+
+class How(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
+    """How one side was chosen."""
+
+
+class Given(How, frozen=True):
+    """Named on the command line."""
+
+    ref: str
+
+
+class LastCommit(How, frozen=True):
+    """The commit that is checked out, of a tree without changes."""
+
+    branch: str | None
+    """None: HEAD is detached."""
+    sha: str
+
+
+class WorkingTree(How, frozen=True):
+    """The working tree with its changes."""
+
+    branch: str | None
+    """None: HEAD is detached."""
+    sha: str
+    changed: int
+    """Files."""
+    untracked: int
+    """Of them."""
+
+
+class MergeBase(How, frozen=True):
+    """The merge base with a branch."""
+
+    branch: str
+
+
+Place = Literal["on", "behind"]
+"""Head is on the default branch itself, or that branch has all commits of head."""
+
+
+class HeadCommit(How, frozen=True):
+    """HEAD, against which the changes of the working tree are compared."""
+
+    place: Place
+    branch: str
+
+
+class CommitBefore(How, frozen=True):
+    """The commit before head, where there is no merge base to compare with."""
+
+    place: Place | None = None
+    """None: a workflow asked for it."""
+    branch: str = ""
+
+
+class FirstParent(How, frozen=True):
+    """The first parent of the pull request's merge commit."""
+
+
+class AsHead(How, frozen=True):
+    """Head itself, on both sides."""
+
+
+# --- in a workflow ----------------------------------------------------------------------------------------------------
+
+
+class QueueBase(How, frozen=True):
+    """The commit that the merge queue builds on."""
+
+
+class PullBase(How, frozen=True):
+    """The pull request's base, with which head has no common commit."""
+
+
+class BeforePush(How, frozen=True):
+    """The commit before a push."""
+
+
+class AsMeasured(How, frozen=True):
+    """That of an earlier run, which measured."""
+
+
+class CheckedOut(How, frozen=True):
+    """The commit that the workflow checked out."""
+
+
+class OfPull(How, frozen=True):
+    """The head of a fork's pull request, which the forge confirms."""
+
+    number: int
+    merged: bool
+    """Into its target."""
+
+
+class OfForeignRun(How, frozen=True):
+    """What a fork's workflow run says."""
+
+
+AnyHow = (
+    Given
+    | LastCommit
+    | WorkingTree
+    | MergeBase
+    | HeadCommit
+    | CommitBefore
+    | FirstParent
+    | AsHead
+    | QueueBase
+    | PullBase
+    | BeforePush
+    | AsMeasured
+    | CheckedOut
+    | OfPull
+    | OfForeignRun
+)
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """How both sides were chosen; None: there is no such side."""
+
+    base: AnyHow | None
+    head: AnyHow | None

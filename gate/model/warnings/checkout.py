@@ -1,0 +1,71 @@
+"""What is wrong with the checkout of a workflow."""
+
+from __future__ import annotations
+
+from gate.model.warnings.base import Base
+
+
+class HeadElsewhere(Base, frozen=True):
+    """HEAD is neither the pull request's head nor its merge with the target."""
+
+    head: str
+    """Commits."""
+    pull_head: str
+    missing_base: str | None
+    """The pull request's base, where it is not here."""
+
+
+class NoCommonCommit(Base, frozen=True):
+    """Head and the pull request's base have no common commit."""
+
+    base: str
+
+
+class SubmoduleAbsent(Base, frozen=True):
+    """A submodule is not in the checkout."""
+
+    path: str
+
+
+class SubmoduleLacksCommit(Base, frozen=True):
+    """A submodule lacks a commit, which cannot be fetched."""
+
+    path: str
+    commit: str
+    problem: str
+    """Of git."""
+
+
+class PointersCheckedOut(Base, frozen=True):
+    """Files of git lfs are pointers."""
+
+    files: tuple[str, ...]
+    """The first of them."""
+    more: int
+
+
+class LfsNotFetched(Base, frozen=True):
+    """Base's files of git lfs cannot be fetched."""
+
+    problem: str
+    """Of git."""
+
+
+class TokenLeft(Base, frozen=True):
+    """A token for the repository is where benchmarks can read it."""
+
+    place: str
+
+
+class CheckoutChanged(Base, frozen=True):
+    """The checkout has changes beside its commit, which are not measured."""
+
+    files: tuple[str, ...]
+    """The first of them."""
+    more: int
+
+
+class MoreWarnings(Base, frozen=True):
+    """There are more warnings than are told."""
+
+    count: int

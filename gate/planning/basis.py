@@ -1,0 +1,324 @@
+"""The basis of a plan: variance and cost of each finding, from runs or from what is remembered."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gate.cli.groups import RulesOptions
+from gate.config.rules import Policy, benchmark_rules, is_decided, metric_rules, threshold_of
+from gate.config.types import Config
+from gate.decide.design import Subject, subjects_of
+from gate.decide.policy import policy_of
+from gate.evidence.gather import gather
+from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.runs import run_of
+from gate.memory.entries import Costs as Spent
+from gate.memory.sessions import costs_of
+from gate.model import Case, FindingMemory, Memory, Remembered, Run, Sample, UserError
+from gate.model.case import MEAN, CaseId, case_id, quantile_of
+from gate.model.warnings import typed
+from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
+from gate.stats.planning import Costs, build_variance
+from gate.stats.prior import prior_of
+from gate.stats.quantile import needed_values
+from gate.stats.remembered_variance import Repetitions, remember
+from gate.words.phrases import listed
+from gate.words.sentences import say
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One finding to be, its variance and its cost."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    statistic: str
+    threshold: float
+    estimated: Estimated
+    levels: tuple[PlannedLevel, ...]
+    """Those that were repeated, whose variance could be told apart."""
+    builds_df: float
+    """Degrees of the variance of builds."""
+    costs: Costs
+    shared: float
+    """Relative covariance of base and head of a round."""
+    degrees: Callable[[float, float], float]
+    """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
+    repeated: Repetitions
+    """The executions and iterations that were measured."""
+    values: int
+    """Fewest values a build that a quantile needs; 1 for a mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that planning goes by."""
+
+    known: tuple[Known, ...]
+    size: int
+    """Findings of a report."""
+    config: Config
+    notes: tuple[str, ...]
+    """What the reader must know."""
+    origin: str
+    """In words."""
+
+
+def _nothing(_executions: float, _iterations: float) -> float:
+    return 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Finding:
+    """What has been gathered of one finding so far."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    statistic: str
+    sessions: list[Remembered] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    degrees: Callable[[float, float], float] = _nothing
+    one_build: bool = False
+
+    @property
+    def tau(self) -> float | None:
+        """The quantile; None for the mean."""
+        return quantile_of(self.statistic)
+
+    @property
+    def name(self) -> str:
+        """Name it for a reader."""
+        words = [self.benchmark, self.metric, *([] if self.statistic == MEAN else [self.statistic])]
+        return " ".join([*words, *(f"{key}={value}" for key, value in sorted(self.factors.items()))])
+
+
+# --- from runs --------------------------------------------------------------------------------------------------------
+
+
+def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
+    """Learn from measured runs; each file is a session of its own, so that they may be of other commits.
+
+    Raises:
+        UserError: files that cannot be read, nothing to plan from, or one build a side only.
+    """
+    readings = [read_inputs([path]) for path in paths]
+    return from_readings(readings, paths, policy_of(run_of(readings[0].records), options), options.benchmarks)
+
+
+def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Policy, select: Sequence[str]) -> Gathered:
+    """Learn from runs that are read already.
+
+    Args:
+        names: of the readings, for a reader.
+        select: globs of benchmarks.
+
+    Raises:
+        UserError: nothing to plan from, or one build a side only.
+    """
+    findings: dict[CaseId, _Finding] = {}
+    exact: dict[CaseId, str] = {}
+    notes = []
+    for inputs in readings:
+        evidence = gather(inputs.records, policy.config, select)
+        failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
+        notes += [f"{name} is left out: it failed" for name in failed]
+        for subject in subjects_of(evidence, policy):
+            case = case_id(subject.case, subject.statistic)
+            finding = findings.setdefault(case, _begun(subject))
+            if subject.case.exact and not _has_spread(subject.case):
+                exact[case] = finding.name
+            _add_run(finding, subject, evidence.run)
+    costs = costs_of([located.record for inputs in readings for located in inputs.records])
+    origin = ", ".join(names)
+    if not findings:
+        raise UserError(f"{origin}: nothing to plan from: both sides have no benchmark in common")
+    kept = [finding for case, finding in findings.items() if case not in exact]
+    if not kept:
+        raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
+    if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
+        raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
+    if exact:
+        notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
+    return _gathered(kept, costs, policy.config, notes, origin)
+
+
+def _begun(subject: Subject) -> _Finding:
+    case = subject.case
+    return _Finding(case.benchmark, case.metric, case.factors, subject.statistic)
+
+
+def _has_spread(case: Case) -> bool:
+    return any(side.values.min() < side.values.max() for side in (case.base, case.head))
+
+
+def _add_run(finding: _Finding, subject: Subject, run: Run | None) -> None:
+    case = subject.case
+    name, created = (run.id if run else None) or "", (run.created if run else None) or ""
+    for base, head in _by_session(case):
+        finding.one_build |= min(len(base.builds), len(head.builds)) < 2
+        found = remember(base, head, subject.tau, session=name, created=created)
+        if found is not None:
+            finding.sessions.append(found)
+    finding.samples += [case.base, case.head]
+    if subject.memory is not None and run is not None and run.memory is not None:
+        finding.degrees = _degrees(subject.memory, run.memory)
+
+
+def _by_session(case: Case) -> Iterator[tuple[Sample, Sample]]:
+    """Give base and head of each session by itself: what sessions add is no matter of a plan."""
+    sessions = [dict.fromkeys(session for session, _ in side.builds) for side in (case.base, case.head)]
+    for session in sessions[0]:
+        if session in sessions[1]:
+            yield _of_session(case.base, session), _of_session(case.head, session)
+
+
+def _of_session(side: Sample, session: int) -> Sample:
+    kept = np.array([own == session for own, _ in side.builds])
+    executions = np.repeat(kept, side.counts[1])
+    return Sample(
+        side.values[np.repeat(executions, side.counts[0])],
+        (side.counts[0][executions], side.counts[1][kept], np.array([kept.sum()])),
+        tuple(build for build in side.builds if build[0] == session),
+    )
+
+
+# --- from the history -------------------------------------------------------------------------------------------------
+
+
+def from_memory(
+    memory: Memory, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str], origin: str
+) -> Gathered:
+    """Learn from what is remembered of this host.
+
+    Args:
+        costs: by benchmark, of the newest session.
+        benchmarks: those that both sides will measure; what is remembered of others does not count, and those of which
+            nothing is remembered are named in the notes.
+
+    Raises:
+        UserError: nothing is remembered of any.
+    """
+    findings = [
+        _remembered(found, memory)
+        for found in memory.findings
+        if _owner(config, found.benchmark) in benchmarks
+        and is_decided(config, found.benchmark, found.metric)
+        and found.statistic in metric_rules(config, found.benchmark, found.metric).statistics
+    ]
+    unknown = [name for name in benchmarks if name not in {_owner(config, f.benchmark) for f in findings}]
+    unused = typed(memory.unused)
+    if not findings:
+        why = say(unused[0]) if unused else "measure with `perfgate calibrate` first"
+        raise UserError(f"nothing is remembered of {listed([*unknown]) or 'any benchmark'}: {why}")
+    notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
+    notes += map(say, unused)
+    return _gathered(findings, costs, config, notes, origin, more=len(unknown))
+
+
+def _owner(config: Config, benchmark: str) -> str:
+    rules = benchmark_rules(config, benchmark)
+    return rules.name if rules else benchmark
+
+
+def _remembered(found: FindingMemory, memory: Memory) -> _Finding:
+    finding = _Finding(found.benchmark, found.metric, found.factors, found.statistic, list(found.sessions))
+    finding.degrees = _degrees(found, memory)
+    return finding
+
+
+def _degrees(found: FindingMemory, memory: Memory) -> Callable[[float, float], float]:
+    now = datetime.datetime.now(tz=datetime.UTC)
+
+    def degrees(executions: float, iterations: float) -> float:
+        prior = prior_of(
+            found, kind="contrast", executions=executions, iterations=iterations, nu=memory.contrast_nu, now=now
+        )
+        return prior.df if prior else 0.0
+
+    return degrees
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _gathered(
+    findings: Sequence[_Finding],
+    spent: Mapping[str, Spent],
+    config: Config,
+    notes: Sequence[str],
+    origin: str,
+    *,
+    more: int = 0,
+) -> Gathered:
+    share = shared_share([session for finding in findings for session in finding.sessions])
+    notes = list(dict.fromkeys(notes))
+    known = []
+    silent = [finding for finding in findings if not squares_of(finding.sessions)]
+    if silent:
+        notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
+    for finding in findings:
+        measured = finding.sessions[0].iterations if finding.sessions else 1.0
+        costs = _costs(spent.get(finding.benchmark), measured)
+        if costs is None:
+            raise UserError(f"{origin}: does not say how long the executions of {finding.benchmark} take")
+        if finding not in silent:
+            known.append(_known(finding, costs, share, config))
+    if not known:
+        raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
+    used = {k.benchmark: spent[k.benchmark] for k in known}
+    return Gathered(tuple(known), len(findings) + more, config, (*notes, *_about(used)), origin)
+
+
+def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
+    squares = squares_of(finding.sessions)
+    estimated = estimate(squares, correlation_of(finding.samples) if finding.tau is None else 0.0)
+    newest = finding.sessions[0]
+    variance = build_variance(estimated.components, newest.executions, newest.iterations)
+    values = 1
+    if finding.tau is not None:
+        # the levels of a quantile are not known apart: no fewer values a build than were measured
+        values = max(needed_values(finding.tau), round(newest.executions * newest.iterations))
+    return Known(
+        benchmark=finding.benchmark,
+        metric=finding.metric,
+        factors=finding.factors,
+        statistic=finding.statistic,
+        threshold=threshold_of(config, finding.benchmark, finding.metric, finding.statistic),
+        estimated=estimated,
+        levels=tuple(level for level, _ in squares),
+        builds_df=squares[-1][1].df,
+        costs=costs,
+        shared=share * variance,
+        degrees=finding.degrees,
+        repeated=Repetitions(newest.executions, newest.iterations),
+        values=values,
+    )
+
+
+def _costs(spent: Spent | None, iterations: float) -> Costs | None:
+    if spent is None or spent.iteration is None:
+        return None
+    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
+    # than one that takes less
+    start = spent.iteration * iterations if spent.start is None else spent.start
+    return Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
+
+
+def _about(used: Mapping[str, Spent]) -> list[str]:
+    notes = []
+    if all(spent.build is None for spent in used.values()):
+        notes.append("the cost of a build is not known: counted as 0")
+    hidden = [name for name, spent in used.items() if spent.start is None]
+    if hidden:
+        notes.append(
+            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
+            "cost as much as all its iterations"
+        )
+    return notes

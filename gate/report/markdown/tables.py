@@ -1,0 +1,279 @@
+"""The parts of a comment and of a job summary: lists and tables of which as many lines are shown as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gate.model import Failure, Finding, RatioInterval, Recorded, Report
+from gate.model.report import Interaction
+from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
+from gate.units import format_confidence
+from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import interactions as words
+from gate.words.failures import FailureGroup
+from gate.words.plain import last_lines, visible
+from gate.words.sentences import say
+
+_TEXT = 400
+# of the tags and blank lines around a part, and of what its title gets when it is cut
+_FRAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Sequence[Md]):
+    """Things that are written only when they are asked for: of thousands most are left out."""
+
+    things: Sequence[Any]
+    write: Callable[[Any], Md]
+
+    def __len__(self) -> int:
+        return len(self.things)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.write(self.things[index])
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A titled list or table. noun: what an item is called where some are left out; share: of the room at most."""
+
+    title: str
+    noun: str
+    items: Sequence[Md]
+    share: float = 1.0
+    opening: str = ""
+    between: str = "\n"
+
+    @property
+    def text(self) -> Md:
+        """The whole of it, without its title."""
+        return Md(self.opening + self.between.join(self.items))
+
+
+class Fitted(msgspec.Struct, frozen=True):
+    """The parts as far as there was room, and what was left out: "290 findings"."""
+
+    parts: list[Part]
+    left_out: list[str]
+
+
+def fit(parts: Sequence[Part], room: int) -> Fitted:
+    """Keep of each part as many items as the room allows, in bytes, the first parts first; never half an item.
+
+    First each part gets its share at most, so that no long one takes all; then what is left goes to the first.
+    """
+    kept: list[list[Md]] = [[] for _ in parts]
+    for shared in (True, False):
+        for part, items in zip(parts, kept, strict=True):
+            room -= _add(part, items, part.share * room if shared else room)
+    left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
+    return Fitted(
+        [_cut(part, items) for part, items in zip(parts, kept, strict=True) if items],
+        [numbers.plural(more, noun) for more, noun in left if more],
+    )
+
+
+def _add(part: Part, items: list[Md], limit: float) -> int:
+    """Add the next items of a part that the limit allows; return the bytes they take."""
+    used = 0 if items else _FRAME + size(part.title) + size(part.opening)
+    start = len(items)
+    while len(items) < len(part.items):
+        item = part.items[len(items)]
+        wanted = size(item) + len(part.between)
+        if used + wanted > limit:
+            break
+        used += wanted
+        items.append(item)
+    return used if len(items) > start else 0
+
+
+def _cut(part: Part, items: list[Md]) -> Part:
+    left_out = len(part.items) > len(items)
+    title = f"{part.title} (the first {len(items)})" if left_out else part.title
+    return msgspec.structs.replace(part, items=items, title=title)
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def findings_table(title: str, findings: Sequence[Finding], share: float = 1.0) -> Part:
+    """Write findings as a table."""
+    opening = (
+        f"| verdict | benchmark | metric | {_titled(reports.confidence(findings))} | threshold | base → head |\n"
+        "|:--|:--|:--|:--|--:|:--|\n"
+    )
+    return Part(title, "finding", Written(findings, _finding_row), share, opening)
+
+
+def more_findings(found: Sequence[Finding], shown: int) -> str:
+    """Name the rows that are not shown at first sight: "290 more findings"."""
+    return numbers.plural(len(found) - shown, "more finding" if shown else "finding")
+
+
+def _titled(confidence: str) -> str:
+    return f"change ({confidence} interval)" if confidence else "change (interval)"
+
+
+def _finding_row(finding: Finding) -> Md:
+    verdict = finding.verdict + cases.apart(finding)
+    return _row(
+        f"**{verdict}**" if finding.verdict == "regression" else verdict,
+        named(finding),
+        _quantity(finding, finding.statistic),
+        _change(numbers.shown(finding)),
+        escape(cases.threshold(finding)),
+        _values(finding),
+    )
+
+
+def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
+    """Write the metrics that are shown and not decided as a table."""
+    confidence = reports.uniform(format_confidence(case.ratio.confidence) for case in recorded) or ""
+    opening = f"| benchmark | metric | {_titled(confidence)} | base → head |\n|:--|:--|:--|:--|\n"
+    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
+    return Part(
+        title, "recorded metric", Written(recorded, lambda c: _recorded_row(c, at=not confidence)), share, opening
+    )
+
+
+def _recorded_row(case: Recorded, *, at: bool) -> Md:
+    return _row(named(case), _quantity(case, "mean"), _change(case.ratio, at=at), _values(case))
+
+
+def interactions_table(report: Report, share: float = 1.0) -> Part:
+    """Write what every factor does to the change of every case as a table."""
+    found = interactions.ordered(report)
+    title = f"By factor: {numbers.plural(len(found), 'interaction')}"
+    opening = "| verdict | case | setting | difference | says |\n|:--|:--|:--|:--|:--|\n"
+    return Part(title, "interaction", Written(found, _interaction_row), share, opening)
+
+
+def _interaction_row(of: Interaction) -> Md:
+    return _row(
+        of.verdict,
+        code(words.name(of)),
+        code(words.setting(of)),
+        escape(words.change(of)),
+        brief(words.sentence(of), _TEXT),
+    )
+
+
+def by_factor(found: Sequence[Interaction], width: int) -> list[Md]:
+    """Write interactions that are shown as items of a list; width: the characters a sentence may take."""
+    return [Md(f"- {code(words.name(of))}: {brief(words.sentence(of), width)}") for of in found]
+
+
+def _row(*cells: str) -> Md:
+    return Md(f"| {' | '.join(cells)} |")
+
+
+def named(case: Finding | Recorded) -> Md:
+    """Write the benchmark and its factors."""
+    settings = cases.factors(case)
+    return Md(f"{code(case.benchmark)} {code(settings)}" if settings else code(case.benchmark))
+
+
+def _quantity(case: Finding | Recorded, statistic: str) -> Md:
+    # a tail stands out from the mean of the same metric
+    shown = brief(statistic, 12) if statistic == "mean" else f"**{brief(statistic, 12)}**"
+    note = "<br>higher is better" if case.better == "higher" else ""
+    return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
+
+
+def _change(ratio: RatioInterval, *, at: bool = False) -> Md:
+    # where the column is narrow it breaks before the confidence
+    said = f" {unbroken(f'at {format_confidence(ratio.confidence)}')}" if at and numbers.has_ends(ratio) else ""
+    return Md(f"{escape(numbers.change(ratio))} ({unbroken(numbers.interval(ratio))}{said})")
+
+
+def _values(case: Finding | Recorded) -> Md:
+    base, head = numbers.both_values(case)
+    return Md(f"{unbroken(base)} → {unbroken(head)}")
+
+
+def unbroken(text: str) -> Md:
+    """Escape a short text that stays on one line of a table."""
+    return Md("&nbsp;".join(escape(word) for word in text.split(" ")))
+
+
+# --- lists ----------------------------------------------------------------------------------------------------------
+
+
+def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
+    """Say of each finding what happened and what to mind, in sentences for a newcomer."""
+    title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
+    return Part(title, "finding in words", Written(findings, _reason), share)
+
+
+def _reason(finding: Finding) -> Md:
+    return Md(
+        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(map(say, finding.warnings[:5])))])
+    )
+
+
+def concluded(finding: Finding) -> Md:
+    """Name a finding and say what happened, in a sentence for a newcomer."""
+    return Md(f"{named(finding)}: {escape(short(cases.conclusion(finding), _TEXT))}")
+
+
+def failed(group: FailureGroup, width: int = _TEXT) -> Md:
+    """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
+    places = failures.places(group, 3)
+    title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
+    said = failures.last_words(group.first)
+    told = [*([Md(f"- it said: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
+    return Md("\n".join([title, *(f"  {item}" for item in told)]))
+
+
+def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:
+    """Write texts as items of a list; one without a text would underline the line before it."""
+    return [Md(f"- {text}") for text in (brief(text, width) for text in texts) if text]
+
+
+def outputs(groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
+    """Show what failing programs wrote last, and how to repeat them by hand."""
+    found = [group.first for group in groups if group.first.command or group.first.stderr.strip()]
+    title = "Output of failures, and how to repeat them by hand"
+    return Part(title, "output", Written(found, lambda failure: _output(failure, lines)), share, between="\n\n")
+
+
+def _output(failure: Failure, lines: int) -> Md:
+    steps = [short(step, 1000) for step in failures.repeat(failure)]
+    # last_lines looks at all of it, and the last lines are at the end
+    output = [short(line, 200) for line in last_lines(failure.stderr[-400 * lines :], lines)]
+    said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
+    text = "\n\n".join(part for part in ("\n".join(output), said) if part.strip())
+    return Md(f"{brief(failures.title(failure), _TEXT)}\n\n{block(text)}")
+
+
+def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> Part:
+    """Write texts as a list."""
+    shown = [text for text in texts if text.strip()]
+    return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
+
+
+def rules(report: Report, share: float = 1.0) -> Part:
+    """Say what was measured of what, by which rules, and how the error is shared."""
+    run, policy = report.run, report.policy
+    overall = [f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {cases.overall(o)}" for o in report.overall]
+    texts = [
+        *([f"base and head: {run.chosen}"] if run.chosen else []),
+        f"measured: {reports.measured(report)}",
+        *([f"looks: {reports.looks(report)}"] if run.looks else []),
+        *([f"memory: {reports.memory(report)}"] if run.memory else []),
+        *overall,
+        f"rules: {policy.source}: {reports.settings(policy.gate)}",
+        *(f"override: {reports.settings(entry)}" for entry in policy.override),
+        *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
+        f"error level: {reports.error_level(report)}",
+    ]
+    return listed("What was measured, and by which rules", "rule", texts, share)
+
+
+def host(report: Report) -> Part:
+    """Say what is known of the machine."""
+    facts = (report.run.host or {}).items()
+    return listed("Host", "fact", (f"{visible(key)}: {reports.setting(key, value)}" for key, value in facts))

@@ -1,0 +1,112 @@
+"""What a page shows beside its report: the values behind it, the files they came from, what the next run should do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from gate.cli.groups import RulesOptions
+from gate.config.rules import Policy, matches
+from gate.decide.measurements import Decided, decide_inputs
+from gate.evidence.inputs import Inputs, read_inputs
+from gate.model import Case, Execution, Report, UserError
+
+
+class Attachment(msgspec.Struct, frozen=True):
+    """A file of measurements as it lies on disk: its name, without a directory, and its bytes."""
+
+    name: str
+    data: bytes
+
+
+class Material(msgspec.Struct, frozen=True, eq=False):
+    """What is at hand beside a report; each part may be empty.
+
+    cases: with the values of both sides. attachments: the files they were read from. advice: the plan advised for the
+    next run, a sentence each. executions: all that gave values, also of benchmarks without a finding. options: of the
+    command line by which the measurements were decided, beside their names.
+    """
+
+    cases: Sequence[Case] = ()
+    attachments: Sequence[Attachment] = ()
+    advice: Sequence[str] = ()
+    executions: Sequence[Execution] = ()
+    options: Sequence[str] = ()
+
+
+_LARGEST_FILE = 20_000_000
+"""Bytes of measurements that are looked at for embedding; larger ones do not get small enough."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A report as it was decided and written, and where the measurements would lie that it was decided over."""
+
+    report: Report
+    measurements: Path
+
+
+def material_of(shown: Decided | Kept) -> Material:
+    """Bring together the values, the files they came from, the plan that they advise, and how to decide them again.
+
+    Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
+    """
+    decided = _decided_again(shown) if isinstance(shown, Kept) else shown
+    if decided is None:
+        return Material()
+    inputs, options = decided.inputs, decided.options
+    return Material(
+        cases=decided.evidence.cases,
+        attachments=attachments(inputs.files),
+        advice=_advice(inputs, decided.policy, options),
+        executions=[
+            e
+            for located in inputs.records
+            if isinstance(e := located.record, Execution)
+            and (not options.benchmarks or any(matches(glob, e.benchmark) for glob in options.benchmarks))
+        ],
+        options=_options(options),
+    )
+
+
+def _decided_again(kept: Kept) -> Decided | None:
+    if not kept.measurements.is_file():
+        return None
+    try:
+        found = decide_inputs(read_inputs([str(kept.measurements)]), RulesOptions(None, None, (), ()))
+    except UserError:
+        return None
+    return found if _identity(found.report) == _identity(kept.report) else None
+
+
+def _identity(report: Report) -> tuple[str | None, ...]:
+    run = report.run
+    return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
+
+
+def _options(options: RulesOptions) -> list[str]:
+    named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
+    words = [word for name, value in named if value for word in (name, value)]
+    words += [word for value in options.sets for word in ("--set", value)]
+    return words + [word for value in options.benchmarks for word in ("--benchmark", value)]
+
+
+def attachments(files: list[Path]) -> list[Attachment]:
+    """Read the measurement files that a page may carry."""
+    try:
+        return [Attachment(file.name, file.read_bytes()) for file in files if file.stat().st_size <= _LARGEST_FILE]
+    except OSError:
+        # they were readable a moment ago, and the report does not depend on them
+        return []
+
+
+def _advice(inputs: Inputs, policy: Policy, options: RulesOptions) -> list[str]:
+    from gate.planning.basis import from_readings
+    from gate.planning.plan import advised
+    from gate.planning.text import advice
+
+    try:
+        return advice(advised(from_readings([inputs], ["this run"], policy, options.benchmarks)))
+    except UserError as error:
+        return [f"none: {error}"]

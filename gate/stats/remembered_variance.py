@@ -1,0 +1,110 @@
+"""The variance of one finding in one session, relative to its mean, as it is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from gate.model import Level, MeanSquare, Remembered, Sample
+from gate.stats.levels import Summary, Tops, summarize
+from gate.stats.prior import contrast_variance, sides_variance
+from gate.stats.quantile import quantile_pair
+from gate.stats.ratio import matched, variance_of_mean
+
+
+class Repetitions(msgspec.Struct, frozen=True):
+    """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
+
+    executions: float
+    iterations: float
+
+
+def repetitions(samples: Sequence[Sample]) -> Repetitions:
+    """Count the repetitions of one or both sides of a case."""
+    executions, iterations = (np.concatenate([side.counts[level] for side in samples]) for level in (1, 0))
+    return Repetitions(_harmonic(executions), _harmonic(iterations))
+
+
+def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+    if counts.min() == counts.max():
+        return float(counts[0])
+    return float(len(counts) / (1 / counts).sum())
+
+
+def remember(base: Sample, head: Sample | None, tau: float | None, *, session: str, created: str) -> Remembered | None:
+    """Return the relative variances of a finding by level, pooled over the sides, and of the round contrast.
+
+    Args:
+        base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast.
+        tau: of the quantile, whose logarithm per build has no levels below; None: the mean.
+        session: id of the run, created: its time as ISO 8601.
+
+    Returns:
+        None where there is nothing to remember: fewer than two builds, several sessions, a mean that is not above 0,
+        values below 0, or no spread at all.
+    """
+    sides = [base] if head is None else [base, head]
+    if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in sides):
+        return None
+    if all(side.values.min() == side.values.max() for side in sides):
+        return None
+    means = [summarize(side) for side in sides] if tau is None else []
+    tops = [side.tops for side in means] if tau is None else _quantiles(sides, tau)
+    if not tops or any(not side.log and side.mean <= 0 for side in tops):
+        return None
+    counts = repetitions(sides)
+    return Remembered(
+        session=session,
+        created=created,
+        rounds=len(base.builds) if head is None else len(set(base.builds) & set(head.builds)),
+        executions=counts.executions,
+        iterations=counts.iterations,
+        iteration=_level(sides, means, "iteration"),
+        execution=_level(sides, means, "execution"),
+        build=_positive(_build(tops), sum(side.n - 1 for side in tops)),
+        contrast=None if head is None else _contrast(*tops),
+    )
+
+
+def _quantiles(sides: Sequence[Sample], tau: float) -> list[Tops]:
+    pair = quantile_pair(sides[0], sides[-1], tau, sessions=False)
+    return [] if pair is None else [pair.base.tops, pair.head.tops][: len(sides)]
+
+
+def _build(tops: Sequence[Tops]) -> float:
+    if len(tops) == 2:
+        return sides_variance(*tops)
+    (side,) = tops
+    return variance_of_mean(side) * side.n / (1.0 if side.log else side.mean**2)
+
+
+def _contrast(base: Tops, head: Tops) -> MeanSquare | None:
+    rounds = matched(base, head).base.n
+    return _positive(contrast_variance(base, head), rounds - 1) if rounds > 1 else None
+
+
+def _positive(value: float, df: float) -> MeanSquare | None:
+    return MeanSquare(value=value, df=float(df)) if 0 < value < np.inf else None
+
+
+def _level(sides: Sequence[Sample], means: Sequence[Summary], level: Level) -> MeanSquare | None:
+    """Pool S2 of a level below the builds; None where a side has not repeated it, and without means."""
+    weighted, degrees = 0.0, 0.0
+    if not means:
+        return None
+    for side, summary in zip(sides, means, strict=True):
+        s2 = next((v.s2 for v in summary.variances if v.level == level), None)
+        if s2 is None:
+            return None
+        df = _degrees(side.counts[0 if level == "iteration" else 1])
+        weighted += df * s2 / summary.tops.mean**2
+        degrees += df
+    return MeanSquare(value=weighted / degrees, df=degrees)
+
+
+def _degrees(children: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+    """Return the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ."""
+    own = children[children > 1] - 1
+    return len(own) * _harmonic(own)

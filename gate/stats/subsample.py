@@ -1,0 +1,63 @@
+"""Parts of a sample: some of its builds, with all that is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from gate.model import Sample
+
+
+def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Sample:
+    """Keep the builds, by (session, number), that are wanted; the sample itself where all are."""
+    kept = np.array([wanted(build) for build in sample.builds], dtype=bool)
+    if kept.all():
+        return sample
+    executions = np.repeat(kept, sample.counts[1])
+    names = tuple(build for build, keep in zip(sample.builds, kept.tolist(), strict=True) if keep)
+    sessions = [session for session, _ in names]
+    return Sample(
+        sample.values[np.repeat(executions, sample.counts[0])],
+        (
+            sample.counts[0][executions],
+            sample.counts[1][kept],
+            np.array([sessions.count(s) for s in dict.fromkeys(sessions)], dtype=np.int64),
+        ),
+        names,
+        None if sample.orders is None else sample.orders[executions],
+    )
+
+
+def measured_together(base: Sample, head: Sample) -> bool:
+    """Return whether a round has both sides; of two runs, each with its sessions, session 0 is not one session."""
+    return not set(base.builds).isdisjoint(head.builds)
+
+
+class Shared(msgspec.Struct, frozen=True, eq=False):
+    """Both sides of the sessions that both have."""
+
+    base: Sample
+    head: Sample
+    lacking: tuple[int, ...]
+    """The sessions that one side alone has."""
+
+
+def of_shared_sessions(base: Sample, head: Sample) -> Shared:
+    """Leave out the sessions that one side lacks: a machine without the other side is no part of a ratio.
+
+    Both sides stay whole where fewer than two sessions would remain, since there is no interval then, and where they
+    were not measured together.
+    """
+    first, second = ({session for session, _ in side.builds} for side in (base, head))
+    both, lacking = first & second, tuple(sorted(first ^ second))
+    if len(both) < 2 or not lacking or not measured_together(base, head):
+        return Shared(base, head, ())
+    kept = [of_builds(side, lambda build: build[0] in both) for side in (base, head)]
+    return Shared(kept[0], kept[1], lacking)
+
+
+def of_rounds(sample: Sample, rounds: int | None) -> Sample:
+    """Keep the builds of the first rounds of each session; None: of all."""
+    return sample if rounds is None else of_builds(sample, lambda build: build[1] < rounds)

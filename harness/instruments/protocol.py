@@ -1,0 +1,238 @@
+"""The Instrument protocol, and what instruments share: command lines, and metrics from series of values."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gate.adapters.values import OutputError, Series
+from gate.config.types import Benchmark
+from gate.model import Metric, Side
+from harness.instruments.steady import steady_from
+from harness.process.execute import PADDING, Command, Outcome, start_error
+
+SHELL = ("sh", "-c")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where and how one execution happens.
+
+    directory: of its side. environment: of its side and treatment, without what the instrument adds. scratch: an empty
+    directory for this execution alone. port: a free one, for {port}; 0 where the benchmark has no use for one.
+    treatment: tells treatments apart; "" where there are none.
+    """
+
+    directory: Path
+    environment: Mapping[str, str]
+    side: Side
+    seed: int
+    padding: int
+    iterations: int
+    scratch: Path
+    port: int = 0
+    treatment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An execution that gave no usable values: why, in one line, and what the program said.
+
+    unstarted: because a program could not be started.
+    """
+
+    status: str
+    stderr: str
+    unstarted: bool = False
+
+
+def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> Unusable:
+    """Return what to say of a benchmark whose program could not be started in a directory."""
+    return Unusable(f"cannot start: {start_error(error, program, directory)}", stderr, unstarted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What came out of one execution of a suite.
+
+    benchmarks: the metrics of each benchmark that it names. failures: those without usable values, and why.
+    """
+
+    benchmarks: dict[str, dict[str, Metric]]
+    failures: dict[str, Unusable]
+
+
+class Instrument(Protocol):
+    """Makes the command of one execution, and reads the values that came out of it."""
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        """Return the process to start."""
+        ...
+
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        """Return the metrics by name, of a suite the benchmarks by name, or why there are none."""
+        ...
+
+
+def arguments(command: str | list[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what to exec: a list as it is, a string through sh -c; only {name} of values are replaced, literally.
+
+    In a string a value is quoted for the shell.
+    """
+    if isinstance(command, str):
+        return (*SHELL, _replaced(command, {name: shlex.quote(value) for name, value in values.items()}))
+    return tuple(_replaced(argument, values) for argument in command)
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> str:
+    # piece by piece, so that a value that holds {seed} is not replaced again
+    if not values:
+        return text
+    (name, value), *rest = values.items()
+    return value.join(_replaced(piece, dict(rest)) for piece in text.split("{" + name + "}"))
+
+
+OUTPUT = "output"
+"""In the scratch directory: what {output} names."""
+
+
+def mentions(command: str | list[str], name: str) -> bool:
+    """Return whether a command holds {name}."""
+    return any("{" + name + "}" in part for part in ([command] if isinstance(command, str) else command))
+
+
+def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
+    """Return a command as one would type it into a shell; a script in brackets, lest its `set -e` end the session."""
+    argv = arguments(command, values)
+    if not isinstance(command, str):
+        return shlex.join(argv)
+    return f"(\n{argv[-1]}\n)" if "\n" in argv[-1].strip() else argv[-1]
+
+
+def placeholders(context: Context) -> dict[str, str]:
+    """Return what {seed}, {output} and {port} stand for in an execution's command."""
+    return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT), "port": str(context.port)}
+
+
+def environment(context: Context) -> dict[str, str]:
+    """Return the environment of an execution: of its side, with PERFGATE_SIDE, _SEED and _PORT, and the padding."""
+    return {
+        **context.environment,
+        "PERFGATE_SIDE": context.side,
+        "PERFGATE_SEED": str(context.seed),
+        **({"PERFGATE_PORT": str(context.port)} if context.port else {}),
+        PADDING: "x" * context.padding,
+    }
+
+
+def wanted_values(benchmark: Benchmark, iterations: int) -> int:
+    """Count the values that one execution is asked for: the measured ones and the warm-up."""
+    return iterations + (benchmark.warmup if benchmark.warmup != "auto" else 0)
+
+
+def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) -> dict[str, Metric]:
+    """Make metrics of series, and refuse those that are not complete.
+
+    missing: why a declared metric may be missing, for the message; may be empty.
+
+    Raises:
+        OutputError: nothing is left of a metric, or a declared one is not there.
+    """
+    if not series:
+        raise OutputError("no values")
+    refuse_absent(benchmark, series, missing)
+    return without_warmup(benchmark, series)
+
+
+def refuse_absent(benchmark: Benchmark, present: Collection[str], missing: str = "") -> None:
+    """Refuse output without a metric that is declared.
+
+    Raises:
+        OutputError: naming the declared metrics that are not there.
+    """
+    absent = [name for name in benchmark.metric if name not in present]
+    if absent:
+        raise OutputError(f"no values of {', '.join(map(repr, absent))}{missing and f' ({missing})'}")
+
+
+def without_warmup(benchmark: Benchmark, series: Mapping[str, Series]) -> dict[str, Metric]:
+    """Make metrics of series: the first `warmup` values are dropped, or those before the steady state.
+
+    Raises:
+        OutputError: nothing is left of a metric.
+    """
+    return {name: _metric(benchmark, name, each) for name, each in series.items()}
+
+
+def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
+    rules = benchmark.metric.get(name)
+    better = (rules.better if rules else None) or series.better
+    steady = None
+    if benchmark.warmup == "auto":
+        found = steady_from(series.values)
+        steady, warmup = found is not None, found or 0
+    else:
+        warmup = benchmark.warmup
+    if len(series.values) <= warmup:
+        raise OutputError(f"{len(series.values)} values of {name!r}, and warmup takes {warmup}")
+    kept, dropped = series.values[warmup:], series.values[:warmup]
+    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady)
+
+
+def read_regular(path: Path, limit: float) -> bytes | None:
+    """Read a file that a benchmark made; None when there is none.
+
+    Raises:
+        OutputError: it is a link, no regular file, or longer than the limit in bytes.
+    """
+    try:
+        # not blocking: opening a FIFO would wait for a writer
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if path.is_symlink():
+            raise OutputError("the output is a link, not a file") from None
+        raise OutputError(f"the output cannot be read: {(error.strerror or str(error)).lower()}") from None
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise OutputError("the output is not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(int(limit) + 1) if found.st_size <= limit else None
+    finally:
+        os.close(fd)
+    if data is None or len(data) > limit:
+        raise OutputError(f"the output is longer than max_output ({limit:.0f} bytes)")
+    return data
+
+
+TAIL = 16 * 1024
+"""Bytes of standard output that are kept of what failed."""
+
+
+def tail(path: Path) -> str:
+    """Return the end of what a program wrote into a file, "" where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            return file.read().decode("utf-8", "replace").strip("\n")
+    except OSError:
+        return ""
+
+
+def both_outputs(stdout: str, stderr: str) -> str:
+    """Join what a program wrote, standard error last: the end is what a report shows, and there stands what went wrong.
+
+    Where standard error is empty, standard output tells: test runners write there.
+    """
+    if not stdout or not stderr.strip():
+        return stderr if stderr.strip() else stdout
+    return f"--- standard output ---\n{stdout}\n--- standard error ---\n{stderr}"

@@ -1,0 +1,225 @@
+"""The choice of base and head of a run, with the reason."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from gate.model import Commit, Side
+from gate.model.choice import (
+    AnyHow,
+    Choice,
+    CommitBefore,
+    FirstParent,
+    Given,
+    HeadCommit,
+    LastCommit,
+    MergeBase,
+    Place,
+    WorkingTree,
+)
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.setup import BaseAhead
+from harness.errors import SourceError
+from harness.source.repository import Repository, refuse_several
+from harness.source.snapshot import working_tree
+
+DEFAULT_BRANCHES = ("main", "master")
+_DEEPEN = "`git fetch --unshallow` (actions/checkout: fetch-depth: 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One side: the commit as reports name it, and the revision that is checked out.
+
+    revision is commit.sha, or the commit that perfgate made of the working tree or with overlaid paths.
+    """
+
+    commit: Commit
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Both sides, and how they were chosen."""
+
+    base: Source
+    head: Source
+    choice: Choice
+    warnings: tuple[AnyWarning, ...]
+
+    def of(self, side: Side) -> Source:
+        """Give one side."""
+        return self.base if side == "base" else self.head
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    source: Source
+    how: AnyHow
+    warnings: tuple[AnyWarning, ...] = ()
+
+
+def resolve(
+    repository: Repository,
+    *,
+    base: str | None,
+    head: str | None,
+    environment: Mapping[str, str],
+    leave_out: Collection[str] = (),
+) -> Sources:
+    """Choose base and head.
+
+    Args:
+        base: a ref; None: the merge base with the default branch, on that branch the commit before, in a pull request's
+            merge commit its first parent.
+        head: a ref; None: the working tree as it is.
+        environment: tells of CI.
+        leave_out: untracked paths that are no part of head.
+
+    Raises:
+        SourceError: a ref is unknown, or there is nothing to compare with.
+    """
+    chosen_head = _head(repository, head, leave_out)
+    if base is not None:
+        chosen_base = _given_base(repository, base, chosen_head.source)
+    else:
+        chosen_base = _default_base(repository, chosen_head.source, head, environment)
+    choice = Choice(chosen_base.how, chosen_head.how)
+    return Sources(chosen_base.source, chosen_head.source, choice, chosen_head.warnings + chosen_base.warnings)
+
+
+def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
+    git = repository.git
+    if ref is not None:
+        found = _find(repository, ref, "head")
+        return _Choice(found, Given(found.commit.ref or ref))
+    sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
+    branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
+    tree = working_tree(repository, leave_out)
+    name = branch or "HEAD"
+    if tree.snapshot is None:
+        return _Choice(Source(Commit(ref=name, sha=sha), sha), LastCommit(branch, sha), tree.warnings)
+    taken = tree.snapshot
+    commit = Commit(ref=name, sha=sha, dirty=True, tree=taken.tree)
+    how = WorkingTree(branch, sha, taken.changed, taken.untracked)
+    return _Choice(Source(commit, taken.revision), how, tree.warnings)
+
+
+def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
+    found = _find(repository, ref, "base")
+    warnings: tuple[AnyWarning, ...] = ()
+    if not repository.shallow and found.commit.sha != head.commit.sha:
+        extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
+        if extra != "0":
+            warnings = (BaseAhead(ref, int(extra)),)
+    return _Choice(found, Given(found.commit.ref or ref), warnings)
+
+
+def _find(repository: Repository, ref: str, option: str) -> Source:
+    """Find the commit of a ref; a branch that only the remote has is found there."""
+    git = repository.git
+    refuse_several(ref, option)
+    for name in (ref, f"origin/{ref}"):
+        object_ = git.maybe("rev-parse", "--verify", "--quiet", name)
+        if object_ is None:
+            continue
+        sha = git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
+        if sha is not None:
+            return Source(Commit(ref=name, sha=sha), sha)
+    raise SourceError(f"{ref}: {_unknown(repository, ref)}", option=option)
+
+
+def _unknown(repository: Repository, ref: str) -> str:
+    names = repository.git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+    near = difflib.get_close_matches(ref, names.splitlines(), n=3)
+    if near:
+        return f"no such commit here; near: {', '.join(near)}"
+    if repository.shallow:
+        return f"no such commit in this shallow clone: {_DEEPEN}, or `git fetch origin {ref}`"
+    return f"no such commit here: check the name, or `git fetch origin {ref}`"
+
+
+def _default_base(repository: Repository, head: Source, given: str | None, environment: Mapping[str, str]) -> _Choice:
+    if given is None and _is_pull_merge(repository, head, environment):
+        return _first_parent(repository, head, environment)
+    names = _default_branch(repository, environment)
+    branch = names[0].removeprefix("origin/")
+    sha = head.commit.sha or "HEAD"
+    here = given is None and head.commit.ref == branch
+    nearest = repository.git.maybe("merge-base", sha, *names)
+    if nearest is None and not here:
+        cut = f"the clone is shallow: {_DEEPEN}" if repository.shallow else "name the base with --base REF"
+        raise SourceError(f"no common commit of head and {names[0]}: {cut}")
+    if not here and nearest != sha:
+        return _Choice(Source(Commit(ref=names[0], sha=nearest), nearest or ""), MergeBase(names[0]))
+    place: Place = "on" if here else "behind"
+    shown = branch if here else names[0]
+    if head.commit.dirty:
+        return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
+    return _before(repository, head, CommitBefore(place, shown))
+
+
+def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
+    parents = _parents(repository, head.revision)
+    name = f"{given if (given := head.commit.ref) and given != 'HEAD' else 'HEAD'}~1"
+    if not parents:
+        raise SourceError(
+            "nothing to compare: head is the first commit and the tree is clean: "
+            "change or commit something, or name two commits with --base and --head"
+        )
+    _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
+    return _Choice(Source(Commit(ref=name, sha=parents[0]), parents[0]), how)
+
+
+def _first_parent(repository: Repository, head: Source, environment: Mapping[str, str]) -> _Choice:
+    parent = _parents(repository, head.commit.sha or "HEAD")[0]
+    _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
+    name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
+    return _Choice(Source(Commit(ref=name, sha=parent), parent), FirstParent())
+
+
+def _require(repository: Repository, sha: str, what: str) -> None:
+    if repository.git.attempt("cat-file", "-e", sha + "^{commit}").status != 0:
+        cause = "the clone is shallow" if repository.shallow else "the object is missing"
+        raise SourceError(f"{what} is not here, {cause}: {_DEEPEN}")
+
+
+def _parents(repository: Repository, revision: str) -> list[str]:
+    # Raw, because in a shallow clone git hides the parents that it does not have
+    content = repository.git.run("cat-file", "commit", revision).decode(errors="replace")
+    header = content.partition("\n\n")[0]
+    return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
+
+
+def _is_pull_merge(repository: Repository, head: Source, environment: Mapping[str, str]) -> bool:
+    """Return whether HEAD is the merge that CI made of a pull request and its target.
+
+    A push of a branch whose last commit is a merge looks the same but for the ref: its first parent is no base.
+    """
+    sha = head.commit.sha or "HEAD"
+    if not environment.get("CI") or len(_parents(repository, sha)) != 2:
+        return False
+    if environment.get("CI_MERGE_REQUEST_EVENT_TYPE") in ("merged_result", "merge_train"):  # GitLab
+        return environment.get("CI_COMMIT_SHA", sha) == sha
+    if re.fullmatch(r"refs/pull/\d+/merge", environment.get("GITHUB_REF", "")):
+        return environment.get("GITHUB_SHA", sha) == sha
+    names = repository.git.line("for-each-ref", "--points-at", sha, "--format=%(refname)")
+    return any(re.search(r"/pull/\d+/merge$", name) for name in names.splitlines())
+
+
+def _default_branch(repository: Repository, environment: Mapping[str, str]) -> list[str]:
+    """Name the branch that changes go to, as the remote and as this clone have it."""
+    git = repository.git
+    target = environment.get("GITHUB_BASE_REF", "") if environment.get("CI") else ""
+    pointer = git.maybe("symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD") or ""
+    for name in (target, pointer.removeprefix("origin/"), *DEFAULT_BRANCHES):
+        refs = [(f"origin/{name}", f"refs/remotes/origin/{name}"), (name, f"refs/heads/{name}")]
+        found = [short for short, full in refs if name and git.maybe("rev-parse", "--verify", "--quiet", full)]
+        if found:
+            return found
+    deepen = f", or {_DEEPEN}" if repository.shallow else ""
+    looked = ", ".join(("origin/HEAD", *DEFAULT_BRANCHES))
+    raise SourceError(f"no default branch found (looked for {looked}): name the base with --base REF{deepen}")

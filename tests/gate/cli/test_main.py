@@ -1,0 +1,124 @@
+"""The command line in process, and its ends: usage errors, faults of perfgate's own, streams that close."""
+
+import io
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gate import __version__
+from gate.cli.command import command_names
+from gate.cli.main import main
+from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
+from tests.support.lines import builds, text
+from tests.support.project import environment, perfgate
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(argv, out, err), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def table_v(tmp_path: Path) -> str:
+    file = tmp_path / "measurements.jsonl"
+    file.write_text(text([*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]))
+    return str(file)
+
+
+def test_version_and_help() -> None:
+    assert run("--version") == (0, f"perfgate {__version__}\n", "")
+    code, out, _ = run("--help")
+    assert code == 0
+    # a line each, the longest name too
+    listed = re.findall(r"^    ([a-z]+)  +[a-z]", out, re.MULTILINE)
+    assert sorted(listed) == command_names()
+    for name in ("init", "check", "measure", "decide", "report", "compare", "config"):
+        assert "example:\n  perfgate " in run(name, "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "the following arguments are required: COMMAND"),
+        (("--nope",), "perfgate: --nope is not an option; see"),
+        (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
+        (("study", "plna"), "'plna' is not one of plan, measure, analyse: did you mean plan?"),
+        (("chekc",), "'chekc' is not a command: did you mean check?"),
+        (("check", "--bench", "x"), "--bench is not an option: did you mean --benchmark?"),
+        (("decide",), "the following arguments are required: FILE"),
+        (("decide", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
+        (("report", "nowhere"), "nowhere: cannot be read: No such file or directory"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:
+    code, out, err = run(*argv)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
+    code, out, err = run("decide", table_v, "--set", "gate.interval=fieller-kj", "--json", "-")
+    assert (code, err) == (0, "")
+    (finding,) = json.loads(out)["findings"]
+    assert finding["ratio"]["low"] == pytest.approx(0.109834376, abs=5e-10)
+    assert finding["ratio"]["high"] == pytest.approx(1.72530157, abs=5e-9)
+    files = {kind: tmp_path / f"report.{kind}" for kind in ("json", "html", "md")}
+    wide = ("decide", table_v, "--set", "gate.interval=fieller-kj", "--set", "gate.confidence=0.99", "--quiet")
+    code, out, _ = run(
+        *wide, "--json", str(files["json"]), "--html", str(files["html"]), "--markdown", str(files["md"])
+    )
+    assert (code, out) == (0, "Inconclusive: 1 of 1 finding inconclusive, none regressed\n")
+    assert json.loads(files["json"].read_text())["findings"][0]["ratio"]["kind"] == "line"
+    assert all(file.stat().st_size > 100 for file in files.values())
+    assert run("report", str(files["json"]))[1].startswith("Inconclusive")
+
+
+def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
+    code, out, err = run("decide", table_v, "--json", "-", "--html", "-")
+    assert (code, out) == (2, "")
+    assert "both want standard output" in err
+
+
+def test_a_selection_that_matches_nothing_is_an_error(table_v: str) -> None:
+    code, _, err = run("decide", table_v, "--benchmark", "x*")
+    assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")
+
+
+def test_a_fault_of_perfgate_itself_is_one_line_and_never_a_pass(table_v: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("surprise")
+
+    monkeypatch.setattr("gate.decide.measurements.decide_inputs", broken)
+    code, out, err = run("decide", table_v)
+    assert (code, out) == (4, "")
+    assert err == (
+        "perfgate: internal error, RuntimeError: surprise (PERFGATE_TRACEBACK=1 shows where); please report it\n"
+    )
+    monkeypatch.setenv("PERFGATE_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        run("decide", table_v)
+
+
+def test_windows_is_refused_in_one_line_for_measuring_only(table_v: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gate.run.refusal.unsupported_platform", lambda: "not supported here")
+    assert run("check") == (2, "", "perfgate: not supported here\n")
+    assert run("measure")[0] == 2
+    assert run("decide", table_v)[0] == 0
+
+
+def test_a_reader_that_goes_away_or_a_full_disk_shows_no_traceback(table_v: str) -> None:
+    closed = subprocess.run(
+        ["sh", "-c", '"$@" | true', "sh", *perfgate("decide", table_v)],
+        capture_output=True, text=True, check=False, env=environment(),
+    )  # fmt: skip
+    assert closed.stderr == ""
+    for form in ((), ("--json", "-"), ("--html", "-")):
+        # what is longer than a buffer fails while it is written, what is shorter at the end
+        full = subprocess.run(
+            ["sh", "-c", '"$@" > /dev/full', "sh", *perfgate("decide", table_v, *form)],
+            capture_output=True, text=True, check=False, env=environment(),
+        )  # fmt: skip
+        assert (full.returncode, full.stderr) == (4, "perfgate: standard output: No space left on device\n")

@@ -1,0 +1,160 @@
+"""What must hold of every picture of a study: sound, within its sheet, no text on another, hostile names escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations
+from xml.etree import ElementTree
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.one_way import one_way
+from gate.commands.study.plots.residuals import residuals
+from gate.commands.study.plots.series import series, sessions
+from gate.commands.study.plots.sizes import sample_sizes
+from gate.commands.study.plots.violins import TreatmentValues, violins
+from gate.model.study import Factor, Response
+from gate.plots.picture import Picture, room
+from tests.gate.commands.study.plots import examples as examples
+from tests.gate.plots.drawn import SVG, assert_sound, texts
+
+replace = msgspec.structs.replace
+HOSTILE = "</svg><script>alert('1')</script>&\u202e\u0007\n日本語" * 3
+MANY = Factor(name="clients", settings=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
+POLICY = Factor(name="policy", settings=["other", "fifo", "round robin", "batch"])
+
+STUDIES: dict[str, Callable[[], Response]] = {
+    "four": examples.response,
+    "one": lambda: examples.response((examples.LOAD,)),
+    "two": lambda: examples.response((examples.SCHED, examples.CLIENTS), balanced=False),
+    "many": lambda: examples.response((MANY, POLICY, examples.SCHED)),
+    "hostile": lambda: examples.response(
+        (Factor(name=HOSTILE, settings=[HOSTILE, f"{HOSTILE}2", f"{HOSTILE}3"]), Factor(name="s" * 300, settings=[1e-9, 2.5])),
+        benchmark=HOSTILE, metric=HOSTILE, unit=HOSTILE,
+    ),
+}  # fmt: skip
+
+
+def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
+    """All pictures of a response, by their prefixes."""
+    means = {repr(t.settings): t.mean for t in response.treatments}
+    timed = replace(
+        response,
+        series=examples.series(means, 12, sessions=3),
+        dependences=[examples.dependence(response.metric)],
+    )
+    yield "q", quantile_effects("q", response, examples.quantile_effects(response.factors), 0.95)
+    yield "r", residuals("r", response, examples.diagnostics(900))
+    yield "m", mains("m", response)
+    yield "i", interactions("i", response, response.interactions)
+    for number, own in enumerate(response.blocks):
+        yield f"b{number}", blocks(f"b{number}", response, own)
+    yield "v", violins("v", response, examples.samples(response.factors, 40))
+    yield "s", series("s", timed)
+    yield "t", sessions("t", timed)
+    yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
+    for number, factor in enumerate(response.factors):
+        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}))
+
+
+@cache
+def all_pictures(name: str) -> dict[str, Picture | None]:
+    return dict(pictures(STUDIES[name]()))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_picture_is_sound(name: str) -> None:
+    drawn = all_pictures(name)
+    # one factor has no interactions and no block without another
+    assert {key for key, picture in drawn.items() if picture is None} == ({"i"} if name == "one" else set())
+    for prefix, picture in drawn.items():
+        if picture is not None:
+            assert_sound(picture, prefix)
+            assert len(picture.svg) < 80_000
+            assert picture.caption.endswith((".", ")"))
+
+
+def test_the_same_study_gives_the_same_bytes() -> None:
+    assert dict(pictures(STUDIES["two"]())) == all_pictures("two")
+
+
+@pytest.mark.parametrize("letters", [13, 22])
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_text_is_cut_or_lies_on_another(name: str, letters: int) -> None:
+    for prefix, picture in all_pictures(name).items():
+        if picture is not None:
+            boxes = list(_boxes(picture, letters))
+            width = float(ElementTree.fromstring(picture.svg).get("viewBox", "").split()[2])
+            for text, left, right, _ in boxes:
+                assert left > -3, (prefix, text)
+                assert right < width + 3, (prefix, text)
+            for one, two in combinations(boxes, 2):
+                wide = min(one[2], two[2]) - max(one[1], two[1])
+                assert wide < 3 or abs(one[3] - two[3]) > 0.55 * letters, (prefix, one, two)
+
+
+def _boxes(picture: Picture, letters: int) -> Iterator[tuple[str, float, float, float]]:
+    """The text, left, right and height of every text of a layout, with letters of a browser's usual width."""
+    other = "narrow" if letters == 13 else "wide"
+    for text in ElementTree.fromstring(picture.svg).iter(f"{SVG}text"):
+        classes = text.get("class", "").split()
+        if f"p-{other}" not in classes:
+            width = room(text.text or "", letters) * 0.9
+            x, y = float(text.get("x", "")), float(text.get("y", ""))
+            left = {"middle": x - width / 2, "end": x - width}.get(text.get("text-anchor", ""), x)
+            yield text.text or "", left, left + width, y + ("p-middle" in classes) * 0.35 * letters
+
+
+def test_hostile_names_are_text_and_nothing_else() -> None:
+    for prefix, picture in all_pictures("hostile").items():
+        assert picture is not None, prefix
+        assert "<script" not in picture.svg
+        assert "\u202e" not in "".join(texts(picture)), "a name must not turn what stands beside it"
+        assert "\u202e" not in picture.caption
+        assert "\n" not in picture.caption
+
+
+def test_all_colours_are_variables_of_the_page() -> None:
+    drawn = "".join(p.svg for p in all_pictures("many").values() if p is not None)
+    assert {f"var(--s{k})" for k in range(8)} <= {f"var(--s{k})" for k in range(9) if f"var(--s{k})" in drawn}
+    assert "var(--s8)" not in drawn
+
+
+def test_nothing_to_draw_gives_no_picture() -> None:
+    empty = examples.response((examples.SCHED,), mains=[], interactions=[], blocks=[], series=[], treatments=[])
+    nothing = replace(examples.diagnostics(10), residuals=[])
+    assert quantile_effects("q", empty, replace(examples.quantile_effects([]), models=[]), 0.95) is None
+    assert quantile_effects("q", empty, examples.quantile_effects([]), 0.95) is None, "an intercept alone"
+    assert residuals("r", empty, nothing) is None
+    assert mains("m", empty) is None
+    assert interactions("i", empty, []) is None
+    assert blocks("b", empty, examples.blocks((examples.SCHED,), examples.SCHED, {})) is None
+    assert violins("v", empty, []) is None
+    assert violins("v", empty, [TreatmentValues({"sched": "cfs"}, np.ones(50))]) is None, "no spread"
+    assert series("s", empty) is None
+    assert sessions("t", empty) is None
+    assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
+    assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
+
+
+def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
+    for factor in (1e-55, 1e-40, 1e40, 1e55):
+        own = examples.response((examples.LOAD, examples.SCHED))
+        scaled = [TreatmentValues(s.settings, s.values * factor) for s in examples.samples(own.factors, 30)]
+        found = [replace(p, value=p.value * factor) for p in own.series]
+        for prefix, picture in (("v", violins("v", own, scaled)), ("s", series("s", replace(own, series=found)))):
+            if picture is not None:
+                assert_sound(picture, prefix)
+
+
+def test_values_that_are_not_finite_give_no_picture() -> None:
+    own = examples.response((examples.LOAD, examples.SCHED))
+    broken = [replace(p, value=float("nan")) for p in own.series]
+    assert series("s", replace(own, series=broken)) is None
+    assert violins("v", own, [TreatmentValues({"load": "idle"}, np.array([1.0, np.inf]))]) is None

@@ -1,0 +1,396 @@
+"""Where the pictures of a study put their points: each place computed again from the ticks that the picture shows."""
+
+from __future__ import annotations
+
+import math
+import re
+from xml.etree import ElementTree
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.effects import MOST, quantile_effects
+from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.one_way import one_way
+from gate.commands.study.plots.residuals import residuals
+from gate.commands.study.plots.series import series, sessions
+from gate.commands.study.plots.sizes import sample_sizes
+from gate.commands.study.plots.violins import TreatmentValues, violins
+from gate.model.study import Box, Effect, Factor, MainEffect, MeanPoint, Residual, SeriesPoint
+from gate.plots.picture import Picture
+from tests.gate.commands.study.plots import examples as examples
+from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
+
+replace = msgspec.structs.replace
+SCHED, CLIENTS, LOAD = examples.SCHED, examples.CLIENTS, examples.LOAD
+
+
+def ticks_of(picture: Picture, left: float) -> dict[float, float]:
+    """Numbers at the left of a panel and their pixels."""
+    found = {}
+    for text in ElementTree.fromstring(picture.svg).iter(f"{SVG}text"):
+        number = (text.text or "").replace("−", "-")
+        beside = text.get("text-anchor") == "end" and abs(float(text.get("x", "0")) - left) < 40
+        if beside and re.fullmatch(r"-?[0-9.]+", number):
+            found[float(number)] = float(text.get("y", "0"))
+    return found
+
+
+def pixel(ticks: dict[float, float], value: float) -> float:
+    """Where a value stands on a linear axis with these ticks."""
+    (one, at), *_, (two, to) = sorted(ticks.items())
+    return at + (value - one) / (two - one) * (to - at)
+
+
+def xs_of(picture: Picture, name: str, index: int = 0) -> list[tuple[float, float]]:
+    return corners(paths(picture, name)[index])
+
+
+# --- effects over the quantiles -------------------------------------------------------------------------------------
+
+
+def test_effects_stand_at_their_quantile_and_height() -> None:
+    effects = examples.quantile_effects((SCHED,), order=1, half=0.001)
+    picture = quantile_effects("q", examples.response((SCHED,)), effects, 0.95)
+    assert picture is not None
+    line = xs_of(picture, "line-s0", 1)
+    estimates = [m.effects[1].estimate * 1000 for m in effects.models]
+    ticks = {
+        number: at for number, at in ticks_of(picture, 270).items() if abs(number) < 30
+    }  # of the second panel, which begins a third to the right
+    assert [y for _, y in line] == pytest.approx([pixel(ticks, e) for e in estimates], abs=0.3)
+    taus = np.array([m.tau for m in effects.models])
+    places = np.array([x for x, _ in line])
+    slope = (places[-1] - places[0]) / (taus[-1] - taus[0])
+    assert places == pytest.approx(places[0] + slope * (taus - taus[0]), abs=0.2)
+
+
+def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
+    effects = examples.quantile_effects((SCHED,), order=1, enough_below=0.85)
+    picture = quantile_effects("q", examples.response((SCHED,)), effects, 0.95)
+    assert picture is not None
+    assert marks(picture, "spot-s0") == 8 * 2
+    assert marks(picture, "wheel-s0") == 3 * 2, "90%, 95% and 99% of the intercept and of the effect"
+    assert "fewer than 10 values beyond" in picture.caption
+    whole = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), enough_below=2), 0.9)
+    assert whole is not None
+    assert marks(whole, "wheel-s0") == 0
+    assert "Hollow" not in whole.caption
+    assert "pointwise, 90%, with values dependent within an execution (480 of them)" in whole.caption
+
+
+def test_the_interval_of_the_paper_is_thin_and_only_where_asked_for() -> None:
+    asked = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,)), 0.95)
+    plain = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), iid=False), 0.95)
+    assert asked is not None
+    assert plain is not None
+    assert marks(asked, "hair-s1") == 4, "two lines for the intercept and for the effect"
+    assert marks(plain, "hair-s1") == 0
+    assert "too narrow" in asked.caption
+    assert "Dashed" not in plain.caption
+
+
+def test_of_many_effects_each_factor_keeps_its_largest() -> None:
+    many = Factor(name="clients", settings=list(range(20)))
+    picture = quantile_effects("q", examples.response((many, SCHED)), examples.quantile_effects((many, SCHED)), 0.95)
+    assert picture is not None
+    titles = {text for text in texts(picture) if text.startswith(("clients", "sched"))}
+    assert marks(picture, "line-s0") == MOST
+    assert "sched" in titles
+    assert any("×" in title for title in titles)
+    assert "28 smaller effects are left out" in picture.caption, "19 + 1 + 19 effects, 11 panels beside the intercept"
+
+
+def test_on_a_log_scale_effects_are_percent() -> None:
+    effects = examples.quantile_effects((SCHED,), order=1)
+    logs = [
+        replace(m, effects=[Effect(term=e.term, settings=e.settings, estimate=math.log(1.1), low=None, high=None, p=None)
+                            for e in m.effects if e.settings], iid=None)
+        for m in effects.models
+    ]  # fmt: skip
+    picture = quantile_effects("q", examples.response((SCHED,), scale="log"), replace(effects, models=logs), 0.95)
+    assert picture is not None
+    assert "effect on latency, %" in texts(picture)
+    assert "sched: 10% at 0.1, 10% at 0.99" in picture.svg
+
+
+# --- residuals ------------------------------------------------------------------------------------------------------
+
+
+def test_normal_residuals_lie_on_the_line() -> None:
+    quantiles = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
+    found = [Residual(fitted=0.02 + k * 0.001, residual=q * 0.003, quantile=q, cook=None, order=k)
+             for k, q in enumerate(quantiles)]  # fmt: skip
+    diagnostics = replace(examples.diagnostics(3), residuals=found)
+    picture = residuals("r", examples.response(), diagnostics)
+    assert picture is not None
+    line = xs_of(picture, "zero", 1)
+    dots = sorted(xs_of(picture, "spot-s0", 1)[::2])
+    (x1, y1), (x2, y2) = line
+    for x, y in dots:
+        assert y == pytest.approx(y1 + (x - x1) / (x2 - x1) * (y2 - y1), abs=0.3)
+    ticks = ticks_of(picture, 50)
+    assert [y for _, y in dots] == pytest.approx([pixel(ticks, q * 3) for q in quantiles], abs=0.3)
+
+
+def test_of_many_residuals_the_largest_are_always_drawn() -> None:
+    diagnostics = examples.diagnostics(2000)
+    picture = residuals("r", examples.response(), diagnostics)
+    assert picture is not None
+    assert marks(picture, "dot-s0") == 2 * 500
+    assert "500 of 2,000 residuals are drawn" in picture.caption
+    largest = max(abs(r.residual) for r in diagnostics.residuals) * 1000
+    signed = next(r.residual for r in diagnostics.residuals if abs(r.residual) * 1000 == largest) * 1000
+    wanted = pixel(ticks_of(picture, 20), signed)
+    assert any(y == pytest.approx(wanted, abs=0.3) for _, y in xs_of(picture, "dot-s0"))
+
+
+# --- main effects and interactions ----------------------------------------------------------------------------------
+
+
+def test_means_stand_at_their_heights_with_one_scale() -> None:
+    own = examples.response((LOAD, SCHED))
+    picture = mains("m", own)
+    assert picture is not None
+    ticks = ticks_of(picture, 20)
+    for number, main in enumerate(own.mains):
+        wanted = [pixel(ticks, p.mean * 1000) for p in main.points]
+        assert [y for _, y in xs_of(picture, "line-s0", number)] == pytest.approx(wanted, abs=0.3)
+    every = [p.mean * 1000 for m in own.mains for p in m.points]
+    assert xs_of(picture, "dotted")[0][1] == pytest.approx(pixel(ticks, sum(every) / len(every)), abs=0.3)
+    assert "not balanced" not in picture.caption
+    unbalanced = mains("m", replace(own, balanced=False))
+    assert unbalanced is not None
+    assert "not balanced" in unbalanced.caption
+
+
+def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> None:
+    own = examples.response((LOAD, SCHED))
+    picture = interactions("i", own, own.interactions)
+    assert picture is not None
+    ticks = ticks_of(picture, 20)
+    by = {(p.settings["sched"], p.settings["load"]): p.mean * 1000 for p in own.interactions[0].points}
+    for sched, name in (("cfs", "line-s0"), ("bfs", "line-s1")):
+        wanted = [pixel(ticks, by[sched, load]) for load in LOAD.settings]
+        assert [y for _, y in xs_of(picture, name)] == pytest.approx(wanted, abs=0.3)
+    assert {"cfs", "bfs", "sched by load"} <= set(texts(picture))
+
+
+def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
+    factors = [Factor(name=f"f{k}", settings=["a", "b"]) for k in range(14)]
+
+    def pair(k: int, bend: float) -> MainEffect:
+        points = [MeanPoint(settings={"f0": x, f"f{k}": y}, mean=0.01 + 0.001 * k + (bend if x == y == "b" else 0),
+                            treatments=1) for x in "ab" for y in "ab"]  # fmt: skip
+        return MainEffect(factors=["f0", f"f{k}"], points=points)
+
+    own = replace(examples.response(factors[:1]), factors=factors)
+    picture = interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)])
+    assert picture is not None
+    titles = [text for text in texts(picture) if " by " in text]
+    assert len(titles) == 12
+    assert "f0 by f5" not in titles
+    assert "f5 by f0" not in titles
+    assert "1 more, whose lines are the most parallel" in picture.caption
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_box_holds_its_points_and_the_caption_the_exact_chance() -> None:
+    own = examples.response()
+    picture = blocks("b", own, own.blocks[1])
+    assert picture is not None
+    boxes = [corners(path) for path in paths(picture, "shell")]
+    assert len(boxes) == 12
+    ticks = ticks_of(picture, 100)
+    for box, drawn in zip(own.blocks[1].boxes, boxes, strict=True):
+        heights = [pixel(ticks, mean * 1000) for _, mean in box.points]
+        assert min(y for _, y in drawn) == pytest.approx(min(heights) - 9, abs=0.3)
+        assert max(y for _, y in drawn) == pytest.approx(max(heights) + 9, abs=0.3)
+    assert "All 12 complete boxes have the same order, cfs < bfs." in picture.caption
+    assert "the chance of that would be 1/2,048 (0.0488%)" in picture.caption
+
+
+def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() -> None:
+    own = examples.response((SCHED, LOAD))
+    found = own.blocks[0]
+    odd = Box(at={"load": "encode"}, points=[("cfs", 0.05), ("bfs", 0.04)])
+    mixed = replace(found, boxes=[*found.boxes[:2], odd], complete=3, order=None, same=2, chance=None, tail=0.75)
+    picture = blocks("b", own, mixed)
+    assert picture is not None
+    assert (marks(picture, "shell"), marks(picture, "limit")) == (2, 1)
+    assert "2 of 3 complete boxes have the commonest one" in picture.caption
+    assert "would be 75%" in picture.caption
+    lacking = replace(found, boxes=[*found.boxes[:2], Box(at={"load": "encode"}, points=[("cfs", 0.05)])], complete=2)
+    picture = blocks("b", own, lacking)
+    assert picture is not None
+    assert (marks(picture, "shell"), marks(picture, "frame"), marks(picture, "limit")) == (2, 1, 0)
+    assert "1 of 3 boxes lack a setting" in picture.caption
+
+
+# --- values, time, sessions -----------------------------------------------------------------------------------------
+
+
+def test_few_values_are_all_drawn_and_many_are_thinned() -> None:
+    own = examples.response((SCHED, CLIENTS))
+    few = violins("v", own, examples.samples(own.factors, 50))
+    assert few is not None
+    beyond = marks(few, "edge-s0") + marks(few, "edge-s1")
+    assert marks(few, "dot-s0") + marks(few, "tri-s1") >= 200 - 4 * beyond
+    assert "are drawn" not in few.caption
+    many = violins("v", own, examples.samples(own.factors, 1000))
+    assert many is not None
+    assert "of 4,000 values are drawn" in many.caption
+    assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
+    assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
+
+
+def test_the_bar_is_the_mean_of_the_values() -> None:
+    own = examples.response((SCHED,))
+    samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
+    picture = violins("v", own, samples)
+    assert picture is not None
+    ticks = ticks_of(picture, 90)
+    bars = [corners(path)[0][1] for path in paths(picture, "mean")]
+    assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
+
+
+def test_values_over_decades_have_a_log_axis() -> None:
+    own = examples.response((SCHED,))
+    samples = [TreatmentValues({"sched": s}, np.geomspace(1e-4, 1e-1, 40)) for s in ("cfs", "bfs")]
+    picture = violins("v", own, samples)
+    assert picture is not None
+    assert any("(log axis)" in text for text in texts(picture))
+    (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
+    mean = math.log10(float(np.geomspace(1e-4, 1e-1, 40).mean()) * 1000)
+    wanted = at + (mean - math.log10(one)) / (math.log10(two) - math.log10(one)) * (to - at)
+    assert corners(paths(picture, "mean")[0])[0][1] == pytest.approx(wanted, abs=0.5)
+
+
+def test_more_treatments_than_a_row_holds_stand_in_rows_and_the_rest_is_said() -> None:
+    clients = Factor(name="clients", settings=list(range(40)))
+    own = examples.response((clients, SCHED))
+    picture = violins("v", own, examples.samples(own.factors, 12))
+    assert picture is not None
+    assert "The first 72 of 80 treatments are drawn." in picture.caption
+    tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
+    assert len(tops) == 3
+
+
+def test_units_stand_in_their_order_with_sessions_parted() -> None:
+    own = examples.response((SCHED,))
+    points = [
+        SeriesPoint(order=o, session=o // 4, build=0, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
+    ]
+    picture = series("s", replace(own, series=points[::-1], treatments=own.treatments[:1]))
+    assert picture is not None
+    ticks = ticks_of(picture, 30)
+    dots = xs_of(picture, "spot-s0")[::2]
+    assert [y for _, y in dots] == pytest.approx([pixel(ticks, p.value * 1000) for p in points], abs=0.3)
+    steps = np.diff([x for x, _ in dots])
+    assert steps == pytest.approx(steps[0], abs=0.2)
+    (bound, _), _ = corners(paths(picture, "axis")[0])
+    assert bound == pytest.approx((dots[3][0] + dots[4][0]) / 2, abs=0.2)
+    assert "session 0" in texts(picture)
+
+
+def test_an_unknown_order_is_said() -> None:
+    own = examples.response((SCHED,))
+    picture = series("s", replace(own, series=[replace(p, order=-1) for p in own.series]))
+    assert picture is not None
+    assert "do not give the order" in picture.caption
+
+
+def test_many_units_are_thinned_and_the_extremes_stay() -> None:
+    own = examples.response((SCHED,))
+    means = {repr(t.settings): t.mean for t in own.treatments}
+    points = examples.series(means, 1000)
+    points[777] = replace(points[777], value=3.0)
+    picture = series("s", replace(own, series=points))
+    assert picture is not None
+    assert "of 2,000 are drawn" in picture.caption
+    assert "1 lies beyond the axis" in picture.caption
+    assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
+
+
+def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() -> None:
+    few = series("s", examples.response((SCHED, CLIENTS)))
+    assert few is not None
+    assert {"cfs, 1", "bfs, 8"} <= set(texts(few))
+    many = series("s", examples.response())
+    assert many is not None
+    assert {"load:", "idle", "compile", "encode"} <= set(texts(many))
+    assert "the setting of load" in many.caption
+
+
+def test_session_means_are_joined_by_lines() -> None:
+    own = examples.response((SCHED,))
+    means = {repr(t.settings): t.mean for t in own.treatments}
+    points = examples.series(means, 4, sessions=3)
+    picture = sessions("t", replace(own, series=points, dependences=[examples.dependence("it does not matter")]))
+    assert picture is not None
+    ticks = ticks_of(picture, 30)
+    for kind, name in enumerate(("line-s0", "line-s1")):
+        wanted = [
+            float(np.mean([p.value for p in points if p.session == s and p.treatment == kind])) * 1000 for s in range(3)
+        ]
+        assert [y for _, y in xs_of(picture, name)] == pytest.approx([pixel(ticks, w) for w in wanted], abs=0.3)
+    assert "It does not matter." in picture.caption
+
+
+def test_one_session_has_no_picture_of_sessions() -> None:
+    assert sessions("t", examples.response()) is None
+
+
+# --- sample sizes and one-way ---------------------------------------------------------------------------------------
+
+
+def test_coverage_and_the_nominal_line_stand_at_their_heights() -> None:
+    sizes = examples.sample_sizes()
+    picture = sample_sizes("z", examples.response(), sizes)
+    assert picture is not None
+    nominal = xs_of(picture, "dotted", 1)[0][1]
+    line = xs_of(picture, "line-s0", 1)
+    shares = [r.coverage for r in sizes.rows if r.method == "t"]
+    scale = (line[0][1] - nominal) / (shares[0] - 0.95)
+    assert [y for _, y in line] == pytest.approx([nominal + scale * (s - 0.95) for s in shares], abs=0.2)
+    assert scale < 0
+    assert "From 80 units on the median t interval is narrower." in picture.caption
+    steps = np.diff([x for x, _ in line])
+    assert steps == pytest.approx(steps[0], abs=0.2), "sizes double, on a log axis"
+
+
+def test_sizes_without_an_effect_have_one_dotted_line_and_without_enough_say_so() -> None:
+    sizes = examples.sample_sizes()
+    none = sample_sizes("z", examples.response(), replace(sizes, median_effect=None))
+    assert none is not None
+    assert marks(none, "dotted") == 1
+    never = sample_sizes("z", examples.response(), replace(sizes, enough=None))
+    assert never is not None
+    assert "None of these sizes is enough" in never.caption
+
+
+def test_boxes_go_from_quartile_to_quartile_and_clear_differences_are_thick() -> None:
+    one = examples.one_way(LOAD)
+    picture = one_way("o", examples.response(), one)
+    assert picture is not None
+    ticks = {n: y for n, y in ticks_of(picture, 20).items() if y < 270}
+    for number, row in enumerate(one.rows):
+        box = corners(paths(picture, f"box-s{number}")[0])
+        wanted = {round(pixel(ticks, row.quantiles[q] * 1000), 1) for q in ("25%", "75%")}
+        assert sorted({y for _, y in box}) == pytest.approx(sorted(wanted), abs=0.3)
+    clear = sum((p.low or 0) > 0 or (p.high or 0) < 0 for p in one.pairs)
+    # medians of the first setting are bars too
+    assert marks(picture, "bar-s0") == clear + 1
+    assert {"A", "B", "compile − idle"} <= set(texts(picture))
+
+
+def test_units_are_drawn_where_they_are_given() -> None:
+    units = {s: np.linspace(0.021, 0.022, 30) for s in LOAD.settings}
+    picture = one_way("o", examples.response(), examples.one_way(LOAD), units)
+    assert picture is not None
+    assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
+    assert "single units" in picture.caption

@@ -1,0 +1,191 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.model.study import Spread
+from gate.stats.design.rank_tests import kruskal, spreads
+from tests.support.seeds import some
+from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, crossed, factors, frame, warpbreaks
+
+
+def of(
+    found: list[Spread], factor: str, at: dict[str, str | int | float]
+) -> tuple[float | None, float | None, float | None]:
+    (spread,) = [each for each in found if each.factor == factor and each.at == at]
+    return spread.ratio, spread.f_p, spread.levene_p
+
+
+def test_warpbreaks_as_r_has_them() -> None:
+    found = spreads(warpbreaks(UNBALANCED), [WOOL, TENSION])
+    assert [(s.factor, s.at) for s in found] == [
+        ("wool", {"tension": "L"}),
+        ("wool", {"tension": "M"}),
+        ("wool", {"tension": "H"}),
+        ("wool", {}),
+        ("tension", {"wool": "A"}),
+        ("tension", {"wool": "B"}),
+        ("tension", {}),
+    ]
+    # R 4.2.2: w <- warpbreaks[-c(1,2,3,30,54),]; for each tension d: v <- var.test(d$breaks[d$wool=="B"],
+    # d$breaks[d$wool=="A"]); z <- abs(d$breaks - ave(d$breaks, d$wool, FUN=median)); anova(lm(z ~ d$wool))[1,5]
+    assert of(found, "wool", {"tension": "L"}) == pytest.approx(
+        (0.294929957101097, 0.142477896864960, 0.203169905867849)
+    )
+    assert of(found, "wool", {"tension": "M"}) == pytest.approx(
+        (1.185925925925926, 0.815280408275066, 0.928656470870563)
+    )
+    assert of(found, "wool", {"tension": "H"}) == pytest.approx(
+        (0.1297897943067725, 0.0141925820624654, 0.0617457149115718)
+    )
+    # c <- interaction(w$wool, w$tension); r <- w$breaks - ave(w$breaks, c); ratio of sums of r^2 over counts - 3, pf;
+    # z <- abs(w$breaks - ave(w$breaks, c, FUN=median)); anova(lm(z ~ w$wool)), anova(lm(z ~ w$tension))
+    assert of(found, "wool", {}) == pytest.approx((0.4547257905551008, 0.0731725843420073, 0.1191709972508812))
+    assert of(found, "tension", {}) == (None, None, about(0.0759495254465246))
+
+
+def test_one_factor_as_r_and_scipy_have_it() -> None:
+    units = warpbreaks()
+    a, b = (units.loc[units["f0"] == k, "y"].to_list() for k in (0, 1))
+    (found,) = spreads(frame({(0,): b, (1,): a}), factors(2))
+    # R 4.2.2: var.test(breaks ~ wool, warpbreaks)
+    assert (found.ratio, found.f_p) == pytest.approx((2.90459096298247932, 0.00846083281784216))
+    assert found.levene_p == pytest.approx(stats.levene(a, b, center="median").pvalue)
+    assert (found.factor, found.at) == ("a", {})
+
+
+def test_a_wider_spread_at_equal_means_shows() -> None:
+    # QR section 7: autogroup widened the spread under one scheduler and not under the other, at equal means
+    rng = np.random.default_rng(1)
+    found = spreads(
+        crossed((2, 2), lambda codes: (50 + (2.2 if codes == (0, 1) else 1.0) * rng.normal(size=40)).tolist()),
+        factors(2, 2),
+    )
+    ratio, f_p, levene_p = of(found, "b", {"a": 0})
+    assert ratio is not None and f_p is not None and levene_p is not None
+    assert 3 < ratio < 8 and f_p < 0.001 and levene_p < 0.001
+    _, f_p, levene_p = of(found, "b", {"a": 1})
+    assert f_p is not None and levene_p is not None and min(f_p, levene_p) > 0.05
+
+
+def test_means_of_treatments_do_not_count_over_all_combinations() -> None:
+    rng = np.random.default_rng(4)
+    draws = {codes: rng.normal(size=6) for codes in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]}
+    plain = spreads(frame({codes: y.tolist() for codes, y in draws.items()}), factors(3, 2))
+    moved = spreads(
+        frame({codes: (y + 1000 * codes[0] * (1 + codes[1])).tolist() for codes, y in draws.items()}), factors(3, 2)
+    )
+    assert of(moved, "b", {}) == pytest.approx(of(plain, "b", {}), rel=1e-6)
+
+
+def test_what_cannot_be_told() -> None:
+    def only(groups: dict[tuple[int, ...], list[float]]) -> tuple[float | None, float | None, float | None]:
+        (found,) = spreads(frame(groups), factors(2))
+        return found.ratio, found.f_p, found.levene_p
+
+    assert only({(0,): [1.0] * 4, (1,): [2.0] * 4}) == (None, None, None)
+    assert only({(0,): [0.1 + 0.2, 0.3, 0.3], (1,): [0.3, 0.3, 0.1 + 0.2]}) == (None, None, None)
+    # one side without spread: normal values never are, the distances from the median may be
+    ratio, f_p, levene_p = only({(0,): [2.0] * 6, (1,): [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
+    assert (ratio, f_p) == (None, None) and levene_p is not None and levene_p < 0.01
+    # both distances of a pair are one number
+    ratio, f_p, levene_p = only({(0,): [1.0, 2.0], (1,): [1.0, 3.0]})
+    assert ratio == pytest.approx(4.0) and f_p is not None and levene_p is None
+    assert spreads(frame({(0,): [1.0], (1,): [2.0, 3.0]}), factors(2)) == []
+    assert spreads(frame({(0,): [1.0, 2.0]}), factors(2)) == []
+    assert spreads(frame({(0,): []}), factors(2)) == []
+
+
+@pytest.mark.parametrize("n", some([6, 3], 1))
+def test_equal_spreads_are_called_different_as_often_as_they_may(n: int) -> None:
+    rng = np.random.default_rng(n)
+    f, levene = 0, 0
+    for _ in range(400):
+        found = spreads(crossed((3, 2), lambda codes: (codes[0] + rng.normal(size=n)).tolist()), factors(3, 2))
+        _, f_p, levene_p = of(found, "b", {})
+        assert f_p is not None and levene_p is not None
+        f, levene = f + (f_p < 0.05), levene + (levene_p < 0.05)
+    assert 0.02 < f / 400 < 0.08
+    # of three values one distance is 0: Levene's test then says too little, never too much
+    assert levene / 400 < 0.08
+
+
+def test_pairs_have_no_part_in_levenes_test_over_all_combinations() -> None:
+    rng = np.random.default_rng(6)
+    three = {(0, k): rng.normal(size=5).tolist() for k in (0, 1)}
+    pairs = {(a, k): rng.normal(size=2).tolist() for a in (1, 2) for k in (0, 1)}
+    found = spreads(frame(three | pairs), factors(3, 2))
+    assert of(found, "b", {})[2] == about(of(found, "b", {"a": 0})[2] or 0.0)
+    assert of(spreads(frame(pairs), factors(3, 2)), "b", {})[2] is None
+
+
+# R 4.2.2: q <- airquality[!is.na(airquality$Ozone),]; for (m in 5:9) q$Ozone[q$Month==m]
+OZONE = (
+    (41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37),
+    (29, 71, 39, 23, 21, 37, 20, 12, 13),
+    (135, 49, 32, 64, 40, 77, 97, 97, 85, 10, 27, 7, 48, 35, 61, 79, 63, 16, 80, 108, 20, 52, 82, 50, 64, 59),
+    (39, 9, 16, 78, 35, 66, 122, 89, 110, 44, 28, 65, 22, 59, 23, 31, 44, 21, 9, 45, 168, 73, 76, 118, 84, 85),
+    (96, 78, 73, 91, 47, 32, 20, 23, 21, 24, 44, 21, 28, 9, 13, 46, 18, 13, 24, 16, 13, 23, 36, 7, 14, 30, 14, 18, 20),
+)
+
+
+def test_airquality_as_r_has_it() -> None:
+    check = kruskal(frame({(k,): [float(v) for v in y] for k, y in enumerate(OZONE)}), factors(5))
+    # kruskal.test(Ozone ~ Month, airquality)
+    assert (check.statistic, check.df, check.p) == (
+        about(29.2665763061169, rel=1e-12),
+        [4.0],
+        about(6.90071411854678e-06, rel=1e-10),
+    )
+    assert not check.holds
+    assert check.words == "at least one treatment differs from the others (p < 0.001)"
+
+
+def test_treatments_are_combinations_of_settings() -> None:
+    units = warpbreaks()
+    check = kruskal(units, [WOOL, TENSION])
+    test = stats.kruskal(*(g["y"] for _, g in units.groupby(["f0", "f1"])))
+    assert (check.statistic, check.p, check.df) == (about(test.statistic), about(test.pvalue), [5.0])
+
+
+def test_no_difference_is_said_so_and_few_units_too() -> None:
+    check = kruskal(frame({(0,): [1.0, 4.0, 5.0], (1,): [2.0, 3.0, 6.0]}), factors(2))
+    assert check.holds and check.p is not None and check.p > 0.5
+    assert (
+        check.words
+        == "no difference between treatments is shown (p = 0.83; p is rough, since a treatment has fewer than 5 units)"
+    )
+
+
+def test_confidence_decides() -> None:
+    units = frame({(0,): [1.0, 2.0, 3.0, 4.0, 7.0], (1,): [5.0, 6.0, 8.0, 9.0, 10.0]})
+    loose, strict = (kruskal(units, factors(2), confidence=c) for c in (0.95, 0.99))
+    assert loose.p == strict.p == pytest.approx(0.02828, abs=1e-5)
+    assert (loose.holds, strict.holds) == (False, True)
+    assert loose.words == "at least one treatment differs from the others (p = 0.028)"
+
+
+def test_equal_values_give_a_p_of_1() -> None:
+    check = kruskal(crossed((2, 2), lambda _: [3.0, 3.0]), factors(2, 2))
+    assert (check.statistic, check.p, check.holds) == (0.0, 1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ({(0,): []}, "not tested: needs two treatments"),
+        ({(0,): [1.0, 2.0, 3.0]}, "not tested: needs two treatments"),
+        ({(0,): [1.0], (1,): [2.0]}, "not tested: needs more than one unit in a treatment"),
+    ],
+)
+def test_too_few(groups: dict[tuple[int, ...], list[float]], words: str) -> None:
+    check = kruskal(frame(groups), factors(2))
+    assert (check.statistic, check.p, check.words) == (None, None, words)
+
+
+def test_it_cries_wolf_as_often_as_it_may() -> None:
+    rng = np.random.default_rng(2)
+    found = [
+        kruskal(crossed((2, 2), lambda _: rng.exponential(size=8).round(1).tolist()), factors(2, 2)).holds
+        for _ in range(600)
+    ]
+    assert 0.02 < found.count(False) / 600 < 0.08

@@ -1,0 +1,58 @@
+"""How base and head were chosen, as a value and as its sentence: a kind without an example here fails."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+
+from gate.model import choice as c
+from gate.report import json as report_json
+from gate.words.choice import chosen
+from tests.gate.report import examples
+
+SHA = "0123456789abcdef" * 2 + "01234567"
+EXAMPLES: list[tuple[c.AnyHow, str]] = [
+    (c.Given("v1"), "v1 as given"),
+    (c.LastCommit("main", SHA), "the last commit on main"),
+    (c.LastCommit(None, SHA), "the last commit at the detached 0123456789ab"),
+    (c.WorkingTree("main", SHA, 1, 0), "the working tree on main with uncommitted changes (1 file)"),
+    (
+        c.WorkingTree(None, SHA, 3, 2),
+        "the working tree at the detached 0123456789ab with uncommitted changes (3 files, 2 of them untracked)",
+    ),
+    (c.MergeBase("origin/main"), "the merge base with origin/main"),
+    (c.HeadCommit("on", "main"), "HEAD, because head is on main itself and the tree has changes"),
+    (c.HeadCommit("behind", "main"), "HEAD, because main has all commits of head and the tree has changes"),
+    (c.CommitBefore("on", "main"), "the commit before head, because head is on main itself"),
+    (c.CommitBefore(), "the commit before head"),
+    (c.FirstParent(), "the first parent of the pull request's merge commit"),
+    (c.AsHead(), "head"),
+    (c.QueueBase(), "the commit that the merge queue builds on"),
+    (c.PullBase(), "the pull request's base"),
+    (c.BeforePush(), "the commit before this push"),
+    (c.AsMeasured(), "that of the run that measured"),
+    (c.CheckedOut(), "the commit that was checked out"),
+    (c.OfPull(12, merged=False), "that of #12, which the forge confirms"),
+    (c.OfPull(12, merged=True), "that of #12 merged into its target, which the forge confirms"),
+    (c.OfForeignRun(), "what the fork's workflow run says"),
+]
+
+
+def test_every_kind_has_an_example() -> None:
+    assert {type(how) for how, _ in EXAMPLES} == set(get_args(c.AnyHow))
+
+
+@pytest.mark.parametrize(("how", "said"), EXAMPLES)
+def test_a_side_is_told_and_comes_back_from_a_file(how: c.AnyHow, said: str) -> None:
+    choice = c.Choice(None, how)
+    assert chosen(choice) == f"head is {said}"
+    assert msgspec.json.decode(msgspec.json.encode(choice), type=c.Choice) == choice
+    run = examples.run_facts(choice=choice)
+    report = msgspec.structs.replace(examples.passing(), run=run)
+    assert report_json.read(report_json.render(report)).run.choice == choice
+
+
+def test_both_sides_are_told() -> None:
+    both = c.Choice(c.MergeBase("main"), c.LastCommit("feature", SHA))
+    assert chosen(both) == "base is the merge base with main; head is the last commit on feature"
+    assert chosen(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"

@@ -1,0 +1,72 @@
+"""Folders, tools and the lock."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.host.fitness.directories import history, others, temporary
+from harness.host.fitness.tools import tools
+from harness.host.lock import host_lock
+
+
+def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert temporary(tmp_path / "absent").state == "bad"
+    real = os.statvfs(tmp_path)
+    kept = {name: getattr(real, name) for name in ("f_bavail", "f_frsize", "f_flag")}
+
+    def with_(**changes: int) -> str:
+        status = type("Status", (), {**kept, "f_flag": 0, "f_frsize": 1, "f_bavail": 2**40, **changes})
+        monkeypatch.setattr("harness.host.fitness.directories.os.statvfs", lambda _: status)
+        return temporary(tmp_path).state
+
+    assert with_() == "ok"
+    assert with_(f_bavail=2**29) == "warn"
+    assert with_(f_bavail=2**20) == "bad"
+    assert with_(f_flag=os.ST_RDONLY) == "bad"
+    assert with_(f_flag=os.ST_NOEXEC) == "bad"
+
+
+def test_the_place_of_the_history(tmp_path: Path) -> None:
+    assert history(tmp_path / "new" / "history.sqlite").state == "ok"
+    (tmp_path / "file").touch()
+    assert history(tmp_path / "file" / "history.sqlite").state == "warn"
+    assert history(None).state == "warn"
+    assert not (tmp_path / "new").exists()
+
+
+def test_another_gate_that_measures(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    assert others(lock).state == "ok"
+    assert not lock.exists(), "looking makes nothing"
+    with host_lock(print, tmp_path, lock):
+        check = others(lock)
+        assert (check.state, check.value) == ("warn", f"another perfgate measures (process {os.getpid()})")
+        lock.write_text("[]")
+        assert others(lock).value == "another perfgate measures"
+    assert others(lock).state == "ok"
+    (tmp_path / "link").symlink_to(lock)
+    assert others(tmp_path / "link").state == "unknown"
+
+
+def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\necho '{says}'\nexit {status}\n")
+    file.chmod(0o755)
+
+
+def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (tools().state, tools().value, tools().command) == ("bad", "no git", None)
+    tool(tmp_path, "apt-get", "")
+    assert tools().command == "sudo apt-get install git"
+    tool(tmp_path, "git", "git version 2.39.5")
+    tool(tmp_path, "perf", "WARNING: perf not found for kernel 6.8", 2)
+    tool(tmp_path, "setarch", "setarch from util-linux 2.38.1")
+    check = tools()
+    assert (check.state, check.value) == ("warn", "setarch; no hyperfine, perf, valgrind, taskset")
+    assert check.command == "sudo apt-get install hyperfine"
+    tool(tmp_path, "hyperfine", "hyperfine 1.15.0")
+    assert (tools().state, tools().value) == ("ok", "hyperfine 1.15.0, setarch; no perf, valgrind, taskset")

@@ -1,0 +1,124 @@
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
+from gate.model.warnings.setup import MovingAddresses
+from harness.instruments.callgrind import Callgrind, find_callgrind
+from harness.instruments.protocol import Context, Unusable
+from harness.process.execute import Outcome, ProcessExecutor
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+OK = Outcome("", "", 1.0, "")
+PROFILE = "events: Ir\ntotals: {}\n"
+# stands for valgrind where the host has none: two profiles, as of a command with a child
+FAKE = """#!/bin/sh
+test "$1" = --version && { echo valgrind-3.19.0; exit; }
+while test "$1" != --; do case $1 in --callgrind-out-file=*) out=${1#*=};; esac; shift; done; shift
+base=$(printf '%s' "$out" | sed 's/%p$//; s/%%/%/g')
+printf 'events: Ir\\ntotals: 40\\n' > "${base}7"
+printf 'events: Ir\\ntotals: 2\\n' > "${base}7.1"
+exec "$@"
+"""
+
+
+def install(folder: Path, **programs: str) -> dict[str, str]:
+    """Put programs first on a PATH."""
+    folder.mkdir(exist_ok=True)
+    for name, script in programs.items():
+        (folder / name).write_text(script)
+        (folder / name).chmod(stat.S_IRWXU)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    scratch = tmp_path / "100%p of 'x"
+    scratch.mkdir()
+    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=0, iterations=3, scratch=scratch)
+
+
+def benchmark(command: str | list[str], **options: Any) -> Benchmark:
+    return Benchmark(name="b", command=command, instrument="callgrind", **options)
+
+
+def test_the_call(context: Context) -> None:
+    each = benchmark(["./b", "{seed}"])
+    command = Callgrind("/bin/valgrind", "3", ("/bin/setarch", "x86_64", "-R"), ()).prepare(each, context)
+    assert command.argv[:5] == ("/bin/setarch", "x86_64", "-R", "/bin/valgrind", "--tool=callgrind")
+    assert command.argv[-3:] == ("--", "./b", "17")
+    # valgrind would put the process id for %p
+    out = str(context.scratch).replace("%", "%%")
+    assert f"--callgrind-out-file={out}/callgrind.out.%p" in command.argv
+    assert f"--log-file={out}/valgrind.log.%p" in command.argv
+    assert command.environment["PYTHONHASHSEED"] == "0"
+    inner = Context(context.directory, {"PYTHONHASHSEED": "5"}, "base", 1, 0, 1, context.scratch)
+    assert Callgrind("/v", "3", (), ()).prepare(each, inner).environment["PYTHONHASHSEED"] == "5"
+
+
+def test_one_value_of_all_processes(tmp_path: Path, context: Context) -> None:
+    found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
+    assert isinstance(found, Callgrind), found
+    assert found.version == "3.19.0"
+    each = benchmark(["sh", "-c", "echo x >> starts"], warmup=2)
+    collected = found.collect(each, context, ProcessExecutor().run(found.prepare(each, context)))
+    assert collected == {"instructions": Metric(unit="", better="lower", values=[42.0], dropped=[])}
+    assert (tmp_path / "starts").read_text() == "x\n"
+
+
+def test_the_program_failed(tmp_path: Path, context: Context) -> None:
+    found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
+    assert isinstance(found, Callgrind)
+    each = benchmark("echo why >&2; exit 3")
+    assert found.collect(each, context, ProcessExecutor().run(found.prepare(each, context))) == Unusable(
+        "exit 3", "why\n"
+    )
+
+
+def test_a_program_that_is_not_there(context: Context) -> None:
+    callgrind, each = Callgrind("/v", "3", (), ()), benchmark(["./b"])
+    said = "valgrind: ./b: No such file or directory\n"
+    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
+    assert found == Unusable('cannot start: there is no program "./b"', said, True)
+    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
+    assert found == Unusable('cannot start: "./b" is not executable', "", True)
+    # with a profile it was the program's own exit
+    (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
+    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
+
+
+def test_what_cannot_be_used(context: Context) -> None:
+    callgrind, each = Callgrind("/v", "3", (), ()), benchmark(["./b"])
+    assert callgrind.collect(each, context, OK) == Unusable("callgrind wrote no profile", "")
+    (context.scratch / "callgrind.out.7").write_text("events: Ir\n")
+    assert callgrind.collect(each, context, OK) == Unusable("a profile of callgrind is cut off: no totals", "")
+    (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
+    declared = benchmark(["./b"], metric={"time": MetricRules()})
+    assert callgrind.collect(declared, context, OK) == Unusable(
+        "no values of 'time' (callgrind gives instructions)", ""
+    )
+    higher = benchmark(["./b"], metric={"instructions": MetricRules(better="higher")})
+    assert callgrind.collect(higher, context, OK) == {"instructions": Metric(unit="", better="higher", values=[1.0])}
+
+
+def test_a_host_that_cannot_fix_addresses(tmp_path: Path) -> None:
+    refused = install(tmp_path / "bin", valgrind=FAKE, setarch="#!/bin/sh\nexit 1\n")
+    found = find_callgrind(refused)
+    assert isinstance(found, Callgrind)
+    assert found.fixed == ()
+    assert found.limits == (MovingAddresses(),)
+    fixed = find_callgrind(install(tmp_path / "bin", setarch='#!/bin/sh\nshift 2\nexec "$@"\n'))
+    assert isinstance(fixed, Callgrind)
+    assert (fixed.fixed[2], fixed.limits) == ("-R", ())
+
+
+def test_a_valgrind_that_is_absent_or_fails(tmp_path: Path) -> None:
+    assert find_callgrind({"PATH": str(tmp_path)}) == "valgrind is not installed (the package is called valgrind)"
+    script = '#!/bin/sh\ntest "$1" = --version || { echo "cannot run here" >&2; exit 1; }\n'
+    found = find_callgrind(install(tmp_path, valgrind=script, setarch="#!/bin/sh\nexit 1\n"))
+    assert isinstance(found, str)
+    assert found.endswith("valgrind fails: cannot run here")

@@ -1,0 +1,191 @@
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
+from gate.model.warnings.setup import SpawnInstead, ToolUnusable
+from gate.units import Duration
+from harness.instruments.declaration import choose
+from harness.instruments.hyperfine import Hyperfine, find_hyperfine
+from harness.instruments.protocol import Context, Unusable
+from harness.instruments.spawn import Spawn
+from harness.instruments.values import Values
+from harness.process.execute import Command, Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
+
+DATA = Path(__file__).parents[2] / "data" / "hyperfine"
+VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+REAL = find_hyperfine(os.environ)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
+
+
+def hyperfine(version: str) -> Hyperfine:
+    return Hyperfine("/opt/hyperfine", tuple(map(int, version.split("."))))
+
+
+def benchmark(command: str | list[str], **options: Any) -> Benchmark:
+    return Benchmark(name="b", command=command, **options)
+
+
+def test_the_call(context: Context) -> None:
+    each = benchmark(["./a b", "it's {seed} {x}", "🐢\n"], warmup=2, timeout=Duration(9))
+    command = hyperfine("1.15.0").prepare(each, context)
+    assert command.argv == (
+        *("/opt/hyperfine", "-N", "--runs", "5", "--warmup", "0", "--style", "none", "--output", "inherit"),
+        *("--export-json", str(context.scratch / "result.json"), "--"),
+        shlex.join(["./a b", "it's 17 {x}", "🐢\n"]),
+    )
+    assert command.environment == ENVIRONMENT | {
+        "PERFGATE_SIDE": "head",
+        "PERFGATE_SEED": "17",
+        "PERFGATE_PADDING": "xxxxx",
+    }
+    assert (command.timeout, command.stdout) == (9, None)
+    text = hyperfine("2.0.0").prepare(benchmark("./a {seed} && b"), context).argv[-1]
+    assert shlex.split(text) == ["sh", "-c", "./a 17 && b"]
+
+
+def answer(context: Context, version: str, case: str, **options: Any) -> dict[str, Metric] | Unusable:
+    """Replay a captured call."""
+    each, tool = benchmark(["program"], **options), hyperfine(version)
+
+    def reply(command: Command) -> Outcome:
+        if case.endswith("json"):
+            shutil.copy(DATA / f"{version}.{case}".replace("..", "."), context.scratch / "result.json")
+            return Outcome("", "", 1.0, "")
+        (context.scratch / "result.json").touch()
+        return Outcome("exit 1", "", 1.0, (DATA / f"{version}.{case}.txt").read_text(), 1)
+
+    return tool.collect(each, context, FakeExecutor(reply).run(tool.prepare(each, context)))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_captured_results(context: Context, version: str) -> None:
+    found = answer(context, version, ".json", warmup=1)
+    assert not isinstance(found, Unusable)
+    # before 1.21 memory is a running maximum, and before 2.0 user and system are means: not per run, not taken
+    assert set(found) == ({"time", "user", "system", "memory"} if version == "2.0.0" else {"time"})
+    assert all((len(metric.values), len(metric.dropped)) == (3, 1) for metric in found.values())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("exit", Unusable("exit 3", "problem\n")),
+        ("signal", Unusable("ended by a signal", "unfinished")),
+        ("missing", Unusable('cannot start: there is no program "program"', "", True)),
+    ],
+)
+def test_captured_failures(context: Context, version: str, case: str, expected: Unusable) -> None:
+    assert answer(context, version, case) == expected
+
+
+def test_a_declared_metric_that_this_version_does_not_give(context: Context) -> None:
+    found = answer(context, "1.15.0", ".json", metric={"user": MetricRules()})
+    assert found == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Outcome("exit 1", "", 1, "Error: disk full\n", 1), Unusable("hyperfine: exit 1", "Error: disk full\n")),
+        (Outcome("exit 2", "", 1, "error: unexpected", 2), Unusable("hyperfine: exit 2", "error: unexpected")),
+        (Outcome("time-out after 10m", "", 600, "slow"), Unusable("time-out after 10m", "slow")),
+        (Outcome("", "", 1, ""), Unusable("hyperfine wrote no result", "")),
+    ],
+)
+def test_what_is_not_the_commands_fault(context: Context, outcome: Outcome, expected: Unusable) -> None:
+    assert hyperfine("1.20.0").collect(benchmark(["x"]), context, outcome) == expected
+
+
+def install(directory: Path, script: str) -> dict[str, str]:
+    directory.mkdir(exist_ok=True)
+    program = directory / "hyperfine"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return {"PATH": str(directory)}
+
+
+def test_looking_for_hyperfine(tmp_path: Path) -> None:
+    caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
+    assert find_hyperfine(caller) == Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0))
+    assert find_hyperfine({"PATH": str(tmp_path)}) == ToolUnusable("hyperfine", "missing")
+    old = find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0"))
+    assert isinstance(old, ToolUnusable)
+    assert (old.because, old.version, old.oldest) == ("old", "1.13.0", "1.14")
+    # a Python package of this name is about physics
+    other = find_hyperfine(install(tmp_path / "other", "echo usage: spectra; exit 2"))
+    assert isinstance(other, ToolUnusable) and other.because == "foreign"
+    assert other.path.endswith("/other/hyperfine")
+    assert isinstance(find_hyperfine(install(tmp_path / "broken", "")), ToolUnusable)
+
+
+def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> None:
+    chosen = choose(["hyperfine", "spawn", "values"], {"PATH": str(tmp_path)})
+    assert isinstance(chosen.by_name["hyperfine"], Spawn)
+    assert isinstance(chosen.by_name["spawn"], Spawn)
+    assert isinstance(chosen.by_name["values"], Values)
+    assert chosen.warnings == (SpawnInstead(ToolUnusable("hyperfine", "missing")),)
+
+
+def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path: Path) -> None:
+    caller = install(tmp_path / "bin", "touch asked; echo hyperfine 2.0.0")
+    assert choose(["values", "spawn"], {"PATH": str(tmp_path)}).warnings == ()
+    chosen = choose(["hyperfine"], caller)
+    assert isinstance(chosen.by_name["hyperfine"], Hyperfine)
+    assert (chosen.warnings, chosen.versions) == ((), {"hyperfine": "2.0.0"})
+
+
+# --- the real tool --------------------------------------------------------------------------------------------------
+
+needs_hyperfine = pytest.mark.skipif(isinstance(REAL, str), reason="hyperfine is not on PATH")
+
+
+def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
+    assert isinstance(REAL, Hyperfine)
+    each = benchmark(command, **options)
+    return REAL.collect(each, context, ProcessExecutor().run(REAL.prepare(each, context)))
+
+
+@needs_hyperfine
+def test_real_times(context: Context) -> None:
+    found = measured(context, ["sleep", "0.05"], warmup=1)
+    assert not isinstance(found, Unusable)
+    assert (len(found["time"].values), len(found["time"].dropped)) == (3, 1)
+    assert all(0.05 <= value < 1 for value in found["time"].values)
+
+
+@needs_hyperfine
+def test_real_strange_words(context: Context) -> None:
+    words = ["a b", "it's", '"q"', "new\nline", "$HOME", "{x}", "\\", "🐢", "", "--runs", "-N"]
+    found = measured(context, ["sh", "-c", 'printf "%s|" "$@" > words', "sh", *words])
+    assert not isinstance(found, Unusable)
+    assert (context.directory / "words").read_text() == "".join(f"{word}|" for word in words)
+    assert not isinstance(measured(context, "test 'a b' = \"a b\" && test {seed} = 17"), Unusable)
+
+
+@needs_hyperfine
+def test_real_failures(context: Context) -> None:
+    assert measured(context, "echo out; echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    assert measured(context, "kill -SEGV $$") == Unusable("ended by a signal", "")
+    assert measured(context, ["./no such"]) == Unusable('cannot start: there is no program "./no such"', "", True)
+    assert measured(context, ["sleep", "60"], timeout=Duration(0.3)) == Unusable("time-out after 0.3s", "")
+
+
+@needs_hyperfine
+def test_real_program_fails_late(context: Context) -> None:
+    script = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
+    assert measured(context, script) == Unusable("exit 4", "third\n")

@@ -1,0 +1,184 @@
+import os
+import shutil
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
+from gate.model.warnings.setup import EventsAbsent, EventsOutsideKernel
+from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.instruments.protocol import Context, Unusable
+from harness.process.execute import Outcome, ProcessExecutor
+
+DATA = Path(__file__).parents[2] / "data" / "perf"
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+# stands for perf where the host has none: it writes a captured output and starts the command, as perf does
+FAKE = """#!/bin/sh
+test "$1" = version && { echo perf version 6.1.187; exit; }
+while test "$1" != --; do test "$1" = -o && file=$2; shift; done; shift
+cp "%s" "$file"
+"$@"
+code=$?
+test $code -gt 128 && { echo "$1: Segmentation fault" >&2; exit 0; }
+exit $code
+"""
+
+
+def install(folder: Path, script: str) -> dict[str, str]:
+    """Put a program called perf first on a PATH."""
+    folder.mkdir(exist_ok=True)
+    perf = folder / "perf"
+    perf.write_text(script)
+    perf.chmod(perf.stat().st_mode | stat.S_IXUSR)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+def fake(tmp_path: Path, name: str = "virtual") -> PerfStat:
+    found = find_perf(install(tmp_path / "bin", FAKE % (DATA / f"{name}.txt")))
+    assert isinstance(found, PerfStat), found
+    return found
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    scratch = tmp_path / "scratch 'x"
+    scratch.mkdir()
+    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=3, scratch=scratch)
+
+
+def measured(perf: PerfStat, context: Context, command: str | list[str], **options: Any) -> Any:
+    each = Benchmark(name="b", command=command, instrument="perf_stat", **options)
+    return perf.collect(each, context, ProcessExecutor().run(perf.prepare(each, context)))
+
+
+def test_each_iteration_is_a_process_start(tmp_path: Path, context: Context) -> None:
+    found = measured(fake(tmp_path), context, "echo x >> starts; echo out; echo err >&2", warmup=1)
+    seconds = 29916487 * 1e-9
+    assert found["time"] == Metric(unit="s", values=[seconds] * 3, dropped=[seconds])
+    assert found["page-faults"] == Metric(unit="", values=[211] * 3, dropped=[211])
+    assert found.keys() == {"time", "task-clock", "page-faults", "context-switches"}
+    assert (tmp_path / "starts").read_text() == "x\n" * 4
+
+
+def test_the_call(tmp_path: Path, context: Context) -> None:
+    each = Benchmark(name="b", command=["./b", "{seed}", "a b"], instrument="perf_stat")
+    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), ())
+    command = perf.prepare(each, context)
+    assert command.argv[:3] == (sys.executable, "-I", "-S")
+    assert command.argv[4:] == (
+        *(str(context.scratch / "perf"), "3", "", "/bin/perf", "stat", "-x", ";", "-e", "task-clock,cycles"),
+        *("--", "./b", "17", "a b"),
+    )
+    assert command.environment["PERFGATE_PADDING"] == "xxxxx"
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "starts"),
+    [
+        ("echo x >> starts; echo why >&2; exit 3", "exit 3", 1),
+        ("echo x >> starts; test $(wc -l < starts) -lt 2 || exit 4", "exit 4", 2),
+        ("echo x >> starts; kill -SEGV $$", "signal SIGSEGV", 1),
+    ],
+)
+def test_the_program_failed(tmp_path: Path, context: Context, script: str, status: str, starts: int) -> None:
+    found = measured(fake(tmp_path), context, ["sh", "-c", script])
+    assert isinstance(found, Unusable)
+    assert found.status == status
+    assert ("why" in found.stderr) is ("why" in script)
+    assert (tmp_path / "starts").read_text() == "x\n" * starts
+
+
+def test_a_signal_is_told_by_the_end_of_this_run_alone(tmp_path: Path, context: Context) -> None:
+    # what is said in the middle, or by another program, is no signal
+    found = measured(fake(tmp_path), context, "echo sh: Segmentation fault >&2; echo other: Aborted >&2")
+    assert not isinstance(found, Unusable)
+
+
+def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
+    said = "Workload failed: No such file or directory\n"
+    perf = PerfStat("/bin/perf", "6", ("task-clock",), ())
+    each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
+    (context.scratch / "perf").write_text('{"runs": 1, "code": 255}')
+    outcome = Outcome("", "", 0.1, f"before\n{said}")
+    assert perf.collect(each, context, outcome) == Unusable('cannot start: there is no program "./b"', "before\n", True)
+    assert perf.collect(each, context, Outcome("", "", 0.1, "mine\n")) == Unusable("exit 255", "mine\n")
+
+
+def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -> None:
+    rules = {"cycles": MetricRules()}
+    why = "perf_stat counts time, task-clock, page-faults, context-switches on this machine"
+    assert measured(fake(tmp_path), context, ["true"], metric=rules) == Unusable(f"no values of 'cycles' ({why})", "")
+    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), ())
+    each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
+    for name in ("perf", "perf.0", "perf.1"):
+        (context.scratch / name).unlink(missing_ok=True)
+    (context.scratch / "perf").write_text('{"runs": 2, "code": 0}')
+    row = "2.00;msec;task-clock;2000000;100.00;;\n"
+    (context.scratch / "perf.0").write_text(f"{row}5;;cycles;5;100.00;;\n")
+    (context.scratch / "perf.1").write_text(f"{row}<not counted>;;cycles;0;0.00;;\n")
+    outcome = Outcome("", "", 0.1, "")
+    assert perf.collect(each, context, outcome) == {"task-clock": Metric(unit="s", values=[0.002, 0.002])}
+    declared = Benchmark(name="b", command=["./b"], instrument="perf_stat", metric=rules)
+    assert perf.collect(declared, context, outcome) == Unusable("no values of 'cycles' (cycles not counted)", "")
+
+
+def test_perf_or_the_launcher_itself_failed(context: Context) -> None:
+    perf = PerfStat("/bin/perf", "6", ("task-clock",), ())
+    each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
+    assert perf.collect(each, context, Outcome("exit 1", "", 0.1, "Traceback", 1)) == Unusable(
+        "perf_stat: exit 1", "Traceback"
+    )
+    assert perf.collect(each, context, Outcome("time-out after 1s", "", 1.0, "")) == Unusable("time-out after 1s", "")
+    assert perf.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("perf_stat: no result", "")
+    (context.scratch / "perf").write_text('{"runs": 1, "code": 0}')
+    (context.scratch / "perf.0").write_text("garbage\n")
+    found = perf.collect(each, context, Outcome("", "", 0.1, ""))
+    assert found == Unusable("perf stat's output is not as expected: 'garbage'", "")
+
+
+def test_what_the_host_counts(tmp_path: Path) -> None:
+    whole = fake(tmp_path)
+    assert whole.version == "6.1.187"
+    assert whole.events == ("duration_time", "task-clock", "page-faults", "context-switches")
+    assert whole.limits == (EventsAbsent(("cycles", "instructions"), "not supported"),)
+    user = fake(tmp_path, "user")
+    assert user.events == ("duration_time", "task-clock", "page-faults")
+    assert EventsAbsent(("context-switches",), "") in user.limits
+    partial = next(limit for limit in user.limits if isinstance(limit, EventsOutsideKernel))
+    assert partial.events == ("page-faults",)
+    assert fake(tmp_path, "hybrid").events == ("duration_time", "task-clock", "cycles", "instructions")
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("echo 'WARNING: perf not found for kernel 6.8.0-138' >&2; exit 2", "install linux-tools-$(uname -r)"),
+        ("echo 'No permission to enable task-clock event.' >&2; exit 255", "sudo sysctl kernel.perf_event_paranoid=1"),
+        ("echo 'something else' >&2; echo >&2; exit 9", "stat fails: something else"),
+        ("exit 9", "stat fails: it says nothing"),
+        ("exit 0", "perf counts nothing on this machine"),
+    ],
+)
+def test_a_perf_that_cannot_be_used(tmp_path: Path, script: str, why: str) -> None:
+    found = find_perf(install(tmp_path, f"#!/bin/sh\n{script}\n"))
+    assert isinstance(found, str)
+    assert why in found
+    assert "\n" not in found
+
+
+def test_an_old_perf_without_duration_time(tmp_path: Path) -> None:
+    refuse = 'case "$*" in *duration_time*) echo "event syntax error: \'duration_time\'" >&2; exit 129;; esac\n'
+    found = find_perf(install(tmp_path, FAKE.replace("while", f"{refuse}while", 1) % (DATA / "virtual.txt")))
+    assert isinstance(found, PerfStat)
+    assert found.events == ("task-clock", "page-faults", "context-switches")
+
+
+def test_no_perf(tmp_path: Path) -> None:
+    found = find_perf({"PATH": str(tmp_path)})
+    assert isinstance(found, str)
+    assert found.startswith("perf is not installed (Debian: linux-perf")
+    assert shutil.which("perf", path=str(tmp_path)) is None

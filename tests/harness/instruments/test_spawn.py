@@ -1,0 +1,171 @@
+import dataclasses
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
+from gate.units import Duration
+from harness.instruments.protocol import Context, Unusable
+from harness.instruments.spawn import Spawn
+from harness.process.execute import Outcome, ProcessExecutor
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+Way = Callable[[Context, list[str] | str], dict[str, Metric] | Unusable]
+COUNT = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=3, scratch=scratch)
+
+
+def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
+    each, spawn = Benchmark(name="b", command=command, instrument="spawn", **options), Spawn()
+    # as in a run: each execution has a scratch directory for itself
+    context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
+    return spawn.collect(each, context, ProcessExecutor().run(spawn.prepare(each, context)))
+
+
+def by_itself(context: Context, command: str | list[str]) -> dict[str, Metric] | Unusable:
+    """As measured, with an interpreter of the launcher's own, as where nothing can be forked."""
+    each, spawn = Benchmark(name="b", command=command, instrument="spawn"), Spawn()
+    context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
+    command_ = dataclasses.replace(spawn.prepare(each, context), launch=None)
+    return spawn.collect(each, context, ProcessExecutor().run(command_))
+
+
+WAYS = pytest.mark.parametrize("way", [measured, by_itself])
+
+
+def good(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
+    assert not isinstance(found, Unusable), found
+    return found
+
+
+def test_the_times_of_a_sleeping_program(context: Context) -> None:
+    found = good(measured(context, ["sleep", "0.05"], warmup=1))
+    elapsed, user, system = found["time"], found["user"], found["system"]
+    assert [each.unit for each in (elapsed, user, system)] == ["s", "s", "s"]
+    assert [each.better for each in (elapsed, user, system)] == ["lower"] * 3
+    assert [(len(each.values), len(each.dropped)) for each in (elapsed, user, system)] == [(3, 1)] * 3
+    assert all(0.05 <= value < 1 for value in elapsed.values + elapsed.dropped)
+    assert all(0 <= value < 0.05 for value in user.values + system.values)
+
+
+def test_user_time_of_a_busy_program(context: Context) -> None:
+    found = good(measured(context, [sys.executable, "-S", "-c", "for i in range(3_000_000): pass"]))
+    assert all(user > 0.02 for user in found["user"].values)
+    assert all(t >= 0.9 * u for t, u in zip(found["time"].values, found["user"].values, strict=True))
+
+
+def test_the_peak_memory_is_the_childs_own_and_not_a_running_maximum(context: Context) -> None:
+    script = """
+import os
+open("n", "a").write("x")
+block = b"x" * (100_000_000 if os.path.getsize("n") == 2 else 1)
+"""
+    found = good(measured(context, [sys.executable, "-c", script]))
+    first, second, third = found["memory"].values
+    assert found["memory"].unit == "B"
+    assert 110e6 > second - first > 90e6
+    assert 110e6 > second - third > 90e6
+
+
+def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
+    assert set(good(measured(context, ["true"]))) == {"time", "user", "system"}
+    found = measured(context, ["true"], metric={"memory": MetricRules()})
+    assert isinstance(found, Unusable)
+    assert found.status.startswith("no values of 'memory' (below ")
+    assert found.status.endswith(" MiB, the launcher's own size, spawn cannot tell memory)")
+
+
+def test_the_first_failing_start_ends_it(context: Context) -> None:
+    assert measured(context, COUNT) == Unusable("exit 4", "third\n")
+    assert (context.directory / "count").read_text() == "x\n" * 3
+    assert measured(context, "kill -SEGV $$") == Unusable("signal SIGSEGV", "")
+
+
+def test_what_cannot_start_and_what_does_not_end(context: Context) -> None:
+    (context.directory / "plain").write_text("data")
+    for command, status in [
+        (["./missing"], 'cannot start: there is no program "./missing"'),
+        (["./plain"], 'cannot start: "./plain" is not executable'),
+        (["sleep", "60"], "time-out after 0.3s"),
+    ]:
+        found = measured(context, command, timeout=Duration(0.3) if "sleep" in command else Duration(60))
+        assert isinstance(found, Unusable)
+        assert found.status == status
+
+
+@WAYS
+def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: Context, way: Way) -> None:
+    script = 'env | sort > seen; cat > input; echo "$@" > arguments; ls -l /dev/fd > files; echo out; echo err >&2'
+    good(way(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
+    seen = (context.directory / "seen").read_text().splitlines()
+    assert set(seen) - {"_=/usr/bin/env"} == {
+        f"PATH={ENVIRONMENT['PATH']}",
+        f"PWD={context.directory}",
+        "PERFGATE_SIDE=base",
+        "PERFGATE_SEED=17",
+        "PERFGATE_PADDING=xxxxx",
+    }
+    assert (context.directory / "input").read_text() == ""
+    assert (context.directory / "arguments").read_text() == "a b 17 {x} 🐢\n'\n"
+
+
+@WAYS
+@pytest.mark.parametrize("lc_ctype", [None, "", "C", "POSIX", "de_DE.UTF-8"])
+def test_the_locale_of_the_launchers_python_stays_its_own(context: Context, lc_ctype: str | None, way: Way) -> None:
+    # a Python started under the C locale sets LC_CTYPE for itself and its children
+    added = {} if lc_ctype is None else {"LC_CTYPE": lc_ctype}
+    inner = Context(context.directory, ENVIRONMENT | added, "base", 1, 0, 1, context.scratch)
+    good(way(inner, "env > seen"))
+    seen = (context.directory / "seen").read_text().splitlines()
+    assert [line for line in seen if line.startswith("LC_")] == ([] if lc_ctype is None else [f"LC_CTYPE={lc_ctype}"])
+
+
+@WAYS
+def test_a_program_sees_the_default_signals(context: Context, way: Way) -> None:
+    assert way(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
+
+
+@WAYS
+def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context, way: Way) -> None:
+    (context.directory / "os.py").write_text("raise SystemExit('not the real os')")
+    (context.directory / "resource.py").write_text("raise SystemExit('not the real resource')")
+    poison = {
+        "PYTHONPATH": str(context.directory),
+        "PYTHONHOME": "/nowhere",
+        "PYTHONSTARTUP": "x",
+        "PYTHONINSPECT": "1",
+    }
+    inner = Context(context.directory, ENVIRONMENT | poison, "base", 1, 0, 1, context.scratch)
+    assert "time" in good(way(inner, ["true"]))
+
+
+def test_the_launcher_itself_failed(context: Context) -> None:
+    each, spawn = Benchmark(name="b", command=["true"], instrument="spawn"), Spawn()
+    outcome = Outcome("exit 1", "", 0.1, "Traceback", 1)
+    assert spawn.collect(each, context, outcome) == Unusable("spawn: exit 1", "Traceback")
+    assert spawn.collect(each, context, Outcome("signal SIGKILL", "", 0.1, "")) == Unusable("signal SIGKILL", "")
+    assert spawn.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("spawn: no result", "")
+
+
+def test_the_launcher_adds_little(context: Context) -> None:
+    # 1 s for 200 starts of /bin/true is ten times what they take: this guards against a slow start, not against noise
+    each, spawn = Benchmark(name="b", command=["true"], instrument="spawn", warmup=0), Spawn()
+    many = Context(context.directory, ENVIRONMENT, "base", 1, 0, 200, context.scratch)
+    begin = time.perf_counter()
+    outcome = ProcessExecutor().run(spawn.prepare(each, many))
+    found = good(spawn.collect(each, many, outcome))
+    assert sorted(found["time"].values)[100] < 0.02
+    assert time.perf_counter() - begin < 10

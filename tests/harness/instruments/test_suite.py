@@ -1,0 +1,93 @@
+"""What every suite shares, with a tool that names what a test wants."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gate.adapters.suites import Suite
+from gate.adapters.values import Series
+from gate.config.types import Benchmark
+from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.suite import Call, SuiteInstrument
+from harness.process.execute import Outcome
+
+
+@dataclass(frozen=True)
+class Tool:
+    suite: Suite
+
+    def options(self, call: Call) -> tuple[str, ...]:
+        return ("--values", str(call.values), "--to", str(call.output))
+
+    def environment(self, call: Call) -> dict[str, str]:
+        return {}
+
+    def read(self, call: Call) -> Suite:
+        return self.suite
+
+    def explain(self, outcome: Outcome, said: str) -> str:
+        return f"{outcome.status}: explained"
+
+
+FOUR = Suite({name: {"time": Series("s", [3.0, 1.0])} for name in ("a", "ab", "b")}, {"ac": "went wrong"})
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context(tmp_path, {}, "base", 1, 0, 5, tmp_path)
+
+
+def collected(context: Context, suite: Suite = FOUR, status: str = "", **keys: object) -> Collected | Unusable:
+    benchmark = Benchmark(name="s", command="run", instrument="go", **keys)  # type: ignore[arg-type]
+    return SuiteInstrument(Tool(suite)).collect(benchmark, context, Outcome(status, "", 1.0, "said"))
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "names", "failed"),
+    [
+        (["*"], [], {"a", "ab", "b"}, {"ac"}),
+        (["a*"], [], {"a", "ab"}, {"ac"}),
+        (["a*"], ["?c"], {"a", "ab"}, set()),
+        (["b", "ab"], ["a*"], {"b"}, set()),
+        (["none"], [], set(), set()),
+    ],
+)
+def test_globs_choose_what_is_taken_also_of_what_failed(
+    context: Context, include: list[str], exclude: list[str], names: set[str], failed: set[str]
+) -> None:
+    found = collected(context, include=include, exclude=exclude)
+    assert isinstance(found, Collected)
+    assert (set(found.benchmarks), set(found.failures)) == (names, failed)
+
+
+def test_the_warm_up_of_each_is_dropped_and_one_too_short_for_it_fails_alone(context: Context) -> None:
+    short = Suite({**FOUR.benchmarks, "short": {"time": Series("s", [1.0])}}, {})
+    found = collected(context, short, warmup=1)
+    assert isinstance(found, Collected)
+    assert found.benchmarks["a"]["time"].values == [1.0]
+    assert found.benchmarks["a"]["time"].dropped == [3.0]
+    assert set(found.failures) == {"short"}
+
+
+def test_no_benchmark_at_all_or_a_failed_exit_is_no_result(context: Context) -> None:
+    assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said")
+    assert collected(context, status="exit 1") == Unusable("exit 1: explained", "said")
+    declared = collected(context, metric={"allocs": {}})
+    assert declared == Unusable("no values of 'allocs'", "said")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["run", "a b"], ("run", "a b", "--values", "6", "--to", "OUT")),
+        ("run 'a b'\n", ("sh", "-c", "run 'a b' --values 6 --to OUT")),
+        (["run", "{output}"], ("run", "OUT")),
+    ],
+)
+def test_options_are_added_unless_the_command_has_its_own_output(
+    context: Context, command: str | list[str], expected: tuple[str, ...]
+) -> None:
+    benchmark = Benchmark(name="s", command=command, instrument="go", warmup=1)
+    argv = SuiteInstrument(Tool(FOUR)).prepare(benchmark, context).argv
+    assert tuple(part.replace(str(context.scratch / "output"), "OUT") for part in argv) == expected

@@ -1,0 +1,153 @@
+"""The tools of three suites: their options, what they say of failures, and what they read when nothing was written."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate.adapters.values import OutputError
+from gate.config.types import Benchmark
+from harness.instruments.google_benchmark import GoogleBenchmark
+from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.pyperf import Pyperf
+from harness.instruments.pytest_benchmark import PytestBenchmark
+from harness.instruments.suite import Call, SuiteInstrument, Tool
+from harness.process.execute import Outcome, ProcessExecutor
+
+SCRATCH = Path("/scratch it's")
+
+
+def call(*words: str, output: Path = SCRATCH / "output") -> Call:
+    return Call(words=words, values=7, output=output, stdout=output.parent / "stdout", limit=1e6)
+
+
+def exited(code: int) -> Outcome:
+    return Outcome(f"exit {code}", "", 1.0, "", code)
+
+
+def test_pytest_benchmark_takes_counted_rounds() -> None:
+    options = PytestBenchmark().options(call("pytest", "bench"))
+    assert options == (
+        f"--benchmark-json={SCRATCH}/output",
+        "--benchmark-only",
+        "--benchmark-enable",
+        "--benchmark-min-rounds=7",
+        "--benchmark-max-time=0",
+        "--benchmark-warmup=off",
+        f"--benchmark-storage=file://{SCRATCH}/storage",
+        "--benchmark-min-time=0.01",
+    )
+    for own in (["--benchmark-min-time=1"], ["--benchmark-min-time", "1"]):
+        assert PytestBenchmark().options(call("pytest", *own)) == options[:-1]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said", "words"),
+    [
+        (exited(1), "FAILED a - 3 failed things\n=== 2 failed, 1 error in 2.57s ===", "exit 1: 2 failed and 1 error"),
+        (exited(1), "2 failed, 7 passed, 2 skipped in 2.88s", "exit 1: 2 failed"),
+        (exited(1), "No module named pytest", "exit 1"),
+        (exited(2), "!!! Interrupted: 1 error during collection !!!\n1 error in 0.18s", "exit 2: 1 error"),
+        (exited(4), "ERROR: file or directory not found: nowhere.py", "exit 4"),
+        (
+            exited(4),
+            "python -m pytest: error: unrecognized arguments: --benchmark-json=o.json --benchmark-only",
+            "exit 4: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it",
+        ),
+        (
+            exited(4),
+            "ERROR: Can't have both --benchmark-only and --benchmark-disable options. Note that",
+            "exit 4: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command",
+        ),
+        (exited(5), "9 deselected in 0.01s", "exit 5: pytest collected no tests"),
+        (Outcome("signal SIGSEGV", "", 1.0, ""), "1 failed", "signal SIGSEGV"),
+    ],
+)
+def test_the_words_of_pytest(outcome: Outcome, said: str, words: str) -> None:
+    assert PytestBenchmark().explain(outcome, said) == words
+
+
+def test_pyperf_takes_one_worker_with_the_environment() -> None:
+    assert Pyperf().options(call("python", "bench.py")) == (
+        "--processes=1",
+        "--values=7",
+        "--warmups=0",
+        "--copy-env",
+        f"--output={SCRATCH}/output",
+    )
+
+
+def test_the_words_of_pyperf() -> None:
+    said = "usage: x.py [-h]\nx.py: error: unrecognized arguments: --processes=1 --values=3"
+    assert Pyperf().explain(exited(2), said).startswith("exit 2: the program does not take pyperf's options")
+    assert "--output {output}" in Pyperf().explain(exited(1), "Exception: Command failed with exit code 2")
+    assert Pyperf().explain(exited(1), "ZeroDivisionError") == "exit 1"
+
+
+def test_google_benchmark_writes_every_repetition() -> None:
+    assert GoogleBenchmark().options(call("./bench")) == (
+        f"--benchmark_out={SCRATCH}/output",
+        "--benchmark_out_format=json",
+        "--benchmark_repetitions=7",
+        "--benchmark_report_aggregates_only=false",
+    )
+    assert GoogleBenchmark().explain(exited(1), "x") == "exit 1"
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "empty", "why"),
+    [
+        (PytestBenchmark(), ["pytest"], False, "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
+        # 3.x opens its file before it runs
+        (PytestBenchmark(), ["pytest"], True, "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
+        (Pyperf(), ["python", "b.py"], False, "pyperf wrote nothing: the program runs no benchmark"),
+        (Pyperf(), ["python", "-m", "pyperf", "command", "x"], False, "pyperf wrote nothing: after `pyperf command`"),
+        (GoogleBenchmark(), ["./b"], False, "Google Benchmark wrote nothing: main"),
+        (GoogleBenchmark(), ["./b"], True, "Google Benchmark ran nothing: --benchmark_filter matches no benchmark"),
+    ],
+)
+def test_nothing_was_written(tool: Tool, words: list[str], empty: bool, why: str, tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    if empty:
+        output.touch()
+    with pytest.raises(OutputError, match=why):
+        tool.read(call(*words, output=output))
+    assert tool.environment(call(*words)) == {}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    (tmp_path / "it's 🐢").mkdir()
+    environment = {"PATH": os.environ["PATH"]}
+    return Context(tmp_path, environment, "head", 17, padding=5, iterations=2, scratch=tmp_path / "it's 🐢")
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
+    (context.directory / "test_b.py").write_text(
+        "def test_a(benchmark): benchmark(len, '')\ndef test_b(): assert 0\ndef test_c(benchmark): benchmark(len, 'c')\n"
+    )
+    (context.directory / "pytest.ini").write_text("[pytest]\naddopts = --benchmark-disable --benchmark-skip\n")
+    words = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0001"]
+    # a directory of the machine's may hold spaces
+    command: str | list[str] = "'" + "' '".join(words) + "'" if as_text else words
+    benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark", warmup=1, exclude=["*_c"])
+    instrument = SuiteInstrument(PytestBenchmark())
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
+    assert isinstance(found, Collected), found
+    assert list(found.benchmarks) == ["test_b.py::test_a"]
+    time = found.benchmarks["test_b.py::test_a"]["time"]
+    assert (len(time.values), len(time.dropped), time.unit, time.better) == (2, 1, "s", "lower")
+    assert not (context.directory / ".benchmarks").exists()
+
+
+def test_failing_tests_are_counted(context: Context) -> None:
+    (context.directory / "test_b.py").write_text("def test_a(benchmark):\n    benchmark(len, '')\n    assert 0\n")
+    command = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0001"]
+    benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
+    instrument = SuiteInstrument(PytestBenchmark())
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
+    assert isinstance(found, Unusable)
+    assert found.status == "exit 1: 1 failed"
+    assert "assert 0" in found.stderr

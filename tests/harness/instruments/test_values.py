@@ -1,0 +1,240 @@
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
+from gate.units import Duration, Quantity
+from harness.instruments.protocol import Context, Unusable, arguments, by_hand, mentions
+from harness.instruments.values import Values
+from harness.process.execute import Outcome, ProcessExecutor
+from tests.support.fakes import FakeExecutor
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    scratch = tmp_path / "scratch ' 🐢"
+    scratch.mkdir()
+    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
+
+
+def benchmark(command: str | list[str], **options: Any) -> Benchmark:
+    return Benchmark(name="b", command=command, instrument="values", **options)
+
+
+def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
+    each, values = benchmark(command, **options), Values()
+    return values.collect(each, context, ProcessExecutor().run(values.prepare(each, context)))
+
+
+def status(context: Context, command: str | list[str], **options: Any) -> str:
+    found = measured(context, command, **options)
+    assert isinstance(found, Unusable)
+    assert "\n" not in found.status
+    return found.status
+
+
+def time_metric(*values: float, dropped: tuple[float, ...] = ()) -> dict[str, Metric]:
+    return {"time": Metric(unit="s", better="lower", values=list(values), dropped=list(dropped))}
+
+
+def test_only_given_names_are_replaced_literally() -> None:
+    values = {"seed": "{output}", "output": "/a b/{seed}"}
+    assert arguments(["x", "{seed}{output}", "{SEED} {0} {{seed}} ${output}"], values) == (
+        "x",
+        "{output}/a b/{seed}",
+        "{SEED} {0} {{output}} $/a b/{seed}",
+    )
+    assert arguments("p {seed} '{other}' {output}", values) == (
+        "sh",
+        "-c",
+        "p '{output}' '{other}' '/a b/{seed}'",
+    )
+
+
+def test_a_command_by_hand_is_what_one_types() -> None:
+    assert by_hand(["./a b", "it's", "{seed}"], {"seed": "1"}) == "'./a b' 'it'\"'\"'s' 1"
+    assert by_hand("make && ./x {seed}", {"seed": "1"}) == "make && ./x 1"
+    assert mentions(["a", "--o={output}"], "output")
+    assert not mentions("a output {Output}", "output")
+
+
+def test_what_the_program_is_told(context: Context) -> None:
+    command = Values().prepare(benchmark(["./b", "{seed}", "{output}"], warmup=2, timeout=Duration(9)), context)
+    output = str(context.scratch / "output")
+    assert command.argv == ("./b", "17", output)
+    assert command.environment == ENVIRONMENT | {
+        "PERFGATE_ITERATIONS": "3",
+        "PERFGATE_WARMUP": "2",
+        "PERFGATE_OUTPUT": output,
+        "PERFGATE_SIDE": "head",
+        "PERFGATE_SEED": "17",
+        "PERFGATE_PADDING": "xxxxx",
+    }
+    assert (command.timeout, command.stdout, command.directory) == (9, context.scratch / "stdout", context.directory)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf '0.2\\n0.1\\n' > {output}",
+        'printf "0.2\\n0.1\\n" > "$PERFGATE_OUTPUT"; echo not a number',
+        "printf '0.2\\n0.1\\n'",
+        "touch \"$PERFGATE_OUTPUT\"; printf '0.2\\n0.1'",
+        ["printf", "0.2\\n0.1\\n"],
+        [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('2e-1\\r\\n.1')", "{output}"],
+    ],
+)
+def test_the_ways_to_give_values(context: Context, command: str | list[str]) -> None:
+    assert measured(context, command) == time_metric(0.2, 0.1)
+
+
+def test_the_first_values_of_each_metric_are_warm_up(context: Context) -> None:
+    lines = '9\n{"metric":"size","value":8,"unit":"B"}\n1\n2\n{"metric":"size","value":3}\n'
+    rules = {"size": MetricRules(unit="B", better="higher"), "time": MetricRules()}
+    assert measured(context, ["printf", "%s", lines], warmup=1, metric=rules) == {
+        "time": Metric(unit="s", better="lower", values=[1, 2], dropped=[9]),
+        "size": Metric(unit="B", better="higher", values=[3], dropped=[8]),
+    }
+
+
+def test_the_only_declared_metric_takes_plain_numbers(context: Context) -> None:
+    rules = {"rate": MetricRules(unit="req/s", better="higher")}
+    assert measured(context, ["echo", "-5"], metric=rules) == {
+        "rate": Metric(unit="req/s", better="higher", values=[-5], dropped=[])
+    }
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("", "no values"),
+        ("\\n\\n", "no values"),
+        ("nan", "line 1 of the output: 'nan' is not a finite number"),
+        ("1\\ninf", "line 2 of the output: 'inf' is not a finite number"),
+        ("1\\n2\\nabc", "line 3 of the output: 'abc' is not a number"),
+        ("-1", "line 1 of the output: '-1' is below 0, which no time is"),
+        ("1\\n\\0377", "line 2 of the output: '\ufffd' is not a number"),
+    ],
+)
+def test_output_that_cannot_be_used(context: Context, printed: str, expected: str) -> None:
+    assert status(context, f"printf '%b' '{printed}'") == expected
+
+
+def test_the_program_failed(context: Context) -> None:
+    found = measured(context, "echo 1; echo oh >&2; exit 3")
+    assert found == Unusable("exit 3", "oh\n")
+    assert status(context, ["./missing"]) == 'cannot start: there is no program "./missing"'
+    assert status(context, "sleep 9", timeout=Duration(0.2)) == "time-out after 0.2s"
+
+
+def test_standard_error_is_kept_with_bad_output(context: Context) -> None:
+    assert measured(context, "echo why >&2; echo x") == Unusable("line 1 of the output: 'x' is not a number", "why\n")
+
+
+def test_too_few_values_and_metrics_that_never_came(context: Context) -> None:
+    assert status(context, "printf '1\\n2\\n'", warmup=2) == "2 values of 'time', and warmup takes 2"
+    rules = {"latency": MetricRules(), "size": MetricRules()}
+    assert status(context, "echo 1", metric=rules) == "no values of 'latency', 'size'"
+
+
+def test_a_command_that_names_the_output_must_write_it(context: Context) -> None:
+    assert status(context, "echo 1; : {output}") == "no values: the program did not write {output}"
+    assert status(context, "echo 1; touch {output}") == "no values"
+
+
+def test_an_output_that_is_no_regular_file(context: Context) -> None:
+    real = context.directory / "real"
+    real.write_text("1\n")
+    begin = time.monotonic()
+    assert status(context, f"ln -s {real} {{output}}") == "the output is a link, not a file"
+    (context.scratch / "output").unlink()
+    assert status(context, "mkfifo {output}") == "the output is not a regular file"
+    (context.scratch / "output").unlink()
+    assert status(context, "mkdir {output}") == "the output is not a regular file"
+    assert time.monotonic() - begin < 10
+
+
+def test_an_output_beyond_its_limit(context: Context) -> None:
+    limit = Quantity.parse("1kB")
+    expected = "the output is longer than max_output (1000 bytes)"
+    assert status(context, "head -c 1001 /dev/zero > {output}", max_output=limit) == expected
+    assert status(context, "head -c 1001 /dev/zero", max_output=limit) == expected
+    assert status(context, "yes 1", max_output=limit) == "more than 1000 bytes on standard output"
+    assert status(context, "truncate -s 1T {output}") == "the output is longer than max_output (256000000 bytes)"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_an_output_that_cannot_be_read(context: Context) -> None:
+    assert status(context, "touch {output}; chmod 0 {output}") == "the output cannot be read: permission denied"
+
+
+def test_strange_names_and_paths(context: Context) -> None:
+    text = "a b\n\"c\" 'd' $HOME {x} 🐢"
+    script = f'test "$1" = {shlex.quote(text)} && echo 1'
+    assert measured(context, ["sh", "-c", script, "sh", text]) == time_metric(1)
+
+
+def test_any_executor_will_do(context: Context) -> None:
+    each, values = benchmark(["./b"]), Values()
+    (context.scratch / "stdout").write_text("3\n")
+    assert values.collect(each, context, FakeExecutor(lambda command: OK).run(values.prepare(each, context))) == (
+        time_metric(3)
+    )
+
+
+def test_a_reason_on_standard_output_is_kept(context: Context) -> None:
+    found = measured(context, "echo 'why it failed'; echo noise >&2; exit 3; : {output}")
+    assert found == Unusable("exit 3", "--- standard output ---\nwhy it failed\n--- standard error ---\nnoise\n")
+
+
+def test_what_a_program_wrote_last_is_told_when_it_says_nothing_else(context: Context) -> None:
+    assert measured(context, "echo 1; echo connecting; sleep 60", timeout=Duration(0.3)) == Unusable(
+        "time-out after 0.3s", "1\nconnecting"
+    )
+
+
+def test_a_script_is_repeated_in_brackets() -> None:
+    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n\n)"
+    assert by_hand(["a b", "c"], {}) == "'a b' c"
+
+
+def test_a_column_of_a_csv_file(context: Context) -> None:
+    program = "printf 'id,latency_ms\\n1,8\\n2,2.5\\n' > {output}"
+    assert measured(context, program, column="latency_ms", warmup=1) == {
+        "latency": Metric(unit="s", better="lower", values=[0.0025], dropped=[0.008])
+    }
+    assert status(context, program, column="nope") == "the CSV has no column 'nope': there are 'id, latency_ms'"
+    assert (
+        status(context, "printf 'a,b\\n1,x\\n' > {output}", column="b")
+        == "line 2 of the CSV, column 'b': 'x' is not a number"
+    )
+    assert status(context, "echo a,b > {output}", column="b") == "no values"
+
+
+def test_a_format_is_read_whatever_the_output_looks_like(context: Context) -> None:
+    assert measured(context, "echo 1.5 > {output}", format="values") == time_metric(1.5)
+    assert (
+        status(context, "echo 1.5 > {output}", format="hdr")
+        == "line 1 of the HdrHistogram log: '1.5' is not an interval"
+    )
+
+
+def test_an_hdr_histogram_log(context: Context) -> None:
+    log = Path(__file__).parents[2] / "data" / "hdr" / "python.hlog"
+    command = ["cp", str(log), "{output}"]
+    found = measured(context, command, metric={"latency": MetricRules(unit="us", statistics=["p99"])})
+    assert not isinstance(found, Unusable)
+    assert found["latency"].unit == "s"
+    assert len(found["latency"].values) == 4 * 251
+    assert max(found["latency"].values) == pytest.approx(2**62 * 1e-6, rel=1e-5)
+    (context.scratch / "output").unlink()
+    assert status(context, command).startswith("line 3 of the HdrHistogram log: its integers have no unit")

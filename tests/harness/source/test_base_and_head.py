@@ -1,0 +1,520 @@
+"""Which commits are compared, in each situation that a newcomer's repository can be in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
+from gate.words.choice import chosen
+from harness.errors import SourceError
+from harness.source.base_and_head import Sources, resolve
+from harness.source.git import without_userinfo
+from harness.source.repository import find_repository, kept_out, text_at
+
+if TYPE_CHECKING:
+    from tests.harness.conftest import Checkout
+
+
+def resolved(
+    checkout: Checkout,
+    *,
+    base: str | None = None,
+    head: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Sources:
+    return resolve(find_repository(checkout.path), base=base, head=head, environment=environment or {})
+
+
+def refused(checkout: Checkout, **options: str) -> str:
+    with pytest.raises(SourceError) as caught:
+        resolve(find_repository(checkout.path), base=options.get("base"), head=options.get("head"), environment={})
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def clone(source: Checkout, target: Path, *options: str) -> Checkout:
+    subprocess.run(["git", "clone", "-q", *options, f"file://{source.path}", str(target)], check=True)
+    return type(source)(target)
+
+
+# --- the repository -------------------------------------------------------------------------------------------------
+
+
+def test_no_repository(tmp_path: Path, isolated_git: Path) -> None:
+    with pytest.raises(SourceError, match="is not in a git repository: run perfgate in a checkout"):
+        find_repository(tmp_path)
+
+
+def test_no_git_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match="git is not on PATH: install git"):
+        find_repository(tmp_path)
+
+
+def test_bare_repository(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    bare = clone(checkout, tmp_path / "bare", "--bare")
+    with pytest.raises(SourceError, match="is a bare repository"):
+        find_repository(bare.path)
+    with pytest.raises(SourceError, match="is inside a git directory"):
+        find_repository(checkout.path / ".git")
+
+
+def test_repository_without_a_commit(checkout: Checkout) -> None:
+    with pytest.raises(SourceError, match="has no commit yet: commit first"):
+        find_repository(checkout.path)
+
+
+def test_repository_of_another_user(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(a="1")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(SourceError, match=r"belongs to another user.*git config --global --add safe\.directory"):
+        find_repository(checkout.path)
+
+
+def test_the_project_is_where_its_config_is(checkout: Checkout) -> None:
+    checkout.commit(a="1", sub__perfgate_dot_toml="", sub__deep__b="2", other__c="3")
+    assert find_repository(checkout.path).prefix == PurePosixPath()
+    assert find_repository(checkout.path / "other").prefix == PurePosixPath()
+    found = find_repository(checkout.path / "sub/deep")
+    assert (found.prefix, found.project) == (PurePosixPath("sub"), checkout.path / "sub")
+    checkout.write(sub__deep__pyproject_dot_toml="[tool.perfgate.gate]\n")
+    assert find_repository(checkout.path / "sub/deep").prefix == PurePosixPath("sub/deep")
+
+
+def test_a_hooks_variables_do_not_mislead(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(a="1")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
+    assert find_repository(checkout.path).top == checkout.path
+
+
+def test_text_of_a_commit(checkout: Checkout) -> None:
+    first = checkout.commit(sub__perfgate_dot_toml="x = 1\n", sub__ünï_code="2")
+    checkout.git("mv", "sub/perfgate.toml", "sub/real.toml")
+    (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
+    second = checkout.commit()
+    repository = find_repository(checkout.path / "sub")
+    assert text_at(repository, first, "perfgate.toml") == "x = 1\n"
+    assert text_at(repository, second, "perfgate.toml") == "x = 1\n"
+    assert text_at(repository, first, "real.toml") is None
+    assert text_at(repository, first, "ünï_code") == "2"
+    (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
+        text_at(repository, checkout.commit(), "binary")
+
+
+def test_what_git_keeps_out(checkout: Checkout) -> None:
+    checkout.commit(_dot_gitignore="data/\n*.bin\n", tracked="1", sub__tracked="1")
+    checkout.write(data__large="1", sub__x_dot_bin="2", new__file="3")
+    repository = find_repository(checkout.path)
+    paths = ("data", "data/large", "sub/x.bin", "new", "new/file", "tracked", "sub", "absent", ".", "../outside")
+    assert {path: kept_out(repository, path) for path in paths} == {
+        "data": "ignored",
+        "data/large": "ignored",
+        "sub/x.bin": "ignored",
+        "new": "untracked",
+        "new/file": "untracked",
+        "tracked": None,
+        "sub": None,
+        "absent": None,
+        ".": None,
+        "../outside": None,
+    }
+    assert kept_out(repository, str(checkout.path / "data")) == "ignored"
+
+
+def test_user_info_is_taken_out() -> None:
+    assert without_userinfo("https://me:secret@example.com/x.git") == "https://example.com/x.git"
+    assert (
+        without_userinfo("could not read ssh://me@host/x and http://t@h/")
+        == "could not read ssh://host/x and http://h/"
+    )
+    assert without_userinfo("git@host:me/x.git") == "git@host:me/x.git"
+
+
+# --- base and head --------------------------------------------------------------------------------------------------
+
+
+def test_a_branch_is_compared_with_its_merge_base(checkout: Checkout) -> None:
+    fork = checkout.commit(a="1")
+    checkout.git("switch", "-q", "-c", "feature")
+    tip = checkout.commit(a="2")
+    checkout.git("switch", "-q", "main")
+    checkout.commit(b="1")
+    checkout.git("switch", "-q", "feature")
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "main", fork)
+    assert (found.head.commit.sha, found.head.commit.ref, found.head.commit.dirty) == (tip, "feature", False)
+    assert chosen(found.choice) == "base is the merge base with main; head is the last commit on feature"
+    assert found.warnings == ()
+
+
+def test_the_default_branch_is_compared_with_the_commit_before(checkout: Checkout) -> None:
+    first = checkout.commit(a="1")
+    second = checkout.commit(a="2")
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (first, "main~1", second)
+    assert chosen(found.choice) == (
+        "base is the commit before head, because head is on main itself; head is the last commit on main"
+    )
+
+
+def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) -> None:
+    sha = checkout.commit(a="1")
+    checkout.write(a="2", new="3")
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.base.commit.dirty, found.head.commit.sha) == (sha, False, sha)
+    assert found.head.commit.dirty
+    assert found.head.commit.tree
+    assert chosen(found.choice) == (
+        "base is HEAD, because head is on main itself and the tree has changes; "
+        "head is the working tree on main with uncommitted changes (2 files, 1 of them untracked)"
+    )
+
+
+def test_one_commit_and_a_clean_tree(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    assert refused(checkout) == (
+        "nothing to compare: head is the first commit and the tree is clean: "
+        "change or commit something, or name two commits with --base and --head"
+    )
+    same = resolved(checkout, base="HEAD", head="HEAD")
+    assert same.base.commit.sha == same.head.commit.sha
+
+
+def test_a_new_branch_without_commits(checkout: Checkout) -> None:
+    first = checkout.commit(a="1")
+    second = checkout.commit(a="2")
+    checkout.git("switch", "-q", "-c", "feature")
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.head.commit.sha) == (first, second)
+    assert "because main has all commits of head" in chosen(found.choice)
+    checkout.write(a="3")
+    assert resolved(checkout).base.commit.sha == second
+
+
+def test_a_detached_head(checkout: Checkout) -> None:
+    first = checkout.commit(a="1")
+    checkout.git("switch", "-q", "--detach")
+    second = checkout.commit(a="2")
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.ref) == (first, second, "HEAD")
+    assert chosen(found.choice).endswith(f"head is the last commit at the detached {second[:12]}")
+    checkout.git("switch", "-q", "main")
+    checkout.git("merge", "-q", second)
+    checkout.git("switch", "-q", "--detach", second)
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.base.commit.ref) == (first, "HEAD~1")
+
+
+def test_the_remotes_default_branch_counts(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.git("branch", "-m", "trunk")
+    fork = checkout.commit(a="1")
+    copy = clone(checkout, tmp_path / "copy")
+    copy.git("switch", "-q", "-c", "feature")
+    copy.git("branch", "-q", "-D", "trunk")
+    copy.commit(a="2")
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref) == (fork, "origin/trunk")
+
+
+def test_the_nearer_of_local_and_remote_branch_counts(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    copy = clone(checkout, tmp_path / "copy")
+    unpushed = copy.commit(a="2")
+    copy.git("switch", "-q", "-c", "feature")
+    copy.commit(a="3")
+    assert resolved(copy).base.commit.sha == unpushed
+
+
+def test_no_default_branch(checkout: Checkout) -> None:
+    checkout.git("branch", "-m", "trunk")
+    checkout.commit(a="1")
+    assert refused(checkout) == (
+        "no default branch found (looked for origin/HEAD, main, master): name the base with --base REF"
+    )
+    assert resolved(checkout, base="HEAD").base.commit.ref == "HEAD"
+
+
+def test_unrelated_histories(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.git("switch", "-q", "--orphan", "other")
+    checkout.commit(b="1")
+    assert refused(checkout) == "no common commit of head and main: name the base with --base REF"
+
+
+def test_given_refs(checkout: Checkout) -> None:
+    first = checkout.commit(a="1")
+    checkout.git("tag", "-a", "-m", "one", "v1")
+    second = checkout.commit(a="2")
+    checkout.write(a="dirty")
+    found = resolved(checkout, base="v1", head="main")
+    assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.dirty) == (first, second, False)
+    assert chosen(found.choice) == "base is v1 as given; head is main as given"
+    assert resolved(checkout, head="main").base.commit.sha == first
+    backwards = resolved(checkout, base="main", head="v1")
+    assert backwards.warnings == (BaseAhead("main", 1),)
+
+
+def test_unknown_refs(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.git("branch", "feature/parser")
+    assert refused(checkout, base="feature/parse") == (
+        "--base feature/parse: no such commit here; near: feature/parser"
+    )
+    assert refused(checkout, head="zzz") == "--head zzz: no such commit here: check the name, or `git fetch origin zzz`"
+    for odd in ("--all", "HEAD:a", "main..feature/parser", "", " ", "HEAD\nHEAD", "HEAD^{tree}"):
+        assert refused(checkout, base=odd.replace("\n", " ")).startswith("--base ")
+    for odd in ("^HEAD", "HEAD..feature/parser", "feature/parser...HEAD", "HEAD:a", ":/message", "-x", "HEAD HEAD"):
+        for option in ("base", "head"):
+            assert refused(checkout, **{option: odd}) == (
+                f"--{option} {odd}: does not name one commit: write a branch, a tag or a commit, such as main or main~1"
+            )
+    for fine in ("HEAD^0", "HEAD~0", "HEAD^{commit}", "HEAD@{0}", "@"):
+        assert resolved(checkout, base=fine).base.commit.sha == checkout.git("rev-parse", "HEAD").strip()
+
+
+def test_a_branch_that_only_the_remote_has(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    checkout.git("branch", "stable")
+    copy = clone(checkout, tmp_path / "copy")
+    assert resolved(copy, base="stable").base.commit.ref == "origin/stable"
+
+
+def test_a_shallow_clone(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    checkout.commit(a="2")
+    checkout.git("switch", "-q", "-c", "feature")
+    checkout.commit(a="3")
+    checkout.git("switch", "-q", "main")
+    checkout.commit(b="1")
+    shallow = refused(clone(checkout, tmp_path / "b", "--depth=1", "-b", "main"))
+    assert "the clone is shallow: `git fetch --unshallow` (actions/checkout: fetch-depth: 0)" in shallow
+    both = clone(checkout, tmp_path / "c", "--depth=1", "--no-single-branch", "-b", "feature")
+    assert refused(both) == (
+        "no common commit of head and origin/main: the clone is shallow: "
+        "`git fetch --unshallow` (actions/checkout: fetch-depth: 0)"
+    )
+    alone = clone(checkout, tmp_path / "d", "--depth=1", "-b", "feature")
+    assert "git fetch --unshallow" in refused(alone, base="main~7")
+
+
+def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    checkout.git("switch", "-q", "-c", "feature")
+    checkout.commit(b="1")
+    checkout.git("switch", "-q", "main")
+    target = checkout.commit(c="1")
+    checkout.git("switch", "-q", "--detach")
+    checkout.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+    merge = checkout.git("rev-parse", "HEAD")
+    ci = {"CI": "true", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_SHA": merge, "GITHUB_BASE_REF": "main"}
+    found = resolved(checkout, environment=ci)
+    assert (found.base.commit.sha, found.base.commit.ref) == (target, "main")
+    assert "the first parent of the pull request's merge commit" in chosen(found.choice)
+    # a push whose last commit is a merge is not one
+    push = {"CI": "true", "GITHUB_REF": "refs/heads/x", "GITHUB_SHA": merge}
+    assert "merge base" in chosen(resolved(checkout, environment=push).choice)
+    checkout.git("update-ref", "refs/remotes/pull/7/merge", merge)
+    assert "first parent" in chosen(resolved(checkout, environment={"CI": "1"}).choice)
+    assert "merge base" in chosen(resolved(checkout, environment={}).choice)
+    checkout.git("branch", "merged")
+    shallow = clone(checkout, tmp_path / "shallow", "--depth=1", "-b", "merged")
+    with pytest.raises(SourceError, match=r"first parent of the pull request's merge commit .* fetch-depth: 0"):
+        resolved(shallow, environment=ci)
+
+
+def test_a_pull_request_is_compared_with_its_target(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.git("switch", "-q", "-c", "release")
+    target = checkout.commit(a="2")
+    checkout.git("switch", "-q", "-c", "feature")
+    checkout.commit(a="3")
+    assert resolved(checkout, environment={"CI": "1", "GITHUB_BASE_REF": "release"}).base.commit.sha == target
+
+
+# --- the working tree as it is --------------------------------------------------------------------------------------
+
+
+def index_of(checkout: Checkout) -> bytes:
+    return (checkout.path / ".git/index").read_bytes()
+
+
+def listed(checkout: Checkout, revision: str) -> list[str]:
+    return checkout.git("-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", revision).splitlines()
+
+
+def test_the_working_tree_is_taken_as_it_is(checkout: Checkout) -> None:
+    checkout.commit(_dot_gitignore="*.o\n", kept="1", changed="1", deleted="1", script="1", staged="1")
+    checkout.write(changed="2", staged="2", x_dot_o="object", intended="3")
+    checkout.git("add", "staged")
+    checkout.git("add", "--intent-to-add", "intended")
+    (checkout.path / "deleted").unlink()
+    (checkout.path / "script").chmod(0o755)
+    checkout.file("with space/ünï ☃", "4")
+    checkout.file("new\nline*", "5")
+    (checkout.path / "link").symlink_to("kept")
+    before, refs = index_of(checkout), checkout.git("for-each-ref")
+    found = resolved(checkout)
+    assert index_of(checkout) == before
+    assert checkout.git("for-each-ref") == refs
+    assert checkout.git("stash", "list") == ""
+    revision = found.head.revision
+    assert checkout.git("rev-parse", f"{revision}^{{tree}}") == found.head.commit.tree
+    assert checkout.git("rev-parse", f"{revision}^") == found.head.commit.sha
+    names = checkout.git("ls-tree", "-r", "-z", "--name-only", revision).split("\0")[:-1]
+    assert sorted(names) == sorted(
+        [".gitignore", "changed", "intended", "kept", "link", "new\nline*", "script", "staged", "with space/ünï ☃"]
+    )
+    assert checkout.git("show", f"{revision}:changed") == "2"
+    assert checkout.git("show", f"{revision}:intended") == "3"
+    assert checkout.git("ls-tree", revision, "script").startswith("100755")
+    assert resolved(checkout).head == found.head, "the same content is the same commit"
+
+
+def test_a_change_of_the_same_size_and_time_is_seen(checkout: Checkout) -> None:
+    path = checkout.file("a", "one\n")
+    checkout.commit()
+    stat = path.stat()
+    path.write_text("two\n", encoding="utf-8")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    # an entry as young as its index is compared by content
+    os.utime(checkout.path / ".git/index", ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+    assert resolved(checkout, base="HEAD").head.commit.dirty
+
+
+def test_touched_files_are_no_change(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    os.utime(checkout.path / "a", (1, 1))
+    before = index_of(checkout)
+    assert not resolved(checkout, base="HEAD").head.commit.dirty
+    assert index_of(checkout) == before
+
+
+def test_hooks_do_not_run(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    for name in ("post-index-change", "pre-commit", "reference-transaction", "post-checkout"):
+        hook = checkout.file(f".git/hooks/{name}", f"#!/bin/sh\necho {name} >> '{tmp_path}/ran'\n")
+        hook.chmod(0o755)
+    checkout.write(a="2")
+    assert resolved(checkout).head.commit.dirty
+    assert not (tmp_path / "ran").exists()
+
+
+HOSTILE = """
+[core]
+	hooksPath = /nowhere
+	fsmonitor = true
+	untrackedCache = true
+	safecrlf = true
+[color]
+	ui = always
+[commit]
+	gpgSign = true
+[log]
+	showSignature = true
+[status]
+	showUntrackedFiles = no
+	relativePaths = true
+[submodule]
+	recurse = true
+[diff]
+	ignoreSubmodules = all
+	renames = copies
+[index]
+	version = 4
+[column]
+	ui = always
+[user]
+	useConfigOnly = true
+[add]
+	ignoreErrors = true
+"""
+
+
+def test_whatever_the_users_configuration(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = checkout.commit(a="1", moved="2")
+    config = tmp_path / "gitconfig"
+    config.write_text(HOSTILE, encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    for name in list(os.environ):
+        if name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_")):
+            monkeypatch.delenv(name)
+    (checkout.path / "moved").rename(checkout.path / "sub moved")
+    checkout.write(new="3")
+    found = resolved(checkout)
+    assert found.base.commit.sha == first
+    assert listed(checkout, found.head.revision) == ["a", "new", "sub moved"]
+    assert "(3 files, 2 of them untracked)" in chosen(found.choice)
+
+
+def test_unmerged_files(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.git("switch", "-q", "-c", "feature")
+    checkout.commit(a="2")
+    checkout.git("switch", "-q", "main")
+    checkout.commit(a="3")
+    subprocess.run(["git", "-C", str(checkout.path), "merge", "-q", "feature"], check=False, capture_output=True)
+    assert refused(checkout) == (
+        "the checkout has unmerged files (a): resolve and `git add` them, or name a commit with --head"
+    )
+    assert resolved(checkout, head="main", base="feature").head.commit.ref == "main"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.file("secret", "2").chmod(0)
+    assert "make it readable, or name it in .gitignore" in refused(checkout)
+
+
+def test_embedded_repositories(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    for name in ("empty", "full"):
+        (checkout.path / name).mkdir()
+        checkout.git("-C", name, "init", "-q")
+        checkout.file(f"{name}/file", "1")
+    checkout.git("-C", "full", "add", "-A")
+    checkout.git("-C", "full", "commit", "-q", "-m", "inside")
+    checkout.write(b="2")
+    found = resolved(checkout)
+    assert listed(checkout, found.head.revision) == ["a", "b"]
+    assert found.warnings == (EmbeddedRepository("empty/"), EmbeddedRepository("full/"))
+
+
+def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
+    checkout.commit(here__a="1", there__b="1", c="1")
+    checkout.git("sparse-checkout", "set", "here")
+    assert not (checkout.path / "there").exists()
+    checkout.write(here__a="2")
+    found = resolved(checkout)
+    assert listed(checkout, found.head.revision) == ["c", "here/a", "there/b"]
+    assert "(1 file)" in chosen(found.choice)
+
+
+def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:
+    checkout.commit(a="1", b="1")
+    checkout.git("update-index", "--split-index")
+    checkout.write(a="2")
+    before = {path.name: path.read_bytes() for path in (checkout.path / ".git").glob("*index*")}
+    assert len(before) == 2
+    assert listed(checkout, resolved(checkout).head.revision) == ["a", "b"]
+    assert {path.name: path.read_bytes() for path in (checkout.path / ".git").glob("*index*")} == before
+
+
+def test_a_linked_worktree_is_a_checkout_too(checkout: Checkout, tmp_path: Path) -> None:
+    sha = checkout.commit(a="1")
+    checkout.git("worktree", "add", "-q", "-b", "feature", str(tmp_path / "linked"))
+    (tmp_path / "linked/a").write_text("2", encoding="utf-8")
+    repository = find_repository(tmp_path / "linked")
+    found = resolve(repository, base=None, head=None, environment={})
+    assert (found.base.commit.sha, found.head.commit.dirty) == (sha, True)
+    assert repository.common == checkout.path / ".git"

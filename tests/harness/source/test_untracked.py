@@ -1,0 +1,140 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gate.model import Failure
+from harness.source.repository import Untracked, find_repository, kept_out
+from harness.source.untracked import checkout_hint, missing_file_hint
+
+ONLY = "the worktree holds only what git tracks; "
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A checkout with ignored and untracked files; its worktree is the empty directory beside it."""
+    checkout = tmp_path / "checkout"
+    (tmp_path / "tree").mkdir()
+    for name in (
+        "data/large.json",
+        "data/few/x y.csv",
+        "build/app",
+        "node_modules/dep/i.js",
+        "notes.txt",
+        "src/main.c",
+    ):
+        path = checkout / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (checkout / ".gitignore").write_text("*.json\ndata/few/\nbuild/\nnode_modules\n")
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    person = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for arguments in (["init", "-q"], ["add", ".gitignore", "src"], [*person, "commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *arguments], cwd=checkout, check=True, env=environment)
+    return checkout
+
+
+def hint(project: Path, command: str, stderr: str = "", *, unstarted: bool = False) -> str | None:
+    tree = str(project.parent / "tree")
+    return checkout_hint(find_repository(project))(
+        Failure(kind="execution", command=command, stderr=stderr, directory=tree), unstarted
+    )
+
+
+def test_what_git_thinks_of_a_path(project: Path) -> None:
+    repository = find_repository(project)
+    found: dict[str, Untracked | None] = {
+        name: kept_out(repository, name)
+        for name in ("data/large.json", "data/few", "notes.txt", "src/main.c", "src", "nowhere", "*")
+    }
+    assert found == {
+        "data/large.json": "ignored",
+        "data/few": "ignored",
+        "notes.txt": "untracked",
+        "src/main.c": None,
+        "src": None,
+        "nowhere": None,
+        "*": None,
+    }
+
+
+SHARE_IT = ONLY + '"data/large.json" is ignored by git: add it to [build] share, or make it in [build] setup'
+
+
+@pytest.mark.parametrize(
+    ("command", "stderr"),
+    [
+        ("./bench data/large.json", ""),
+        ("./bench --in=./data/large.json", ""),
+        ("cat data/large.json | ./bench", ""),
+        ("./bench", "FileNotFoundError: [Errno 2] No such file or directory: 'data/large.json'"),
+        ("./bench", "./run.sh: line 3: data/large.json: No such file or directory"),
+        ("./bench", 'Error: ENOENT: no such file or directory, open "TREE/data/large.json"'),
+        ("./bench", "cannot open CHECKOUT/data/large.json (missing)"),
+        ("./bench", "could not open `data/large.json'."),
+    ],
+)
+def test_a_data_file(project: Path, command: str, stderr: str) -> None:
+    text = stderr.replace("TREE", str(project.parent / "tree")).replace("CHECKOUT", str(project))
+    assert hint(project, command, stderr=text) == SHARE_IT
+
+
+def test_the_folder_that_is_ignored_is_what_to_share(project: Path) -> None:
+    expected = (
+        ONLY + '"data/few/x y.csv" is ignored by git: add "data/few/" to [build] share, or make it in [build] setup'
+    )
+    assert hint(project, "./bench 'data/few/x y.csv'", stderr="'data/few/x y.csv': not found") == expected
+
+
+def test_node_modules(project: Path) -> None:
+    expected = ONLY + '"node_modules" is ignored by git: add it to [build] share, or make it in [build] setup'
+    assert hint(project, "node bench.js", stderr="Error: Cannot find module 'dep'") == expected
+
+
+def test_a_program_that_no_build_made_is_not_to_be_shared(project: Path) -> None:
+    expected = ONLY + '"build/app" is ignored by git: make it in [build] command'
+    assert hint(project, "./build/app x", unstarted=True) == expected
+
+
+def test_an_untracked_file(project: Path) -> None:
+    said = hint(project, "wc notes.txt", stderr="wc: notes.txt: No such file or directory")
+    assert said == (
+        ONLY + '"notes.txt" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup'
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "unstarted", "stderr"),
+    [
+        ("make build", False, "error: syntax error in src/main.c"),
+        ("./bench src/main.c", False, "src/main.c: no such file"),
+        ("./bench", False, "nowhere.json: No such file or directory"),
+        ("./bench", False, "read data/large.json, then crashed"),
+        ("./bench '", True, ""),
+        ("", True, ""),
+        ("./bench ../data/large.json /data/large.json", True, "\0 not found"),
+    ],
+)
+def test_nothing_speaks_for_a_missing_file(project: Path, command: str, unstarted: bool, stderr: str) -> None:
+    assert hint(project, command, stderr, unstarted=unstarted) is None
+
+
+def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
+    (project.parent / "tree" / "data").mkdir()
+    (project.parent / "tree" / "data" / "large.json").touch()
+    assert hint(project, "./bench data/large.json", stderr="other: not found") is None
+
+
+def test_a_failure_without_a_directory_and_a_long_standard_error(project: Path) -> None:
+    asked: list[str] = []
+
+    def lookup(path: str) -> None:
+        asked.append(path)
+
+    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)))
+    assert missing_file_hint(failure, lookup, project) is None
+    assert asked == []
+    tree = Failure(kind="build", stderr=failure.stderr, directory=str(project.parent / "tree"))
+    assert missing_file_hint(tree, lookup, project) is None
+    assert len(asked) <= 400
