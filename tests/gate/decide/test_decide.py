@@ -10,9 +10,11 @@ import pytest
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
+from gate.config.types import Config
 from gate.decide import decide
+from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.model import Accepted, Finding, Report, outcomes, reasons
+from gate.model import Accepted, Finding, Report, Run, outcomes, reasons
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.warnings.estimates import NormalTail, NotExact
 from gate.model.warnings.setup import ExpiredAccept
@@ -163,6 +165,22 @@ def test_exact_metrics_are_compared_as_numbers(base: float, head: float, verdict
         assert (found.ratio.low, found.ratio.high, found.ratio.method) == (head / base, head / base, "exact")
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "within"),
+    [
+        (100, 101, reasons.ExactWithin),
+        (101, 100, reasons.ExactWithin),
+        (100, 104, reasons.BelowFloor),
+        (104, 100, reasons.BelowFloor),
+    ],
+)
+def test_an_exact_change_is_below_the_floor_where_it_is_beyond_the_threshold(
+    base: float, head: float, within: type
+) -> None:
+    found = finding(exact(base, head), EXACT + "floor = 5\n")
+    assert (found.verdict, type(found.reason)) == ("unchanged", within)
+
+
 def test_from_zero_only_a_floor_can_tell() -> None:
     floor = EXACT + "floor = 3\n"
     assert finding(exact(0, 5), floor).verdict == "regression"
@@ -182,6 +200,16 @@ def test_an_exact_metric_that_shows_spread_is_measured() -> None:
     found = finding(lines, EXACT)
     assert found.ratio.method == "fieller"
     assert found.warnings == [NotExact("values")]
+
+
+@pytest.mark.parametrize("spread", ["base", "head"])
+def test_an_exact_metric_that_shows_spread_on_one_side_is_measured(spread: str) -> None:
+    lines = [
+        execution(s, [10 + (0.1 * (b % 2) if s == spread else 0)], build=b, metric="count", unit="")
+        for s in ("base", "head")
+        for b in range(5)
+    ]
+    assert finding(lines, EXACT).warnings == [NotExact("values")]
 
 
 def test_no_spread_without_a_declaration_is_inconclusive() -> None:
@@ -457,6 +485,13 @@ def test_a_run_that_ends_before_its_plan_was_stopped_by_the_budget() -> None:
     assert report(pair(1.0)).stopped is None
     failure = {"type": "failure", "kind": "build", "side": "head", "build": 5, "status": "exit 1"}
     assert report([run, *pair(1.0), failure]).stopped is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "name"), [("base", "base"), ("head with gate.floor=0", "head with gate.floor=0"), (None, "the run")]
+)
+def test_the_rules_of_a_run_keep_their_name(rules: str | None, name: str) -> None:
+    assert policy_at(Run(rules=rules), Config()).source == name
 
 
 @pytest.mark.parametrize(

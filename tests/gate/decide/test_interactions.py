@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
@@ -17,7 +18,9 @@ from gate.config.types import Config
 from gate.decide import decide, look
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import subjects_of
+from gate.decide.sides import mean_ratio
 from gate.evidence.gather import gather
+from tests.gate.report import examples
 from tests.support.lines import execution, located, text
 
 POLICY = Policy(Config(), "test", datetime.date(2026, 11, 20))
@@ -583,3 +586,15 @@ def test_the_same_execution_at_one_setting_twice_names_the_setting(tmp_path: Pat
     path.write_text(text([*lines, lines[1]]))
     assert main(["decide", str(path)], out, err) == 2
     assert "the same execution twice (request, time, base, load=busy, build 0, execution 0)" in err.getvalue()
+
+
+def test_the_mean_of_ratios_is_geometric_and_needs_all_of_them() -> None:
+    found = examples.regressed("a")
+
+    def of(*estimates: float | None) -> float | None:
+        return mean_ratio(
+            [msgspec.structs.replace(found, ratio=msgspec.structs.replace(found.ratio, estimate=e)) for e in estimates]
+        )
+
+    assert of(0.5, 2.0, 8.0) == pytest.approx(2.0)
+    assert (of(), of(2.0, None), of(None, 2.0), of(2.0, 0.0)) == (None, None, None, None)

@@ -2,8 +2,10 @@
 
 import datetime
 import math
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,11 +17,12 @@ from gate.config.types import Builds, Config, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
-from gate.model import Build, Execution, Look, Metric, Report, Run
+from gate.model import Build, Execution, Look, Metric, Report, Round, Run
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import AfterLastLook, RoundsShort
 from gate.stats.sequential import spending
 from gate.units import Duration
+from tests.support import simulate
 from tests.support.lines import located
 
 TODAY = datetime.date(2026, 11, 20)
@@ -305,3 +308,14 @@ def test_what_is_measured_to_the_last_look_was_not_stopped() -> None:
     assert decided(lines(wide, 12)).stopped is None
     assert decided(lines(wide, 8)).stopped == "budget"
     assert decided(lines({"b1": means["b1"]}, 6)).stopped is None
+
+
+@pytest.mark.parametrize(("done", "ends"), [(1, set()), (2, set()), (4, set()), (6, {"case-0"}), (7, {"case-0"})])
+def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: set[str]) -> None:
+    # on the threshold, with a spread that leaves everything open
+    base = simulate.sample(np.random.default_rng(1), simulate.normal, (0.2, 0, 0), (6, 1, 1), 1.0)
+    evidence = msgspec.structs.replace(
+        simulate.evidence([(base, replace(base, values=base.values[::-1].copy()))]),
+        looks=[2, 4, 6], rounds=Round(done=done, planned=6),
+    )  # fmt: skip
+    assert look(evidence, Policy(Config(), "test", TODAY)) == ends

@@ -152,6 +152,18 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
     assert forgetful is not None and forgetful([*measured, *looks]) == frozenset()
 
 
+def test_of_rounds_the_memory_is_worth_what_the_contrast_of_sessions_tells() -> None:
+    whole = memory_of(remembered("a", 0.01))
+
+    def df(memory: Memory) -> float:
+        (found,) = report({"a": THREE}, memory).findings
+        assert found.memory is not None
+        return found.memory.df
+
+    assert df(msgspec.structs.replace(whole, build_nu=4.0)) == df(whole)
+    assert df(msgspec.structs.replace(whole, contrast_nu=4.0)) < df(whole) / 2
+
+
 def test_what_is_not_used_is_said() -> None:
     why = MemoryOfOtherSetup(("b",), (Differing("command", "x", "y"),))
     assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings

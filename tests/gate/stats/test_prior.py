@@ -319,8 +319,11 @@ def test_the_variance_within_the_sides_is_pooled_by_degrees() -> None:
 
 def test_the_host_factor_is_the_median_over_what_it_should_be() -> None:
     ratios = [2.0, 3.0, 1.0, 8.0, 0.1]
-    found = host_factor([(r * 0.5, 4, prior(0.5, 20)) for r in ratios])
+    known = [(r * 0.5, 4, prior(0.5, 20)) for r in ratios]
+    found = host_factor(known)
     assert found == pytest.approx(2.0 / float(fdtri(4, 20, 0.5)))
+    # what is worth nothing has no say
+    assert host_factor([*known, (4.0, 4, prior(0.5, 0)), (4.0, 0, prior(0.5, 20))]) == found
     assert host_factor([(r * 0.5, 4, prior(0.5, 20)) for r in ratios[:4]]) == 1.0
     assert host_factor([(0.01, 4, prior()) for _ in range(5)]) == 1.0
     assert host_factor([(math.inf, 4, prior()) for _ in range(5)]) == 1.0

@@ -8,7 +8,7 @@ from scipy import stats
 
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
-from gate.stats.estimate import reduce
+from gate.stats.estimate import level_variances, reduce
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.regression import quantile_regression
@@ -113,6 +113,16 @@ def test_fewer_than_three_executions_a_build_are_warned_of(executions: int, warn
     found = reduce(base, head, 0.5, exact=False)
     assert found.trouble == ""
     assert [each.executions for each in found.warnings if isinstance(each, FewExecutions)] == warned
+
+
+def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:
+    base, head = (drawn(np.random.default_rng(seed), 4) for seed in (3, 4))
+    pair = quantile_pair(base, head, 0.9, sessions=False)
+    assert pair is not None
+    ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in level_variances(base, pair.base.tops))
+    logs = pair.base.tops.values
+    assert (level, math.isnan(t2)) == ("build", True)
+    assert s2 == pytest.approx(logs.var(ddof=1) * math.exp(logs.mean()) ** 2)
 
 
 def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:

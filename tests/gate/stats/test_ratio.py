@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from gate.stats.levels import Tops, summarize
-from gate.stats.ratio import LogPair, MeanPair, paired, side_limits, t_quantile, unpaired
+from gate.stats.ratio import Limits, LogPair, MeanPair, paired, side_limits, t_quantile, unpaired
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD, sample
 from tests.support.seeds import seeds
 
@@ -92,6 +92,18 @@ def test_a_half_line() -> None:
     assert limits.low == pytest.approx((400 - 0.5 * t * t) / (2 * t * 20))
     covariance = MeanPair(t, 0.1, 1.0, 0.5, 0.5, 4.0)
     assert (covariance.limits(0.05).kind, covariance.limits(0.05).low) == ("half-line", None)
+
+
+@pytest.mark.parametrize("y", [3.0, -3.0])
+def test_the_end_of_a_half_line_is_where_the_parabola_is_a_line(y: float) -> None:
+    t = t_quantile(5.0, 0.025)
+    found = MeanPair(t, y, 1.0, 0.5, 0.0, 5.0).limits(0.05)
+    end = pytest.approx((y**2 - 0.5 * t**2) / (2 * t * y))
+    assert (found.kind, found.low, found.high) == ("half-line", *((end, None) if y > 0 else (None, end)))
+
+
+def test_a_head_of_nothing_but_zeros_has_the_ratio_zero() -> None:
+    assert MeanPair(10.0, 0.0, 1.0, 0.0, 0.0, 5.0).limits(0.05) == Limits("bounded", 0.0, 0.0)
 
 
 def test_a_base_that_is_zero_leaves_the_whole_line() -> None:
