@@ -2,7 +2,6 @@
 
 import datetime
 import math
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -315,7 +314,7 @@ def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: s
     # on the threshold, with a spread that leaves everything open
     base = simulate.sample(np.random.default_rng(1), simulate.normal, (0.2, 0, 0), (6, 1, 1), 1.0)
     evidence = msgspec.structs.replace(
-        simulate.evidence([(base, replace(base, values=base.values[::-1].copy()))]),
+        simulate.evidence([(base, msgspec.structs.replace(base, values=base.values[::-1].copy()))]),
         looks=[2, 4, 6], rounds=Round(done=done, planned=6),
     )  # fmt: skip
     assert look(evidence, Policy(Config(), "test", TODAY)) == ends

@@ -41,8 +41,8 @@ HERE = {"tools", "temporary files", "history", "other gates"}
 def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the machine that the tests run on out."""
     ok = Check("here", "ok", "", "")
-    monkeypatch.setattr(f"{EXAMINE}.places.temporary", lambda _: ok)
-    monkeypatch.setattr(f"{EXAMINE}.places.others", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.directories.temporary", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.directories.others", lambda _: ok)
     monkeypatch.setattr(f"{EXAMINE}.tools.tools", lambda: ok)
 
 
