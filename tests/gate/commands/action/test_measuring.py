@@ -114,7 +114,7 @@ def test_a_measuring_step_that_was_killed_is_an_error(tmp_path: Path, forge: Fak
     published = job.step("publish", request=request)
     assert published.outputs["exit-code"] == "4"
     assert published.outputs["verdict"] == "error"
-    assert "ended without a word" in published.said("error")[0]
+    assert "ended without an outcome" in published.said("error")[0]
     assert decided.code == 0
 
 
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
-    monkeypatch.setattr("gate.github.fileguard.put", refused)
+    monkeypatch.setattr("gate.github.command_files.put", refused)
     monkeypatch.setattr("gate.commands.action.measure.write_status", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4
