@@ -47,7 +47,7 @@ tools: venv ## Tests against the real external tools on this host
 	@scripts/tools
 	@$(PYTHON_ENV) -m pytest -m tools
 
-docs: venv ## Write docs/configuration.md and gate/perfgate.schema.json from the typed configuration
+docs: venv ## Write the tables of docs/configuration.md and gate/perfgate.schema.json from the typed configuration
 	@$(PYTHON_ENV) -m scripts.docs
 
 lock: venv ## Write requirements.lock and requirements-dev.lock anew (UPGRADE=--upgrade: newest versions)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
+from gate.model.visible import visible
 
 _SECONDS = 1e-9
 
@@ -44,13 +45,13 @@ def parse(found: Mapping[str, Files]) -> Suite:
     """
     suite = Suite({}, {})
     for directory, files in found.items():
-        name = printable(directory)
+        name = visible(directory)
         try:
             if files.benchmark is not None:
                 name = read_json(files.benchmark, _Id, "benchmark.json").full_id
             add(suite, name, {"time": Series("s", _values(files))})
         except OutputError as error:
-            suite.errors[printable(name)] = str(error)
+            suite.errors[visible(name)] = str(error)
     return suite
 
 

@@ -7,9 +7,10 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
 from gate.model import Better
+from gate.model.visible import visible
 
 Row = dict[str, Any]
 
@@ -54,12 +55,12 @@ def parse(data: bytes) -> Suite:
         try:
             add(suite, name, _series(found))
         except OutputError as error:
-            suite.errors[printable(name)] = str(error)
+            suite.errors[visible(name)] = str(error)
     known = {_name(row) for row in measured}
     for row in rows:
         owner = row.get("run_name")
         if isinstance(owner, str) and owner not in known and row.get("aggregate_name") in _AGGREGATES:
-            suite.errors[printable(owner)] = "only aggregates were reported: take ReportAggregatesOnly out of its code"
+            suite.errors[visible(owner)] = "only aggregates were reported: take ReportAggregatesOnly out of its code"
     return suite
 
 
@@ -90,13 +91,13 @@ def _by_benchmark(rows: list[Row]) -> dict[tuple[str, ...], list[Row]]:
 def _series(rows: list[Row]) -> dict[str, Series]:
     for row in rows:
         if row.get("error_occurred"):
-            raise OutputError(printable(str(row.get("error_message") or "it reports an error")))
+            raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
     series = {name: _times(rows, key) for name, key in (("time", "real_time"), ("cpu_time", "cpu_time"))}
     # in every repetition, or its values would not belong to those of the others
     counters = {key for key in rows[0] if all(_is_counter(key, row.get(key)) for row in rows)}
     for key in sorted(counters):
         better: Better = "higher" if key in ("items_per_second", "bytes_per_second") else "lower"
-        series[printable(key)] = Series(_UNITS.get(key, ""), [float(row[key]) for row in rows], better)
+        series[visible(key)] = Series(_UNITS.get(key, ""), [float(row[key]) for row in rows], better)
     return series
 
 
@@ -105,7 +106,7 @@ def _times(rows: list[Row], key: str) -> Series:
     for row in rows:
         value, unit = row.get(key), str(row.get("time_unit"))
         if not _is_number(value) or unit not in _SCALES:
-            raise OutputError(f"its {key} is {printable(repr(value))} in {printable(unit)}, which is not a time")
+            raise OutputError(f"its {key} is {visible(repr(value))} in {visible(unit)}, which is not a time")
         values.append(value * _SCALES[unit])
     return Series("s", values)
 

@@ -6,9 +6,10 @@ import re
 
 import msgspec
 
-from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series, usable
 from gate.model import Better
+from gate.model.visible import visible
 
 # What TimeValue.tuToString writes.
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
@@ -53,7 +54,7 @@ def parse(data: bytes) -> Suite:
         try:
             add(suite, name, _series(result))
         except OutputError as error:
-            suite.errors[printable(name)] = str(error)
+            suite.errors[visible(name)] = str(error)
     return suite
 
 
@@ -62,7 +63,7 @@ def failed(text: str) -> str | None:
     name = ""
     for found in _FAILURE.finditer(text):
         if found["name"] is None:
-            return printable(name)
+            return visible(name)
         name = found["name"]
     return None
 
@@ -75,9 +76,7 @@ def _name(result: _Result) -> str:
 def _series(result: _Result) -> dict[str, Series]:
     unit, scale, better = _unit(result.primaryMetric.scoreUnit)
     if unit not in ("s", "1/s"):
-        raise OutputError(
-            f"its unit is {printable(result.primaryMetric.scoreUnit)!r}, which this perfgate does not know"
-        )
+        raise OutputError(f"its unit is {visible(result.primaryMetric.scoreUnit)!r}, which this perfgate does not know")
     values = [value * scale for value in _values(result.primaryMetric)]
     series = {"time" if unit == "s" else "throughput": Series(unit, values, better)}
     for name, metric in result.secondaryMetrics.items():
@@ -85,7 +84,7 @@ def _series(result: _Result) -> dict[str, Series]:
         values = [float(value) * scale for fork in metric.rawData for value in fork]
         # in every iteration, or its values would not belong to those of the others
         if len(values) == len(next(iter(series.values())).values) and usable(values, unit):
-            own = printable(name)
+            own = visible(name)
             # as JMH's table writes it
             series[f":{own}" if own in _OF_PRIMARY else own] = Series(unit, values, better)
     return series
@@ -113,4 +112,4 @@ def _unit(unit: str) -> tuple[str, float, Better]:
     if unit == "B/op":
         return "B", 1.0, "lower"
     # the megabytes of "MB/sec" are 2**20 B in some profilers and 10**6 B in others
-    return "" if unit in _COUNTS else printable(unit), 1.0, "higher" if unit == "insns/clk" else "lower"
+    return "" if unit in _COUNTS else visible(unit), 1.0, "higher" if unit == "insns/clk" else "lower"

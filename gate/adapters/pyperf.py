@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.suites import Suite, add, printable, read_json
+from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
+from gate.model.visible import visible
 
 # by the unit in pyperf's metadata: the metric and its unit
 _METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
@@ -40,7 +41,7 @@ def parse(data: bytes) -> Suite:
     """
     file = read_json(data, _File, "pyperf's JSON")
     if file.version not in _VERSIONS:
-        shown = printable(str(file.version))
+        shown = visible(str(file.version))
         raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {_VERSIONS[0]}")
     suite = Suite({}, {})
     for benchmark in file.benchmarks:
@@ -51,7 +52,7 @@ def parse(data: bytes) -> Suite:
         if not isinstance(name, str):
             raise OutputError("pyperf's JSON holds a benchmark without a name")
         if unit not in _METRICS:
-            suite.errors[printable(name)] = f"its unit is {printable(unit)!r}, which this perfgate does not know"
+            suite.errors[visible(name)] = f"its unit is {visible(unit)!r}, which this perfgate does not know"
             continue
         metric, base = _METRICS[unit]
         values = [value for run in benchmark.runs for value in run.values]

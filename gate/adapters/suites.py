@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,6 +12,7 @@ import msgspec
 
 from gate.adapters.values import OutputError, Series
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,6 @@ class Suite:
 
 
 T = TypeVar("T")
-# control characters, lone surrogates, and separators that a terminal takes for a line's end; a joiner inside an emoji
-# is not one of them
-_UNSHOWABLE = ("Cc", "Cs", "Zl", "Zp")
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 
 
@@ -46,19 +43,12 @@ def read_json(data: bytes, shape: type[T], what: str) -> T:
         # an integer of any length fits into a float, if only as infinity
         return msgspec.convert(json.loads(text, strict=False, parse_int=float), shape)
     except (ValueError, RecursionError) as error:
-        raise OutputError(f"{what} is not as expected: {printable(str(error)).replace('`', '')}") from None
-
-
-def printable(text: str) -> str:
-    r"""Return a text with what no terminal can show as escapes, such as \n; quotes, spaces and emoji stay."""
-    return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSHOWABLE else char for char in text
-    )
+        raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
 
 
 def add(suite: Suite, name: str, series: Mapping[str, Series]) -> None:
     """Add a benchmark with its metrics, or an error where it cannot be used: a name twice, no values, or bad ones."""
-    name = printable(name)
+    name = visible(name)
     if name in suite.benchmarks or name in suite.errors:
         suite.benchmarks.pop(name, None)
         suite.errors[name] = "two benchmarks have this name"

@@ -174,3 +174,44 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
 
 
 Summary = Regressed | NothingMeasured | NothingDecided | Failed | SomeInconclusive | SomeAccepted | NothingRegressed
+
+
+# --- what a reader does now -------------------------------------------------------------------------------------------
+
+
+class RestoreBenchmark(Kind, frozen=True):
+    """A benchmark is missing."""
+
+
+class RepeatJob(Kind, frozen=True):
+    """The part of a job is missing."""
+
+
+class FixFailure(Kind, frozen=True):
+    """Something failed."""
+
+
+class FixRegression(Kind, frozen=True):
+    """Something regressed."""
+
+
+class NothingToDo(Kind, frozen=True):
+    """What is inconclusive is shown not to be worse."""
+
+
+class MeasureMore(Kind, frozen=True):
+    """Nothing is known of how many builds would settle it."""
+
+
+class MoreBuilds(Kind, frozen=True, kw_only=True):
+    """A plan of so many builds would probably settle some of the inconclusive findings."""
+
+    builds: int
+    settled: int
+    may_be_worse: int
+    """Inconclusive findings that are not shown not to be worse."""
+    not_worse: int
+    """The other inconclusive ones."""
+
+
+Step = RestoreBenchmark | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds

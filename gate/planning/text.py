@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
+from gate.model.case import MEAN
 from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
 from gate.stats.plan_types import Plan
@@ -147,7 +148,7 @@ def _noise(known: Sequence[Known], width: int) -> list[str]:
 
 
 def _level(known: Known, level: PlannedLevel) -> str:
-    if known.statistic != "mean" and level != "build":
+    if known.statistic != MEAN and level != "build":
         return "in build"
     if level not in known.levels:
         # what was not repeated is part of the next level above that was

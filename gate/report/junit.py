@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from gate.codes import Exit
+from gate.decide.steps import blocks
 from gate.model import Finding, Report
-from gate.words import cases, failures, numbers, reports
+from gate.words import failures, numbers, reports
+from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
@@ -79,10 +80,10 @@ def _write(suite: ET.Element, case: _Case) -> None:
 
 
 def _finding(finding: Finding, report: Report) -> _Case:
-    settings = cases.factors(finding)
+    settings = finding_words.factors(finding)
     name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
-    conclusion = cases.conclusion(finding)
+    conclusion = finding_words.conclusion(finding)
     return _Case(
         classname=clip(visible(finding.benchmark), _NAME),
         name=clip(name, _NAME),
@@ -94,18 +95,15 @@ def _finding(finding: Finding, report: Report) -> _Case:
 
 
 def _outcome(finding: Finding, report: Report) -> Outcome:
-    if finding.verdict == "regression":
+    if blocks(finding, report):
         return "failure"
-    if finding.verdict != "inconclusive":
-        return "passed"
-    # one that is shown not to be worse never fails
-    return "failure" if report.exit_code == Exit.INCONCLUSIVE and not finding.not_worse else "skipped"
+    return "skipped" if finding.verdict == "inconclusive" else "passed"
 
 
 def _facts(finding: Finding) -> list[str]:
     like = numbers.larger(finding)
     base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
-    basis = cases.basis(finding)
+    basis = finding_words.basis(finding)
     return [
         f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
         *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),

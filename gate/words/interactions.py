@@ -8,7 +8,6 @@ from typing import Any
 
 from gate.evidence.factors import pair, pairs, shown
 from gate.model import Report, outcomes
-from gate.model.case import CaseId
 from gate.model.outcomes import ChangedOnlyUnder
 from gate.model.report import Interaction
 from gate.units import Share, format_share
@@ -187,25 +186,21 @@ def _size(of: Interaction) -> float:
     return abs(math.log(ratio)) if known(ratio) and ratio > 0 else 0.0
 
 
-def _case(of: Interaction) -> CaseId:
-    return CaseId(of.benchmark, of.metric, statistic=of.statistic)
-
-
 def proven(report: Report) -> list[Interaction]:
     """Return those that are shown, one for each case, statistic and factor; the largest first.
 
     Of a factor with several settings each has an interaction: the one at whose setting alone something happened says
     it, else the largest. Of factors that act together the largest says it for all.
     """
-    said: dict[tuple[CaseId, str], Interaction] = {}
+    said: dict[tuple[str, str, str, str], Interaction] = {}
     for of in ordered(report):
-        key = (_case(of), of.factor)
+        key = (of.benchmark, of.metric, of.statistic, of.factor)
         if of.verdict in ("worse", "better") and (key not in said or (of.only and not said[key].only)):
             said[key] = of
-    combinations: dict[CaseId, list[ChangedOnlyUnder]] = {}
+    combinations: dict[tuple[str, str, str], list[ChangedOnlyUnder]] = {}
     found = []
     for of in said.values():
-        told = combinations.setdefault(_case(of), [])
+        told = combinations.setdefault((of.benchmark, of.metric, of.statistic), [])
         # factors that act together come to the same combination
         if isinstance(of.outcome, ChangedOnlyUnder):
             if of.outcome in told:

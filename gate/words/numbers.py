@@ -187,3 +187,23 @@ def apart(share: float, limit: float) -> str:
         f"{share * 100:.{digits}g}%" for digits in (3, 4, 5, 6, 8) if f"{share:.{digits}g}" != f"{limit:.{digits}g}"
     )
     return next(more, text)
+
+
+# --- rules ---------------------------------------------------------------------------------------------------------
+
+
+def threshold(finding: Finding) -> str:
+    """Write the threshold: "3%"."""
+    return format_percent(finding.threshold)
+
+
+def floor(finding: Finding) -> str:
+    """Write the floor as it was configured: "1 us", "no floor"."""
+    if not known(finding.floor):
+        return "no floor"
+    return visible(as_configured(finding.floor, finding.unit))
+
+
+def nouns(finding: Finding) -> tuple[str, str]:
+    """Name a change to ratios above 1, and one to ratios below."""
+    return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")

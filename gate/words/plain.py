@@ -6,15 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from gate.model.visible import visible as visible  # whoever writes a line finds it here
+
 _SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-
-
-def visible(text: str) -> str:
-    r"""Write what does not print as repr() would: "\n", "\x1b", "\u202e"; the result is one line."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text)
 
 
 def last_lines(text: str, limit: int | None) -> list[str]:

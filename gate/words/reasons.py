@@ -1,4 +1,4 @@
-"""Reasons -> sentences: why a finding has its verdict, where it regressed, what memory did."""
+"""Reasons -> words: a sentence by itself (SENTENCES), and what follows a verdict on its line (ENDINGS)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.evidence.factors import pairs
-from gate.model import MemoryUse, outcomes, reasons
-from gate.units import Share, format_confidence, format_number, format_share
-from gate.words.numbers import as_configured, plural
+from gate.model import Finding, MemoryUse, outcomes, reasons
+from gate.units import format_confidence, format_number, format_share
+from gate.words.numbers import as_configured, floor, format_percent, nouns, plural
 from gate.words.phrases import joined
+from gate.words.plain import clip, visible
 
 _NAMED = 3
 
@@ -18,7 +19,7 @@ def outgrown(entry: reasons.Accepted | None) -> str:
     """Say that a regression has grown beyond what an entry accepts; "" where it has not."""
     if entry is None or entry.up_to is None:
         return ""
-    return f"beyond the {Share(entry.up_to)} accepted until {entry.until} ({entry.reason})"
+    return f"beyond the {format_percent(entry.up_to)} accepted until {entry.until} ({entry.reason})"
 
 
 def _and(more: str) -> str:
@@ -33,16 +34,16 @@ def corrected(confidence: float, comparisons: int | None) -> str:
 
 def _exceeds(why: reasons.Exceeds) -> str:
     held = corrected(why.confidence, why.comparisons)
-    return f"beyond the threshold of {Share(why.threshold)} with {held}{_and(outgrown(why.outgrown))}"
+    return f"beyond the threshold of {format_percent(why.threshold)} with {held}{_and(outgrown(why.outgrown))}"
 
 
 def _exact_exceeds(why: reasons.ExactExceeds) -> str:
-    text = f"an exact count that changed by more than the threshold of {Share(why.threshold)}"
+    text = f"an exact count that changed by more than the threshold of {format_percent(why.threshold)}"
     return text + _and(outgrown(why.outgrown))
 
 
 def _by_entry(why: reasons.AcceptedByEntry) -> str:
-    return f"not shown to exceed the {Share(why.up_to)} accepted until {why.until}: {why.reason}"
+    return f"not shown to exceed the {format_percent(why.up_to)} accepted until {why.until}: {why.reason}"
 
 
 def _few_values(why: reasons.FewValues) -> str:
@@ -69,26 +70,26 @@ def _bootstrap(why: reasons.FewForBootstrap) -> str:
 def _uncorrected(why: reasons.Uncorrected) -> str:
     wanted = f"{format_confidence(why.confidence)} confidence"
     after = f"not after correction for {plural(why.comparisons, 'comparison')}, which needs {wanted}"
-    return f"beyond the threshold of {Share(why.threshold)}, but {after}"
+    return f"beyond the threshold of {format_percent(why.threshold)}, but {after}"
 
 
 def _better_uncorrected(why: reasons.BetterUncorrected) -> str:
-    text = f"better by more than the threshold of {Share(why.threshold)}"
+    text = f"better by more than the threshold of {format_percent(why.threshold)}"
     return f"{text}, but not after correction for multiple comparisons; not worse"
 
 
 def _not_worse(why: reasons.NotWorse) -> str:
     bound = "the threshold" if why.floor is None else f"the floor of {as_configured(why.floor, why.unit)}"
-    return f"not worse by more than {bound}; whether it is better by more than {Share(why.threshold)} is open"
+    return f"not worse by more than {bound}; whether it is better by more than {format_percent(why.threshold)} is open"
 
 
 def _floor_open(why: reasons.FloorOpen) -> str:
     floor = as_configured(why.floor, why.unit)
-    return f"beyond the threshold of {Share(why.threshold)}, but not shown to be above the floor of {floor}"
+    return f"beyond the threshold of {format_percent(why.threshold)}, but not shown to be above the floor of {floor}"
 
 
 def _too_wide(why: reasons.TooWide) -> str:
-    threshold = Share(why.threshold)
+    threshold = format_percent(why.threshold)
     if why.exceeds == "both":
         return f"the interval is too wide: it reaches beyond the threshold of {threshold} in both directions"
     if why.estimate == "beyond":
@@ -151,12 +152,12 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.ExactExceeds: _exact_exceeds,
     reasons.AcceptedByEntry: _by_entry,
     reasons.AcceptedByLabel: lambda why: f"accepted by {why.label}{_and(outgrown(why.outgrown))}",
-    reasons.Within: lambda why: f"the interval lies within the threshold of {Share(why.threshold)}",
-    reasons.RealWithin: lambda why: f"real, but below the threshold of {Share(why.threshold)}",
+    reasons.Within: lambda why: f"the interval lies within the threshold of {format_percent(why.threshold)}",
+    reasons.RealWithin: lambda why: f"real, but below the threshold of {format_percent(why.threshold)}",
     reasons.BelowFloor: lambda why: f"the change is smaller than the floor of {as_configured(why.floor, why.unit)}",
     reasons.SameCount: lambda _: "the same count",
     reasons.ExactWithin: lambda why: (
-        f"an exact count that changed by no more than the threshold of {Share(why.threshold)}"
+        f"an exact count that changed by no more than the threshold of {format_percent(why.threshold)}"
     ),
     reasons.Unbounded: lambda _: (
         "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
@@ -185,3 +186,57 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     MemoryUse: _memory,
 }
 """The sentence of each type, without a full stop."""
+
+
+# --- behind a verdict -------------------------------------------------------------------------------------------------
+
+_QUOTED = 300
+
+
+def _end_too_wide(finding: Finding, reason: reasons.TooWide) -> str:
+    if reason.exceeds == "both":
+        return "the change may exceed it in both directions"
+    above, below = nouns(finding)
+    noun = above if reason.exceeds == "above" else below
+    return f"the {noun} may be smaller" if reason.estimate == "beyond" else f"the {noun} may exceed it"
+
+
+def _end_not_worse(finding: Finding, reason: reasons.NotWorse) -> str:
+    worse, better = nouns(finding) if finding.better == "lower" else nouns(finding)[::-1]
+    below = f" (any {worse} is below the floor of {floor(finding)})" if reason.floor is not None else ""
+    return f"not worse{below}; the {better} may exceed it"
+
+
+def _end_uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
+    return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
+
+
+def _end_by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:
+    return f"up to {format_percent(reason.up_to)} until {reason.until}: {clip(visible(reason.reason), _QUOTED)}"
+
+
+def _end_by_label(_: Finding, reason: reasons.AcceptedByLabel) -> str:
+    return ", ".join(filter(None, [f"by {clip(visible(reason.label), _QUOTED)}", outgrown(reason.outgrown)]))
+
+
+def _end_outgrown(_: Finding, reason: reasons.Exceeds | reasons.ExactExceeds) -> str:
+    return outgrown(reason.outgrown)
+
+
+ENDINGS: dict[type, Callable[[Finding, Any], str]] = {
+    reasons.Exceeds: _end_outgrown,
+    reasons.ExactExceeds: _end_outgrown,
+    reasons.AcceptedByEntry: _end_by_entry,
+    reasons.AcceptedByLabel: _end_by_label,
+    reasons.Within: lambda *_: "",
+    reasons.RealWithin: lambda *_: "real but smaller",
+    reasons.BelowFloor: lambda finding, _: f"smaller than the floor of {floor(finding)}",
+    reasons.SameCount: lambda *_: "",
+    reasons.ExactWithin: lambda *_: "",
+    reasons.Uncorrected: _end_uncorrected,
+    reasons.BetterUncorrected: lambda *_: "not worse; beyond it, but not after correction for multiple comparisons",
+    reasons.NotWorse: _end_not_worse,
+    reasons.FloorOpen: lambda finding, _: f"beyond it, but not shown to be above the floor of {floor(finding)}",
+    reasons.TooWide: _end_too_wide,
+}
+"""What follows "threshold 3%: inconclusive," where "it" is that threshold; other reasons say their sentence there."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gate.decide import steps
 from gate.decide.importance import Tally, tallies
 from gate.model import Commit, Counts, Finding, Recorded, Report, reasons
 from gate.units import format_confidence, format_duration, format_number, format_value
@@ -177,37 +177,8 @@ def error_level(report: Report) -> str:
 
 def next_step(report: Report) -> str:
     """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
-    if report.verdict == "error" and report.failures and all(f.kind == "missing" for f in report.failures):
-        gone = [f for f in report.failures if f.benchmark is not None]
-        if len(gone) == len(report.failures):
-            return 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]'
-        return "Run the job that should have measured it again, or download its artifact"
-    if report.verdict == "error" and report.failures:
-        return "Fix the failure and run the check again; `perfgate doctor` examines the host"
-    if report.verdict == "regression":
-        return "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
-    if report.verdict != "inconclusive":
-        return ""
-    still_open = [f for f in report.findings if f.verdict == "inconclusive" and not f.not_worse]
-    if not still_open:
-        return "Nothing to do: the inconclusive results are not worse than the threshold allows"
-    needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
-    # the costliest fifth is no measure for all
-    told = needed[: math.ceil(0.8 * len(needed))]
-    if not told:
-        return "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
-    return (
-        f"`--set plan.builds={told[-1]}` would probably settle {_told(len(told), report)}, if the noise stays as it is"
-    )
-
-
-def _told(count: int, report: Report) -> str:
-    """Say how many of the inconclusive findings; those shown not to be worse are not meant, and are not counted."""
-    found = [f for f in report.findings if f.verdict == "inconclusive"]
-    left = sum(not f.not_worse for f in found)
-    if left == len(found):
-        return f"{count} of {plural(left, 'inconclusive finding')}"
-    return f"the {left} that may be worse" if count == left else f"{count} of the {left} that may be worse"
+    step = steps.next_step(report)
+    return "" if step is None else say(step)
 
 
 def settings(table: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a report comes to -> its headline."""
+"""What a report comes to -> its headline, and what a reader does now."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
+def _more_builds(step: outcomes.MoreBuilds) -> str:
+    settled, left = step.settled, step.may_be_worse
+    if not step.not_worse:
+        which = f"{settled} of {plural(left, 'inconclusive finding')}"
+    else:
+        which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
+    return f"`--set plan.builds={step.builds}` would probably settle {which}, if the noise stays as it is"
+
+
 SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
@@ -64,5 +73,16 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.SomeInconclusive: _inconclusive,
     outcomes.SomeAccepted: _accepted,
     outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
+    outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
+    outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
+    outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.FixRegression: lambda _: (
+        "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+    ),
+    outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
+    outcomes.MeasureMore: lambda _: (
+        "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
+    ),
+    outcomes.MoreBuilds: _more_builds,
 }
 """The sentence of each type, without a full stop."""

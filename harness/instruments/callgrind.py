@@ -14,16 +14,15 @@ from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
     Unusable,
-    arguments,
     cannot_start,
     environment,
-    placeholders,
     read_regular,
     refuse_absent,
+    words,
 )
 from harness.process.execute import Command, Outcome, find_program
 
@@ -64,7 +63,7 @@ class Callgrind:
         return Command(
             argv=(
                 *(*self.fixed, self.path, *_OPTIONS, *files, "--"),
-                *arguments(benchmark.command, placeholders(context)),
+                *words(benchmark, context),
             ),
             directory=context.directory,
             environment={"PYTHONHASHSEED": "0"} | environment(context),
@@ -97,7 +96,7 @@ def _log(path: Path) -> str:
 
 
 def _failed(outcome: Outcome, ran: bool, benchmark: Benchmark, context: Context) -> Unusable:
-    program = arguments(benchmark.command, placeholders(context))[0]
+    program = words(benchmark, context)[0]
     if not ran and outcome.code == 127:
         return cannot_start(FileNotFoundError(), program, context.directory, outcome.stderr)
     if not ran and outcome.code == 126:
@@ -112,10 +111,10 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
         return "valgrind is not installed (the package is called valgrind)"
     fixed = _fixed(caller)
     try:
-        version = _run((path, "--version"), caller).stdout.decode("utf-8", "replace").strip().removeprefix("valgrind-")
+        version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip().removeprefix("valgrind-")
         with tempfile.TemporaryDirectory() as folder:
             out = f"--callgrind-out-file={_escaped(Path(folder) / _PROFILE)}"
-            done = _run((*fixed, path, *_OPTIONS, out, "--", "true"), caller)
+            done = ask((*fixed, path, *_OPTIONS, out, "--", "true"), caller)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{path} cannot be tried ({error})"
     if done.returncode:
@@ -131,15 +130,9 @@ def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:
     # older ones need the machine's name
     call = (setarch, platform.machine(), "-R")
     try:
-        return call if _run((*call, "true"), caller).returncode == 0 else ()
+        return call if ask((*call, "true"), caller).returncode == 0 else ()
     except (OSError, subprocess.TimeoutExpired):
         return ()
-
-
-def _run(argv: tuple[str, ...], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=dict(caller)
-    )
 
 
 def _find(caller: Mapping[str, str]) -> Found | str:

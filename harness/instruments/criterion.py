@@ -9,8 +9,9 @@ from pathlib import Path, PurePath
 
 from gate.adapters import criterion
 from gate.adapters.criterion import Files
-from gate.adapters.suites import Suite, printable
+from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError
+from gate.model.visible import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -63,7 +64,7 @@ class Criterion:
             again = (directory / "change").is_dir()
             found[str(directory.relative_to(call.output))] = Files(benchmark, sample, again)
         # Criterion leaves such a benchmark out, and ends with 0
-        left_out = {printable(name): "a measurement took zero time" for name in _ZERO.findall(call.stderr)}
+        left_out = {visible(name): "a measurement took zero time" for name in _ZERO.findall(call.stderr)}
         if not found and not left_out:
             raise OutputError("Criterion wrote no results: no benchmark ran, or CRITERION_HOME did not reach it")
         suite = criterion.parse(found)
@@ -81,7 +82,7 @@ class Criterion:
         if reason is None:
             return outcome.status
         why = f"panic: {reason['panic']}" if reason["panic"] else reason[0]
-        return f"{outcome.status}: {printable(why)[:_SHOWN]}"
+        return f"{outcome.status}: {visible(why)[:_SHOWN]}"
 
 
 def _given(call: Call, name: str) -> bool:

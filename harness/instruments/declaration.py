@@ -5,7 +5,8 @@ A new file is a new instrument, by its file's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
@@ -41,6 +42,18 @@ class Declared:
     """It measures a command as it is, whatever it prints: `doctor --metrics` tries it."""
     slower: float = 1
     """How many times longer a command takes under it, about."""
+
+
+def ask(argv: Sequence[str], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    """Start an external tool in the caller's environment, to learn its version or whether it works here.
+
+    Raises:
+        OSError: it cannot be started.
+        subprocess.TimeoutExpired: it takes longer than a minute.
+    """
+    return subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, env=dict(caller)
+    )
 
 
 def built_in(instrument: Instrument, *, any_command: bool = False) -> Declared:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gate.adapters import go
-from gate.adapters.suites import Suite, printable
+from gate.adapters.suites import Suite
+from gate.model.visible import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -56,7 +57,7 @@ class Go:
     def explain(self, outcome: Outcome, said: str) -> str:
         """Add the first line that tells a reason."""
         found = _REASON.search(said)
-        return f"{outcome.status}: {printable(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else outcome.status
+        return f"{outcome.status}: {visible(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else outcome.status
 
 
 def _given(name: str, words: tuple[str, ...]) -> bool:

@@ -12,17 +12,17 @@ from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import ToolUnusable
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
     Unusable,
-    arguments,
     cannot_start,
     environment,
+    failed,
     metrics,
-    placeholders,
     read_regular,
     wanted_values,
+    words,
 )
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED
@@ -44,7 +44,7 @@ class Hyperfine:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of hyperfine without a shell of its own."""
-        argv = arguments(benchmark.command, placeholders(context))
+        argv = words(benchmark, context)
         runs = str(wanted_values(benchmark, context.iterations))
         # Warm-up runs are measured and dropped here, so that they are recorded. inherit: standard error reaches
         # perfgate, standard output is discarded by the executor; hyperfine would swallow both.
@@ -62,14 +62,11 @@ class Hyperfine:
         if outcome.status:
             found = hyperfine.complaint(outcome.stderr) if outcome.code == 1 else None
             if found and found.missing:
-                program = arguments(benchmark.command, placeholders(context))[0]
+                program = words(benchmark, context)[0]
                 return cannot_start(FileNotFoundError(), program, context.directory, found.stderr)
             if found:
                 return Unusable(found.status, found.stderr, not found.begun or found.code in NOT_STARTED)
-            # a time-out or a signal is nobody's word but ours; another exit is hyperfine's own
-            by_tool = outcome.code is not None
-            status = f"hyperfine: {outcome.status}" if by_tool else outcome.status
-            return Unusable(status, outcome.stderr, outcome.unstarted)
+            return failed("hyperfine", outcome)
         try:
             data = read_regular(context.scratch / _RESULT, _MAX_EXPORT)
             if data is None:
@@ -87,14 +84,7 @@ def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | ToolUnusable:
     if path is None:
         return ToolUnusable("hyperfine", "missing")
     try:
-        asked = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=30,
-            check=False,
-            env=dict(caller),
-        )
+        asked = ask((path, "--version"), caller)
     except (OSError, subprocess.TimeoutExpired) as error:
         return ToolUnusable("hyperfine", "silent", path, str(error))
     version = hyperfine.version(asked.stdout.decode("utf-8", "replace"))

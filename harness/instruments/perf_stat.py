@@ -19,17 +19,17 @@ from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
-from harness.instruments.declaration import Declared, Found
+from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
     Unusable,
-    arguments,
     cannot_start,
     environment,
+    failed,
     metrics,
-    placeholders,
     read_regular,
     wanted_values,
+    words,
 )
 from harness.process.execute import Command, Outcome, find_program
 from harness.process.groups import NOT_STARTED, exit_status
@@ -69,7 +69,7 @@ class PerfStat:
             argv=(
                 *(*head, runs, "" if lc_ctype is None else f"={lc_ctype}"),
                 *_call(self.path, self.events),
-                *("--", *arguments(benchmark.command, placeholders(context))),
+                *("--", *words(benchmark, context)),
             ),
             directory=context.directory,
             environment=environment(context),
@@ -79,13 +79,11 @@ class PerfStat:
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read the counters of each iteration; one that perf could not read in all of them is left out."""
         if outcome.status:
-            by_tool = outcome.code is not None
-            status = f"perf_stat: {outcome.status}" if by_tool else outcome.status
-            return Unusable(status, outcome.stderr, outcome.unstarted)
+            return failed("perf_stat", outcome)
         try:
             result = msgspec.json.decode(_read(context.scratch / _RESULT), type=_Result)
             if result.code:
-                program = arguments(benchmark.command, placeholders(context))[0]
+                program = words(benchmark, context)[0]
                 return _failed(result.code, outcome.stderr, program, context.directory)
             counted = [
                 perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
@@ -137,7 +135,7 @@ def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
     if path is None:
         return "perf is not installed (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r), Fedora: perf; Linux only)"
     try:
-        version = _run([path, "version"], caller)
+        version = ask([path, "version"], caller)
         events = tuple(perf_stat.EVENTS)
         status, said, text = _try(path, events, caller)
         if status and "duration_time" in said:
@@ -151,17 +149,11 @@ def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
         return f"{path} cannot be asked what it counts ({error})"
 
 
-def _run(argv: Sequence[str], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False, env=dict(caller)
-    )
-
-
 def _try(path: str, events: Sequence[str], caller: Mapping[str, str]) -> tuple[int, str, str]:
     """Count a tiny program; return perf's exit code, what it said, and its output."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "counters"
-        done = _run([*_call(path, events), "-o", str(file), "--", "true"], caller)
+        done = ask([*_call(path, events), "-o", str(file), "--", "true"], caller)
         text = file.read_text("utf-8", "replace") if file.exists() else ""
         return done.returncode, done.stderr.decode("utf-8", "replace"), text
 

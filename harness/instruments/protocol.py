@@ -56,6 +56,12 @@ def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> 
     return Unusable(f"cannot start: {start_error(error, program, directory)}", stderr, unstarted=True)
 
 
+def failed(tool: str, outcome: Outcome) -> Unusable:
+    """Return why a tool gave nothing: its exit is its own, while a time-out or a signal is nobody's word but ours."""
+    status = outcome.status if outcome.code is None else f"{tool}: {outcome.status}"
+    return Unusable(status, outcome.stderr, outcome.unstarted)
+
+
 @dataclass(frozen=True, slots=True)
 class Collected:
     """What came out of one execution of a suite.
@@ -119,6 +125,11 @@ def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
 def placeholders(context: Context) -> dict[str, str]:
     """Return what {seed}, {output} and {port} stand for in an execution's command."""
     return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT), "port": str(context.port)}
+
+
+def words(benchmark: Benchmark, context: Context) -> tuple[str, ...]:
+    """Return what to exec for a benchmark's command in an execution."""
+    return arguments(benchmark.command, placeholders(context))
 
 
 def environment(context: Context) -> dict[str, str]:

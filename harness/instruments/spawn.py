@@ -15,13 +15,13 @@ from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
     Context,
     Unusable,
-    arguments,
     cannot_start,
     environment,
+    failed,
     metrics,
-    placeholders,
     read_regular,
     wanted_values,
+    words,
 )
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch
@@ -50,7 +50,7 @@ class Spawn:
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
-        argv = arguments(benchmark.command, placeholders(context))
+        argv = words(benchmark, context)
         launch = Launch(_LAUNCHER, context.scratch / _RESULT, runs, argv)
         return Command(
             argv=launch.by_itself(context.environment.get("LC_CTYPE")),
@@ -63,15 +63,13 @@ class Spawn:
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Read the launcher's result: time, user, system and, where it can be told, memory."""
         if outcome.status:
-            by_tool = outcome.code is not None
-            status = f"spawn: {outcome.status}" if by_tool else outcome.status
-            return Unusable(status, outcome.stderr, outcome.unstarted)
+            return failed("spawn", outcome)
         try:
             data = read_regular(context.scratch / _RESULT, _MAX_RESULT)
             result = msgspec.json.decode(data or b"", type=_Result)
             if result.errno:
                 error = OSError(result.errno, os.strerror(result.errno))
-                program = arguments(benchmark.command, placeholders(context))[0]
+                program = words(benchmark, context)[0]
                 return cannot_start(error, program, context.directory, outcome.stderr)
             if result.code:
                 return Unusable(exit_status(result.code), outcome.stderr, result.code in NOT_STARTED)

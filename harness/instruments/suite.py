@@ -17,15 +17,14 @@ from harness.instruments.protocol import (
     Collected,
     Context,
     Unusable,
-    arguments,
     both_outputs,
     environment,
     mentions,
-    placeholders,
     refuse_absent,
     tail,
     wanted_values,
     without_warmup,
+    words,
 )
 from harness.process.execute import Command, Outcome
 
@@ -84,7 +83,7 @@ class SuiteInstrument:
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the command with the tool's options; standard output is kept."""
         call = _call(benchmark, context)
-        argv = arguments(benchmark.command, placeholders(context))
+        argv = words(benchmark, context)
         if not mentions(benchmark.command, "output"):
             argv = _with_options(benchmark.command, argv, self.tool.options(call))
         return Command(
@@ -129,7 +128,7 @@ def _with_options(command: str | list[str], argv: tuple[str, ...], options: tupl
 
 
 def _call(benchmark: Benchmark, context: Context) -> Call:
-    argv = arguments(benchmark.command, placeholders(context))
+    argv = words(benchmark, context)
     return Call(
         words=_words(argv[-1]) if isinstance(benchmark.command, str) else argv,
         values=wanted_values(benchmark, context.iterations),

@@ -14,14 +14,13 @@ from harness.instruments.protocol import (
     OUTPUT,
     Context,
     Unusable,
-    arguments,
     both_outputs,
     environment,
     mentions,
     metrics,
-    placeholders,
     read_regular,
     tail,
+    words,
 )
 from harness.process.execute import Command, Outcome
 
@@ -43,7 +42,7 @@ class Values:
         }
         named = mentions(benchmark.command, "output")
         return Command(
-            argv=arguments(benchmark.command, placeholders(context)),
+            argv=words(benchmark, context),
             directory=context.directory,
             environment=environment(context) | added,
             timeout=benchmark.timeout,

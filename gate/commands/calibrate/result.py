@@ -24,6 +24,7 @@ from gate.model.warnings.measured import IdenticalSides
 from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
+from gate.stats.proportion import Proportion
 from gate.words.sentences import say
 
 SCHEMA = 1
@@ -219,19 +220,17 @@ def _threshold(learned: Sequence[Learned], config: Config) -> float | None:
     return every.pop() if len(every) == 1 else None
 
 
+def _share(found: Proportion) -> Share:
+    return Share(count=found.count, of=found.of, low=found.low, high=found.high)
+
+
 def _against_itself(gates: Gates, threshold: float | None) -> AgainstItself:
     return AgainstItself(
         rounds=gates.rounds,
         threshold=threshold,
-        failed=Share(count=gates.failed.count, of=gates.failed.of, low=gates.failed.low, high=gates.failed.high),
+        failed=_share(gates.failed),
         inconclusive=gates.inconclusive,
-        power=[
-            Injected(
-                change=one.change,
-                found=Share(count=one.tries.count, of=one.tries.of, low=one.tries.low, high=one.tries.high),
-            )
-            for one in gates.power
-        ],
+        power=[Injected(change=one.change, found=_share(one.tries)) for one in gates.power],
     )
 
 

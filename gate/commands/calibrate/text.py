@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gate.commands.calibrate.result import Calibrated, Calibration
 from gate.commands.calibrate.result import Share as Counted
+from gate.model.case import MEAN
 from gate.stats.prior import HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports
@@ -101,7 +102,7 @@ def _noise(calibration: Calibration, bold: str, width: int) -> list[str]:
     found = calibration.findings
     if not found:
         return []
-    several = any(f.statistic != "mean" for f in found)
+    several = any(f.statistic != MEAN for f in found)
     head = [
         Column("benchmark"),
         Column("metric"),

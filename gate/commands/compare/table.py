@@ -14,7 +14,8 @@ from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
 from gate.model.case import MEAN, CaseId
 from gate.model.warnings.measured import NotComparable
 from gate.units import format_number, format_share, shown_unit
-from gate.words import cases, failures, numbers, reports
+from gate.words import failures, numbers, reports
+from gate.words import findings as finding_words
 from gate.words.failures import grouped
 from gate.words.numbers import known
 from gate.words.phrases import listed
@@ -158,7 +159,7 @@ def _common(findings: Sequence[Finding]) -> _Scaled | None:
 
 
 def _row(finding: Finding, scaled: _Scaled | None) -> Row:
-    settings = cases.factors(finding)
+    settings = finding_words.factors(finding)
     name = f"{visible(finding.benchmark)}{f' ({settings})' if settings else ''}"
     like = numbers.larger(finding)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gate.commands.study.design import Design, bound_sessions
 from gate.config.treatments import Planned, builds_of, jobs, runner_of
+from gate.model.case import quantile_of
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
@@ -112,7 +113,8 @@ def _decided(design: Design) -> set[float]:
     metrics = (
         m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
     )
-    return {float(each[1:]) / 100 for metric in metrics for each in metric.statistics if each != "mean"}
+    found = (quantile_of(each) for metric in metrics for each in metric.statistics)
+    return {tau for tau in found if tau is not None}
 
 
 def _unmeasured(design: Design, here: Sequence[Planned]) -> list[str]:

@@ -23,7 +23,8 @@ from gate.model import Finding, Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape
-from gate.words import cases, failures, reports
+from gate.words import failures, reports
+from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.plain import clip, visible
 
@@ -208,10 +209,10 @@ def annotated(report: Report) -> list[str]:
 
 
 def _finding(finding: Finding) -> str:
-    settings = cases.factors(finding)
+    settings = finding_words.factors(finding)
     name = " ".join([visible(finding.benchmark), *([settings] if settings else [])])
     title = f"Performance regression: {clip(name, _TITLE)}"
-    message = f"{clip(name, _TITLE)}: {clip(cases.conclusion(finding), _WIDTH)}"
+    message = f"{clip(name, _TITLE)}: {clip(finding_words.conclusion(finding), _WIDTH)}"
     return error_line(visible(message), visible(title))
 
 

@@ -12,7 +12,8 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports
+from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
 from gate.words.plain import last_lines, visible
@@ -118,13 +119,13 @@ def _titled(confidence: str) -> str:
 
 
 def _finding_row(finding: Finding) -> Md:
-    verdict = finding.verdict + cases.apart(finding)
+    verdict = finding.verdict + finding_words.apart(finding)
     return _row(
         f"**{verdict}**" if finding.verdict == "regression" else verdict,
         named(finding),
         _quantity(finding, finding.statistic),
         _change(numbers.shown(finding)),
-        escape(cases.threshold(finding)),
+        escape(numbers.threshold(finding)),
         _values(finding),
     )
 
@@ -172,7 +173,7 @@ def _row(*cells: str) -> Md:
 
 def named(case: Finding | Recorded) -> Md:
     """Write the benchmark and its factors."""
-    settings = cases.factors(case)
+    settings = finding_words.factors(case)
     return Md(f"{code(case.benchmark)} {code(settings)}" if settings else code(case.benchmark))
 
 
@@ -216,7 +217,7 @@ def _reason(finding: Finding) -> Md:
 
 def concluded(finding: Finding) -> Md:
     """Name a finding and say what happened, in a sentence for a newcomer."""
-    return Md(f"{named(finding)}: {escape(short(cases.conclusion(finding), _TEXT))}")
+    return Md(f"{named(finding)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
 def failed(group: FailureGroup, width: int = _TEXT) -> Md:
@@ -258,7 +259,9 @@ def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> P
 def rules(report: Report, share: float = 1.0) -> Part:
     """Say what was measured of what, by which rules, and how the error is shared."""
     run, policy = report.run, report.policy
-    overall = [f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {cases.overall(o)}" for o in report.overall]
+    overall = [
+        f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {finding_words.overall(o)}" for o in report.overall
+    ]
     texts = [
         *([f"base and head: {run.chosen}"] if run.chosen else []),
         f"measured: {reports.measured(report)}",

@@ -23,7 +23,8 @@ from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact
 from gate.units import format_value
-from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports
+from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
@@ -83,7 +84,7 @@ class Page(msgspec.Struct, frozen=True):
 def page_of(report: Report, material: Material) -> Page:
     """Bring a report and what is at hand beside it into the form of the page."""
     found = ordered(report.findings)
-    same = reports.uniform(cases.quantity(f) for f in found) is not None
+    same = reports.uniform(finding_words.quantity(f) for f in found) is not None
     names = [_name(finding, same=same) for finding in found]
     shown = pictures_of(found, material.cases, report.curves)
     data = data_of(material.attachments)
@@ -114,7 +115,7 @@ def page_of(report: Report, material: Material) -> Page:
         host=tuple(_host(report.run.host or {})),
         host_warnings=tuple(visible(say(each)) for each in report.warnings if isinstance(each, HostWarning)),
         spans=tuple(spans(report.run.states)),
-        methods=tuple(dict.fromkeys(cases.finding_method(f) for f in found)),
+        methods=tuple(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
         embedded=embedded_report(report),
         created=_moment(report.run.created),
@@ -180,7 +181,7 @@ def _said(rows: Sequence[Row], groups: Sequence[FailureGroup]) -> list[Said]:
 def _overall(report: Report) -> list[Fact]:
     facts = []
     for item in report.overall:
-        text = cases.overall(item)
+        text = finding_words.overall(item)
         if report.run.looks is not None and item.units < report.run.rounds.done:
             text += ", over the rounds that all of them have"
         group = "" if item.group == "all" else f" of {item.group}"

@@ -18,7 +18,8 @@ from gate.report.page.reproduce import Again
 from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
-from gate.words import cases, numbers, reports
+from gate.words import findings as finding_words
+from gate.words import numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
@@ -92,7 +93,7 @@ def rows_of(
 
     values: the cases at hand, of as many findings as there are. again: the commands that draw others.
     """
-    same = reports.uniform(cases.quantity(f) for f in found)
+    same = reports.uniform(finding_words.quantity(f) for f in found)
     curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
     few = len(found) <= _FEW
@@ -111,9 +112,11 @@ def rows_of(
                 label=label_of(finding, same=same is not None),
                 interval=numbers.interval(numbers.shown(finding)),
                 confidence=_confidence(report, finding),
-                conclusion=cases.conclusion(finding),
-                basis=cases.basis(finding),
-                notes=tuple(visible(each) for each in (cases.basis(finding), *map(say, finding.warnings)) if each),
+                conclusion=finding_words.conclusion(finding),
+                basis=finding_words.basis(finding),
+                notes=tuple(
+                    visible(each) for each in (finding_words.basis(finding), *map(say, finding.warnings)) if each
+                ),
                 open=few or finding.verdict != "unchanged",
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
@@ -143,8 +146,8 @@ def _confidence(report: Report, finding: Finding) -> str:
 
 def label_of(finding: Finding, *, same: bool) -> str:
     """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
-    words = [] if same else [clip(cases.quantity(finding), NAME)]
-    return ", ".join([*words, *([clip(cases.factors(finding), 2 * NAME)] if finding.factors else [])])
+    words = [] if same else [clip(finding_words.quantity(finding), NAME)]
+    return ", ".join([*words, *([clip(finding_words.factors(finding), 2 * NAME)] if finding.factors else [])])
 
 
 def command_of(benchmark: str, commands: Mapping[str, str]) -> str:
@@ -199,10 +202,10 @@ def thresholds(found: Sequence[Finding]) -> str:
     """Write the threshold of all findings: "3%", "1% to 10%, by finding", nothing without findings."""
     if not found:
         return ""
-    same = reports.uniform(cases.threshold(f) for f in found)
+    same = reports.uniform(numbers.threshold(f) for f in found)
     if same is None:
         sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
         return f"{numbers.format_percent(min(sizes))} to {numbers.format_percent(max(sizes))}, by finding"
-    floors = {cases.floor(f) for f in found if known(f.floor)}
+    floors = {numbers.floor(f) for f in found if known(f.floor)}
     floor = reports.uniform(floors)
     return f"{same} for every finding" + (f", floor {floor}" if floor else ", with floors by finding" if floors else "")

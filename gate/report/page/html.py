@@ -10,7 +10,8 @@ from gate.report.measurements import Material
 from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports
+from gate.words import findings as finding_words
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
@@ -34,14 +35,14 @@ def render(report: Report, material: Material | None = None) -> str:
         "report": report,
         "tallies": tallies(report),
         "shapes": SHAPES,
-        "same": reports.uniform(cases.quantity(f) for f in report.findings),
+        "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
         "confidence": reports.confidence(report.findings),
         "confidences": reports.capitalized(reports.confidences(report.findings)),
         "script_hash": script_hash(),
         "words": reports,
         "written": numbers,
-        "cases": cases,
+        "finding_words": finding_words,
         "say": say,
         "failures": failures,
         "interactions": interactions,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.model import Finding
-from gate.words import cases, numbers, reports
+from gate.words import findings as finding_words
+from gate.words import numbers, reports
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
 from gate.words.plain import clip, visible, wrap
@@ -27,7 +28,7 @@ def verdict_style(verdict: str) -> str:
 
 def label(finding: Finding) -> str:
     """Name a finding: "parse-large (size=10)"."""
-    factors = clip(cases.factors(finding), 40)
+    factors = clip(finding_words.factors(finding), 40)
     return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
 
 
@@ -61,10 +62,10 @@ class FindingsTable:
 
     def lines(self, found: Sequence[Finding]) -> list[str]:
         """Lay out the findings, at least one."""
-        same_metric = reports.uniform(cases.quantity(f) for f in found)
+        same_metric = reports.uniform(finding_words.quantity(f) for f in found)
         same_better = reports.uniform(f.better for f in found)
         # what all rows share stands above the table: it has to fit 80 columns
-        threshold = reports.uniform(cases.threshold(f) for f in found)
+        threshold = reports.uniform(numbers.threshold(f) for f in found)
         rows = [self._row(f, mark_better=not same_better) for f in found]
         absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
         if not any(f.factors for f in found):
@@ -94,12 +95,12 @@ class FindingsTable:
         style = verdict_style(finding.verdict) if self._color else ""
         return {
             "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(clip(cases.quantity(finding), 30) + arrow),
-            "factors": Cell(clip(cases.factors(finding), 40)),
+            "metric": Cell(clip(finding_words.quantity(finding), 30) + arrow),
+            "factors": Cell(clip(finding_words.factors(finding), 40)),
             "base": Cell(numbers.value(finding.base, finding.unit, like)),
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
-            "threshold": Cell(cases.threshold(finding)),
+            "threshold": Cell(numbers.threshold(finding)),
             "verdict": Cell(finding.verdict, note=self._notes.marks(self._texts(finding)), style=style),
         }
 

@@ -9,7 +9,8 @@ from gate.decide.importance import ordered
 from gate.model import Recorded, Report
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.units import format_confidence
-from gate.words import cases, failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports
+from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -99,7 +100,7 @@ class _Text:
         return [
             line
             for finding in self.told
-            for line in self.wrap(f"{label(finding)}: {cases.conclusion(finding)}", rest="  ")
+            for line in self.wrap(f"{label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
         ]
 
     def step(self) -> list[str]:
@@ -170,7 +171,7 @@ class _Text:
             lines += self.wrap(f"new in head, nothing to compare: {failures.names(report.new, 20)}", rest="  ")
         groups = report.overall if self.every else report.overall[:_GROUPS]
         for overall in groups:
-            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {cases.overall(overall)}"
+            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {finding_words.overall(overall)}"
             if overall.dropped:
                 text += f", without {failures.names(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
@@ -193,12 +194,12 @@ class _Text:
         return lines + self.left_out(len(found) - len(shown))
 
     def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
-        name = ", ".join(text for text in (visible(case.benchmark), cases.factors(case)) if text)
+        name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
         like = numbers.larger(case)
         limits = numbers.interval_at(case.ratio) if at else numbers.interval(case.ratio)
         return [
             Cell(name),
-            Cell(clip(cases.quantity(case), 30)),
+            Cell(clip(finding_words.quantity(case), 30)),
             Cell(numbers.value(case.base, case.unit, like)),
             Cell(numbers.value(case.head, case.unit, like)),
             Cell(f"{numbers.change(case.ratio)} ({limits})"),

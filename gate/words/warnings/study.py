@@ -28,7 +28,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.ResponseUndeclared: _response_undeclared,
     kinds.OneReplicate: lambda _: (
         "study.replicates = 1: each treatment is measured once, and there is no residual of its own: only interactions "
-        "that the model leaves out can tell the noise; 3 or more replicates tell it"
+        "that the model leaves out show the noise; 3 or more replicates measure it"
     ),
     kinds.BuiltOnce: _built_once,
     kinds.OneSessionEach: _one_session_each,

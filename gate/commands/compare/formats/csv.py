@@ -8,6 +8,7 @@ import msgspec
 
 from gate.commands.compare.table import Comparison, Screen
 from gate.model import Finding, Overall, RatioInterval, SideSummary, Verdict
+from gate.model.case import MEAN
 from gate.report.csv import cell
 from gate.words.numbers import known
 from gate.words.sentences import say
@@ -45,7 +46,7 @@ def _finding(f: Finding) -> Sequence[object]:
 
 def _overall(overall: Overall) -> Sequence[object]:
     notes = f"without {', '.join(overall.dropped)}" if overall.dropped else None
-    names = ("geomean", overall.group, overall.metric, None, None, "mean", None)
+    names = ("geomean", overall.group, overall.metric, None, None, MEAN, None)
     return *names, *[None] * 8, *_ratio(overall.ratio), None, notes
 
 

@@ -16,7 +16,7 @@ from gate.model.warnings.base import Said
 from gate.report.measurements import Attachment, Material
 from gate.report.page import bars, html
 from gate.report.templates import templates
-from gate.words import cases
+from gate.words import findings as finding_words
 from tests.gate.report import examples
 
 VOID = {"meta", "rect", "line", "path", "circle", "br", "use", "polygon", "polyline", "ellipse", "image"}
@@ -144,7 +144,7 @@ def test_the_first_screen_tells_what_happened() -> None:
     text = page_of("regression").text
     first = text[: text.index("At a glance")]
     for finding in report.findings:
-        assert (cases.conclusion(finding) in first) == (finding.verdict in ("regression", "inconclusive"))
+        assert (finding_words.conclusion(finding) in first) == (finding.verdict in ("regression", "inconclusive"))
     for said in (
         "Regression: 1 of 8 findings regressed: parse-large",
         "perfgate · 2026-11-20 09:00 UTC · exit code 1",

@@ -599,7 +599,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             y.OneReplicate(),
             ("study.replicates = 1: each treatment is measured once, and there is no residual of its own: only "
-            "interactions that the model leaves out can tell the noise; 3 or more replicates tell it"),
+            "interactions that the model leaves out show the noise; 3 or more replicates measure it"),
         )
     ],
     "built-once": [
@@ -612,8 +612,8 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "one-session-each": [
         (
             y.OneSessionEach(("load",)),
-            ("load: a setting is measured in one session only: its effect cannot be separated from that session; two "
-            "sessions for each setting tell it"),
+            ("load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two "
+            "sessions for each setting"),
         )
     ],
 }  # fmt: skip

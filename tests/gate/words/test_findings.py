@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, outcomes, reasons
-from gate.words import cases, numbers
+from gate.words import findings as words
+from gate.words import numbers
 from tests.gate.report import examples
 
 NONE = examples.interval(None, None, "withheld")
@@ -209,12 +210,12 @@ EXPECTED = [
 
 @pytest.mark.parametrize(("found", "expected"), EXPECTED)
 def test_each_verdict_has_a_sentence(found: Finding, expected: str) -> None:
-    assert cases.conclusion(found) == expected
+    assert words.conclusion(found) == expected
 
 
 def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
     decided = DecidedAt(confidence=0.99, low=1.04, high=1.2, look=1, looks=1)
-    assert "(at least 4.0%)" in cases.conclusion(examples.regressed(decided_at=decided))
+    assert "(at least 4.0%)" in words.conclusion(examples.regressed(decided_at=decided))
     assert numbers.interval(numbers.shown(examples.regressed(decided_at=decided))) == "+4.0% to +20.0%"
     half = msgspec.structs.replace(decided, high=None)
     assert numbers.interval(numbers.shown(examples.regressed(decided_at=half))) == "+4.0% or more"
@@ -239,12 +240,12 @@ def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
     ],
 )
 def test_what_an_interval_rests_on_is_a_footnote(found: Finding, expected: str) -> None:
-    assert cases.basis(found) == expected
+    assert words.basis(found) == expected
 
 
 def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:
     near = [msgspec.structs.replace(examples.interval(1.05, 0.0203), low=low) for low in (1.02996, 1.030004, 1.03)]
-    said = [cases.conclusion(examples.finding(ratio=ratio)) for ratio in near]
+    said = [words.conclusion(examples.finding(ratio=ratio)) for ratio in near]
     assert [text.partition("(")[2].partition(" to")[0] for text in said] == ["2.996%", "3.0004%", "3.0%"]
 
 
@@ -265,4 +266,4 @@ def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
             examples.accepted(reason=label, where=[outcomes.OnlyUnder(settings={name: name})]),
             examples.withheld(metric=name, unit=name, statistic=name),
         ]
-        assert all(cases.conclusion(f).isprintable() for f in found)
+        assert all(words.conclusion(f).isprintable() for f in found)

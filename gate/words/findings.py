@@ -1,17 +1,14 @@
-"""The words of one case: what is compared, and a sentence that says what happened and what follows."""
+"""The words of one finding: what is compared, and a sentence that says what happened and what follows."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.units import format_confidence, format_share
 from gate.words import numbers
-from gate.words.numbers import format_percent, known, plural
+from gate.words.numbers import known, plural, threshold
 from gate.words.plain import clip, visible
-from gate.words.reasons import corrected, outgrown
+from gate.words.reasons import ENDINGS, corrected
 from gate.words.sentences import say
 
 _METHODS = {
@@ -67,7 +64,7 @@ def conclusion(finding: Finding) -> str:
 
 def why(finding: Finding) -> str:
     """Say why a finding has its verdict, behind its change, interval, threshold and verdict; "" where these say it."""
-    end = _ENDS.get(type(finding.reason))
+    end = ENDINGS.get(type(finding.reason))
     return say(finding.reason) if end is None or finding.ratio.kind == "withheld" else end(finding, finding.reason)
 
 
@@ -134,59 +131,6 @@ def _limit(finding: Finding) -> str:
     return threshold(finding) + (inverse if below else "")
 
 
-def _nouns(finding: Finding) -> tuple[str, str]:
-    """Name a change to ratios above 1, and one to ratios below."""
-    return ("slowdown", "speedup") if numbers.is_time(finding) else ("increase", "decrease")
-
-
-def _too_wide(finding: Finding, reason: reasons.TooWide) -> str:
-    if reason.exceeds == "both":
-        return "the change may exceed it in both directions"
-    above, below = _nouns(finding)
-    noun = above if reason.exceeds == "above" else below
-    return f"the {noun} may be smaller" if reason.estimate == "beyond" else f"the {noun} may exceed it"
-
-
-def _not_worse(finding: Finding, reason: reasons.NotWorse) -> str:
-    worse, better = _nouns(finding) if finding.better == "lower" else _nouns(finding)[::-1]
-    below = f" (any {worse} is below the floor of {floor(finding)})" if reason.floor is not None else ""
-    return f"not worse{below}; the {better} may exceed it"
-
-
-def _uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
-    return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
-
-
-def _by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:
-    return f"up to {format_percent(reason.up_to)} until {reason.until}: {clip(visible(reason.reason), _QUOTED)}"
-
-
-def _by_label(_: Finding, reason: reasons.AcceptedByLabel) -> str:
-    return ", ".join(filter(None, [f"by {clip(visible(reason.label), _QUOTED)}", outgrown(reason.outgrown)]))
-
-
-def _outgrown(_: Finding, reason: reasons.Exceeds | reasons.ExactExceeds) -> str:
-    return outgrown(reason.outgrown)
-
-
-_ENDS: dict[type, Callable[[Finding, Any], str]] = {
-    reasons.Exceeds: _outgrown,
-    reasons.ExactExceeds: _outgrown,
-    reasons.AcceptedByEntry: _by_entry,
-    reasons.AcceptedByLabel: _by_label,
-    reasons.Within: lambda *_: "",
-    reasons.RealWithin: lambda *_: "real but smaller",
-    reasons.BelowFloor: lambda finding, _: f"smaller than the floor of {floor(finding)}",
-    reasons.SameCount: lambda *_: "",
-    reasons.ExactWithin: lambda *_: "",
-    reasons.Uncorrected: _uncorrected,
-    reasons.BetterUncorrected: lambda *_: "not worse; beyond it, but not after correction for multiple comparisons",
-    reasons.NotWorse: _not_worse,
-    reasons.FloorOpen: lambda finding, _: f"beyond it, but not shown to be above the floor of {floor(finding)}",
-    reasons.TooWide: _too_wide,
-}
-"""What follows the verdict, where "it" is the threshold; the sentence of the reason for all others."""
-_QUOTED = 300
 _LONGEST = 1000
 
 
@@ -231,18 +175,6 @@ def without_memory(finding: Finding) -> str:
 def apart(finding: Finding) -> str:
     """Say what an inconclusive finding does tell, behind its verdict: ", not worse"; else nothing."""
     return ", not worse" if finding.verdict == "inconclusive" and finding.not_worse else ""
-
-
-def threshold(finding: Finding) -> str:
-    """Write the threshold: "3%"."""
-    return format_percent(finding.threshold)
-
-
-def floor(finding: Finding) -> str:
-    """Write the floor as it was configured: "1 us", "no floor"."""
-    if not known(finding.floor):
-        return "no floor"
-    return visible(numbers.as_configured(finding.floor, finding.unit))
 
 
 def counted_levels(finding: Finding) -> list[Level]:
