@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from gate.decide.interaction_sides import mean_ratio
 from scipy import stats
 
 from gate.cli.main import main
@@ -19,6 +18,7 @@ from gate.config.types import Config
 from gate.decide import decide, look
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import subjects_of
+from gate.decide.interaction_sides import mean_ratio
 from gate.evidence.gather import gather
 from tests.gate.report import examples
 from tests.support.lines import execution, located, text
