@@ -311,7 +311,7 @@ def test_what_is_measured_to_the_last_look_was_not_stopped() -> None:
 
 @pytest.mark.parametrize(("done", "ends"), [(1, set()), (2, set()), (4, set()), (6, {"case-0"}), (7, {"case-0"})])
 def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: set[str]) -> None:
-    # on the threshold, with a spread that leaves everything open
+    # no change, with a spread that leaves everything open
     base = simulate.sample(np.random.default_rng(1), simulate.normal, (0.2, 0, 0), (6, 1, 1), 1.0)
     evidence = msgspec.structs.replace(
         simulate.evidence([(base, msgspec.structs.replace(base, values=base.values[::-1].copy()))]),
