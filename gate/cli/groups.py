@@ -12,7 +12,7 @@ from gate.cli.options import named, option, repeated, switch
 from gate.cli.values import Shard
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RulesOptions:
     """Whose rules decide, and over which benchmarks."""
 
@@ -26,7 +26,7 @@ class RulesOptions:
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasuredRulesOptions(RulesOptions):
     """The same over measurements, which have rules of their own."""
 
@@ -38,7 +38,7 @@ class MeasuredRulesOptions(RulesOptions):
     rules: str | None = option("another name for --config", metavar="FILE")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OutputOptions:
     """Where the report goes beside standard output; "-" is standard output itself."""
 
@@ -55,7 +55,7 @@ BASE = "commit to compare with (default: the merge base with the default branch)
 HEAD = "commit to measure (default: the working tree as it is)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasureOptions:
     """What is measured and how."""
 
@@ -82,7 +82,7 @@ class MeasureOptions:
 _PARTS = "several runners, see `perfgate plan --matrix`"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartOptions(MeasureOptions):
     """The same with which part of the gate one of several runners measures."""
 

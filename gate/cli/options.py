@@ -2,7 +2,7 @@
 
 A command declares its options as the fields of a frozen dataclass:
 
-    @dataclass(frozen=True, slots=True)
+    @dataclass(frozen=True, eq=False, repr=False)  # each of eq, repr and slots costs time at every start
     class Options:
         base: str | None = option(metavar="REF", help="commit to compare with (default: the merge base)")
         quiet: bool = switch("only errors")

@@ -14,7 +14,7 @@ from gate.codes import Exit
 STEPS = ("prepare", "measure", "decide", "publish")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """Which step of the action this is; what it goes by is in the environment."""
 

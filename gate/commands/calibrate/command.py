@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gate.units import Duration
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasuringOptions:
     """What is measured against itself, and how much of it."""
 
@@ -44,7 +44,7 @@ class MeasuringOptions:
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulationOptions:
     """What is simulated."""
 
@@ -67,7 +67,7 @@ class SimulationOptions:
     markdown: Path | None = option("write a Markdown page, with its figures beside it", metavar="FILE", parse=Path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OutputOptions:
     """Where the result goes."""
 
@@ -75,7 +75,7 @@ class OutputOptions:
     quiet: bool = switch("print one line, and errors")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """A calibration, or a simulation."""
 

@@ -10,7 +10,7 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.cli.options import group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is measured, by whose rules it is judged, and where the report goes."""
 

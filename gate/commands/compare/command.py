@@ -13,7 +13,7 @@ from gate.cli.options import argument, group, option, repeated
 _WHICH = "side of %s to compare (default: head, or the only one it has)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompareOptions:
     """What is compared, and how it is shown."""
 
@@ -33,7 +33,7 @@ class CompareOptions:
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is compared, and by which rules."""
 

@@ -11,7 +11,7 @@ from gate.cli.groups import BASE, HEAD, RulesOptions
 from gate.cli.options import group, option, switch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """Which sides, by whose rules."""
 

@@ -11,7 +11,7 @@ from gate.cli.groups import MeasuredRulesOptions, OutputOptions
 from gate.cli.options import argument, group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """Over what, by whose rules, and where the report goes."""
 

@@ -10,7 +10,7 @@ from gate.cli.options import argument, option, switch
 from gate.codes import MisuseError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """How the host is looked at."""
 

@@ -11,7 +11,7 @@ from gate.cli.options import option, switch
 from gate.codes import MisuseError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is written."""
 

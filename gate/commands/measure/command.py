@@ -10,7 +10,7 @@ from gate.cli.groups import PartOptions, RulesOptions
 from gate.cli.options import group, switch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is measured, and by whose plan."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gate.units import Duration, Share
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanOptions:
     """From what, and for what."""
 
@@ -37,7 +37,7 @@ class PlanOptions:
     json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MatrixOptions:
     """How the jobs of several runners are laid out."""
 
@@ -56,7 +56,7 @@ class MatrixOptions:
     matrix: bool = switch("print the jobs of a workflow matrix as one line of JSON; measures nothing")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """A plan of counts, or the jobs of a matrix."""
 

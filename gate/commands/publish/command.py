@@ -29,7 +29,7 @@ def _id(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is published, and where."""
 

@@ -13,7 +13,7 @@ from gate.cli.listing import report_formats
 from gate.cli.options import argument, group, option, switch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReportOptions:
     """Which run, in which format."""
 
@@ -33,7 +33,7 @@ class ReportOptions:
     run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=values.address)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is rendered, by whose rules, and where it goes."""
 

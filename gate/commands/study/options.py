@@ -86,7 +86,7 @@ def _between(text: str, low: float, what: str) -> float:
     return number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StudyRulesOptions(RulesOptions):
     """Whose study it is: nothing is judged, so that of the code it is about, in a workflow too."""
 
@@ -95,7 +95,7 @@ class StudyRulesOptions(RulesOptions):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CommitsOptions:
     """Which commits are measured."""
 
@@ -105,7 +105,7 @@ class CommitsOptions:
     head: str | None = option(HEAD, metavar="REF")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasuringOptions(CommitsOptions):
     """What is measured for a study, and where; out: None: study in .perfgate of the project."""
 
@@ -122,7 +122,7 @@ class MeasuringOptions(CommitsOptions):
     every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class JobOptions:
     """Which job this is, where several measure; None: the only one."""
 
@@ -137,7 +137,7 @@ class JobOptions:
 _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnalysisOutputOptions:
     """Where the analysis goes; "-" is standard output itself."""
 
@@ -147,7 +147,7 @@ class AnalysisOutputOptions:
     quiet: bool = switch("print only the summary and errors")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """A study, measured and analysed."""
 
@@ -157,7 +157,7 @@ class Options:
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasureOptions:
     """A study, measured."""
 
@@ -167,7 +167,7 @@ class MeasureOptions:
     quiet: bool = switch("print no progress")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanningOptions(CommitsOptions):
     """What a plan is of, and how it is shown."""
 
@@ -178,7 +178,7 @@ class PlanningOptions(CommitsOptions):
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanOptions:
     """A study, before it is measured."""
 
@@ -187,7 +187,7 @@ class PlanOptions:
     rules: StudyRulesOptions = group(StudyRulesOptions, "rules")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnalyseOptions:
     """What is analysed, how, and where it goes."""
 
@@ -253,7 +253,7 @@ class AnalyseOptions:
         return by_factor(self.chosen)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StudyOptions:
     """What is measured for a study or planned, whichever part of the command asks."""
 
