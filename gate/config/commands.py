@@ -1,4 +1,4 @@
-"""Commands at the settings of a treatment: {factor} replaced, with what stands before and behind them."""
+"""Commands: {name} in them replaced, and what a treatment puts before and behind them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from gate.config.tables import Command
 
-_LATER = re.compile(r"(\{(?:seed|output|port)\})")
-"""What is replaced when a command is started."""
+PLACEHOLDERS = ("seed", "output", "port")
+"""Names in braces that are replaced when a command is started."""
+_LATER = re.compile(rf"(\{{(?:{'|'.join(PLACEHOLDERS)})\}})")
 _COMPOUND = re.compile(r"[;&|()`\n]")
 _PROGRAM = re.compile(r"\s*([^\s'\"$\\=]+)(?:\s|$)")
 _OF_SHELL = re.compile(
@@ -20,8 +21,8 @@ _OF_SHELL = re.compile(
 """Reserved words and what a shell does itself: no program to put a prefix before."""
 
 
-def with_factors(command: Command, values: Mapping[str, str]) -> Command:
-    """Replace {factor} in a command, in one pass; in a string the value is quoted for the shell."""
+def filled(command: Command, values: Mapping[str, str]) -> Command:
+    """Replace {name} in a command, in one pass; in a string the value is quoted for the shell."""
     if isinstance(command, str):
         return replaced(command, {name: shlex.quote(value) for name, value in values.items()})
     return [replaced(argument, values) for argument in command]

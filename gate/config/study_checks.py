@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
+from gate.config.commands import PLACEHOLDERS, mentions
 from gate.config.source import ConfigError, Path, Source
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
@@ -24,8 +25,6 @@ from gate.config.treatments import (
 )
 from gate.config.types import Benchmark, Config
 from gate.model import SIDES
-
-_LATER = ("{seed}", "{output}", "{port}")
 
 
 def check_factor(name: str, table: FactorTable, path: Path, source: Source) -> None:
@@ -72,9 +71,9 @@ def _check_setting(setting: Setting, path: Path, source: Source) -> None:
 
 
 def _check_value(value: Setting | None, path: Path, source: Source) -> None:
-    later = next((brace for brace in _LATER if brace in str(value)), None)
+    later = next((name for name in PLACEHOLDERS if mentions(str(value), name)), None)
     if later is not None:
-        raise source.error(path, f'"{value}" holds {later}, which is replaced in commands, prefix and args only')
+        raise source.error(path, f'"{value}" holds {{{later}}}, which is replaced in commands, prefix and args only')
     if "\0" in str(value):
         raise source.error(path, "holds a NUL character, which no command can hold")
 
@@ -134,7 +133,6 @@ def _kind(table: SettingTable) -> str:
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_RESERVED = ("seed", "output", "port")
 _SINGLE = ("service", "load", "cpus", "priority")
 """What only one setting of a treatment can give."""
 
@@ -173,7 +171,7 @@ def _check_names(study: Study, source: Source) -> None:
             raise source.error(
                 path, "is not a name of a factor: use letters, digits, _ and -, beginning with a letter or _"
             )
-        if name in _RESERVED:
+        if name in PLACEHOLDERS:
             raise source.error(path, f"{{{name}}} already has a meaning in commands: choose another name")
         other = variables.setdefault(variable(name), name)
         if other != name:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gate.config.commands import extended, mentions, replaced, with_factors
+from gate.config.commands import extended, filled, mentions, replaced
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
 from gate.config.types import Benchmark, BuildTable, Config
@@ -216,13 +216,13 @@ def _variables(study: Study, settings: Mapping[str, Setting]) -> dict[str, str]:
 def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
     if build.command is None:
         return build
-    return msgspec.structs.replace(build, command=with_factors(build.command, values))
+    return msgspec.structs.replace(build, command=filled(build.command, values))
 
 
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
     return msgspec.structs.replace(
         benchmark,
-        command=with_factors(benchmark.command, values),
+        command=filled(benchmark.command, values),
         service=_service(benchmark.service, values),
         load=_load(benchmark.load, values),
     )
@@ -234,14 +234,14 @@ def _service(service: Service | None, values: Mapping[str, str]) -> Service | No
     ready = service.ready
     if ready is not None:
         # the command of "command:..." goes to a shell, the others are no commands
-        ready = str(with_factors(ready, values)) if ready.startswith("command:") else replaced(ready, values)
-    return msgspec.structs.replace(service, command=with_factors(service.command, values), ready=ready)
+        ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
+    return msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
 
 
 def _load(load: Load | None, values: Mapping[str, str]) -> Load | None:
     if load is None:
         return None
-    return msgspec.structs.replace(load, command=with_factors(load.command, values))
+    return msgspec.structs.replace(load, command=filled(load.command, values))
 
 
 def measured_by(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gate.adapters.values import OutputError, Series
+from gate.config.commands import filled
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
 from harness.instruments.steady import steady_from
@@ -92,26 +93,12 @@ def arguments(command: str | list[str], values: Mapping[str, str]) -> tuple[str,
 
     In a string a value is quoted for the shell.
     """
-    if isinstance(command, str):
-        return (*SHELL, _replaced(command, {name: shlex.quote(value) for name, value in values.items()}))
-    return tuple(_replaced(argument, values) for argument in command)
-
-
-def _replaced(text: str, values: Mapping[str, str]) -> str:
-    # piece by piece, so that a value that holds {seed} is not replaced again
-    if not values:
-        return text
-    (name, value), *rest = values.items()
-    return value.join(_replaced(piece, dict(rest)) for piece in text.split("{" + name + "}"))
+    words = filled(command, values)
+    return (*SHELL, words) if isinstance(words, str) else tuple(words)
 
 
 OUTPUT = "output"
 """In the scratch directory: what {output} names."""
-
-
-def mentions(command: str | list[str], name: str) -> bool:
-    """Return whether a command holds {name}."""
-    return any("{" + name + "}" in part for part in ([command] if isinstance(command, str) else command))
 
 
 def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:

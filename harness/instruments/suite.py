@@ -9,6 +9,7 @@ from typing import Protocol
 
 from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError
+from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
 from harness.instruments.protocol import (
@@ -19,7 +20,6 @@ from harness.instruments.protocol import (
     Unusable,
     both_outputs,
     environment,
-    mentions,
     refuse_absent,
     tail,
     wanted_values,

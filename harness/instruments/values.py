@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gate.adapters import csv_column, hdr, values
 from gate.adapters.values import Format, OutputError, Series
+from gate.config.commands import mentions
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.declaration import built_in
@@ -16,7 +17,6 @@ from harness.instruments.protocol import (
     Unusable,
     both_outputs,
     environment,
-    mentions,
     metrics,
     read_regular,
     tail,

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from gate.config import treatments
+from gate.config.commands import mentions
 from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
@@ -28,7 +29,6 @@ from harness.instruments.protocol import (
     Instrument,
     Unusable,
     by_hand,
-    mentions,
 )
 from harness.loop.steps import ExecutionStep
 from harness.process.execute import Command, Outcome, environment_difference

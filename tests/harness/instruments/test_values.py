@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from gate.config.commands import mentions
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
-from harness.instruments.protocol import Context, Unusable, arguments, by_hand, mentions
+from harness.instruments.protocol import Context, Unusable, arguments, by_hand
 from harness.instruments.values import Values
 from harness.process.execute import Outcome, ProcessExecutor
 from tests.support.fakes import FakeExecutor
