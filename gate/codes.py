@@ -9,18 +9,23 @@ class Exit(IntEnum):
     """What a command ends with; after a signal it is `of_signal`."""
 
     PASS = 0
-    """Nothing regressed; of a command that gives no verdict: done."""
+    """Of a command that gives no verdict: done."""
     REGRESSION = 1
     USAGE = 2
-    """A bad command line, config or input file."""
     INCONCLUSIVE = 3
-    """Only with gate.inconclusive = "fail"."""
     ERROR = 4
-    """A build or a benchmark failed or is missing, or nothing was measured."""
     UNFIT = 5
-    """The host is unfit; only with --strict."""
 
 
+MEANINGS = {
+    Exit.PASS: "pass: nothing regressed",
+    Exit.REGRESSION: "regression",
+    Exit.USAGE: "bad command line, config or input file",
+    Exit.INCONCLUSIVE: 'inconclusive, with gate.inconclusive = "fail"',
+    Exit.ERROR: "error: a build or a benchmark failed or is missing, or nothing was measured",
+    Exit.UNFIT: "the host is unfit (only with --strict)",
+}
+"""As help shows them; of a command that gives no verdict 0 has words of its own."""
 _SIGNAL = 128
 
 

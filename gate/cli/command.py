@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
-VERDICT_CODES = """\
-exit codes of check, decide, report and publish (measure: 0, 2, 4 or 5; ended by a signal: 128 + its number):
-  0  pass: nothing regressed
-  1  regression
-  2  bad command line, config or input file
-  3  inconclusive, with gate.inconclusive = "fail"
-  4  error: a build or a benchmark failed or is missing, or nothing was measured
-  5  the host is unfit (only with --strict)
-"""
-"""The codes of commands that give a verdict, as their help shows them."""
+from gate.codes import MEANINGS, Exit
 
+MEASURED = (Exit.PASS, Exit.USAGE, Exit.ERROR, Exit.UNFIT)
+"""The exit codes of a command that measures and gives no verdict."""
+DECIDED = (Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR)
+"""Of one that gives a verdict over measurements."""
 _FOLDER = Path(__file__).parents[1] / "commands"
 
 
@@ -34,12 +29,20 @@ class Command:
     """A dataclass, see gate.cli.options."""
     run: Callable[[Any, TextIO, TextIO], int]
     """Takes the options, standard output and standard error; gives the exit code. Imports what it needs itself."""
-    codes: str = ""
-    """Its exit codes, for its help."""
+    codes: Sequence[Exit] = ()
+    """Its exit codes, for its help; none: those of every command, 0 and 2."""
+    done: str = MEANINGS[Exit.PASS]
+    """What its 0 means."""
     parts: Mapping[str, Command] = field(default_factory=dict)
     """Sub-commands, by name; without one, the command itself runs."""
     place: int = 100
     """Where it stands in the list of all; of equal ones, by name."""
+
+
+def codes_text(codes: Sequence[Exit], done: str = MEANINGS[Exit.PASS]) -> str:
+    """Return exit codes and what they mean, a line each."""
+    lines = [f"  {code:d}  {done if code == Exit.PASS else MEANINGS[code]}\n" for code in codes]
+    return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
 
 
 def command_names() -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from gate import __version__
-from gate.cli.command import VERDICT_CODES, Command, command_names, command_of
+from gate.cli.command import Command, codes_text, command_names, command_of
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
 
@@ -170,7 +170,7 @@ def _overview(words: list[str]) -> NoReturn:
     loaded = {name: command_of(name) if wants_help else None for name in names}
     for name, command in sorted(loaded.items(), key=lambda each: (each[1].place if each[1] else 0, each[0])):
         commands.add_parser(name, help=command.help if command else None)
-    parser.epilog = VERDICT_CODES
+    parser.epilog = codes_text(list(Exit))
     parser.parse_args(words)
     raise AssertionError(words)
 
@@ -184,7 +184,7 @@ def _parser(named: _Invocation) -> _Parser:
         epilog=(f"subcommands:\n{parts}\n" if parts else "")
         + "example:\n"
         + "".join(f"  {line}\n" for line in command.example.splitlines())
-        + (f"\n{command.codes}" if command.codes else ""),
+        + (f"\n{codes_text(command.codes, command.done)}" if command.codes else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         # an abbreviation would change its meaning with the next option
         allow_abbrev=False,

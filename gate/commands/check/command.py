@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TextIO
 
-from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.command import Command
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.cli.options import group
+from gate.codes import Exit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +35,6 @@ COMMAND = Command(
     example="perfgate check --base main --set gate.threshold=5%",
     options=Options,
     run=run,
-    codes=VERDICT_CODES,
+    codes=list(Exit),
     place=2,
 )

@@ -208,7 +208,9 @@ def _overall_row(overall: Overall, rounds: int | None) -> Row:
         left_out = listed([clip(visible(dropped), 60) for dropped in overall.dropped], 5)
         notes = [f"of {numbers.plural(overall.cases, 'row')}, without {left_out}"]
     if overall.ratio.kind == "withheld":
-        notes.append("a geometric mean needs two builds a side that its rows have in common")
+        notes.append(
+            "a geometric mean needs two builds per side that its rows have in common, and some spread between them"
+        )
     shown = (
         f"{numbers.change(overall.ratio)} ({numbers.interval(overall.ratio)})" if known(overall.ratio.estimate) else "~"
     )

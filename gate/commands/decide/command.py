@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.command import DECIDED, Command
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
 from gate.cli.options import argument, group
 
@@ -45,6 +45,6 @@ COMMAND = Command(
     example="perfgate decide .perfgate --set gate.confidence=0.99 --json -",
     options=Options,
     run=run,
-    codes=VERDICT_CODES,
+    codes=DECIDED,
     place=4,
 )

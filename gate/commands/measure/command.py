@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TextIO
 
-from gate.cli.command import Command
+from gate.cli.command import MEASURED, Command
 from gate.cli.groups import PartOptions, RulesOptions
 from gate.cli.options import group, switch
 
@@ -34,5 +34,7 @@ COMMAND = Command(
     example="perfgate measure --base main --out results && perfgate decide results",
     options=Options,
     run=run,
+    codes=MEASURED,
+    done="done: everything was measured",
     place=3,
 )

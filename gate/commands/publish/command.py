@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TextIO
 
-from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.command import DECIDED, Command
 from gate.cli.options import argument, option, switch
 
 
@@ -64,6 +64,6 @@ COMMAND = Command(
     example="perfgate publish .perfgate --id parser --status",
     options=Options,
     run=run,
-    codes=VERDICT_CODES,
+    codes=DECIDED,
     place=11,
 )

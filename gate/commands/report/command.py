@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli import values
-from gate.cli.command import VERDICT_CODES, Command
+from gate.cli.command import DECIDED, Command
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
 from gate.cli.listing import report_formats
 from gate.cli.options import argument, group, option, switch
@@ -54,6 +54,6 @@ COMMAND = Command(
     example="perfgate report .perfgate --format markdown",
     options=Options,
     run=run,
-    codes=VERDICT_CODES,
+    codes=DECIDED,
     place=5,
 )

@@ -5,18 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TextIO
 
-from gate.cli.command import Command
+from gate.cli.command import MEASURED, Command
 from gate.cli.options import given
 from gate.codes import MisuseError
 from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, measured, planned
 
-_CODES = """\
-exit codes (ended by a signal: 128 + its number):
-  0  done; a study neither passes nor fails
-  2  bad command line, config or input file
-  4  a build or an execution failed, or nothing was measured
-  5  the host is unfit (only with --strict)
-"""
+_DONE = "done; a study neither passes nor fails"
 _WITH_MATRIX = ("base", "head", "sessions", "matrix")
 """What of `perfgate study plan` a matrix has a use for."""
 
@@ -75,7 +69,8 @@ COMMAND = Command(
     example="perfgate study --dry-run\nperfgate study --set study.replicates=3\nperfgate study analyse .perfgate/study",
     options=Options,
     run=run,
-    codes=_CODES,
+    codes=MEASURED,
+    done=_DONE,
     place=9,
     parts={
         "plan": Command(
@@ -83,21 +78,24 @@ COMMAND = Command(
             example="perfgate study plan --all\nperfgate study plan --matrix --sessions 2",
             options=PlanOptions,
             run=run_plan,
-            codes=_CODES,
+            codes=MEASURED[:-1],
+            done=_DONE,
         ),
         "measure": Command(
             help="measure a study, without analysing it",
             example="perfgate study measure --session 1 --sessions 2 --out results && perfgate study analyse results",
             options=MeasureOptions,
             run=run_measure,
-            codes=_CODES,
+            codes=MEASURED,
+            done=_DONE,
         ),
         "analyse": Command(
             help="show which factors matter, and by how much, from measurement files",
             example='perfgate study analyse .perfgate/study --quantiles 0.5,0.99 --without "fp=no,prf=fp"',
             options=AnalyseOptions,
             run=run_analyse,
-            codes=_CODES,
+            codes=MEASURED[:-1],
+            done=_DONE,
         ),
     },
 )
