@@ -124,7 +124,7 @@ def test_the_token_is_nowhere_and_nothing_can_be_forged(
     assert [one.message for one in ran.annotations if "forged" in one.message] == []
     assert ran.masks == []
     assert "FORGED" not in json.dumps(ran.outputs)
-    assert [one for one in ran.annotations if "taken back" in one.message], ran.annotations
+    assert [one for one in ran.annotations if "was undone" in one.message], ran.annotations
     assert "code of the project was imported" not in ran.log
     assert github.violations == []
 
