@@ -67,7 +67,7 @@ LIMITS: dict[str, int] = {"markdown": 60_000, "summary": 1 << 20}
 def cost(folder: str) -> Cost:
     """Read, decide and render one run in this process, which has done nothing else."""
     start = time.process_time()
-    decided = decide_inputs(read_inputs([folder]), RulesOptions(None, None, (), ()))
+    decided = decide_inputs(read_inputs([folder]), RulesOptions())
     decide = time.process_time() - start
     seconds: dict[str, float] = {}
     sizes: dict[str, int] = {}

@@ -22,7 +22,7 @@ from typing import NamedTuple
 STATS = ("levels", "ratio", "estimate", "quantile", "sequential", "family", "prior")
 SUBJECTS = ("gate/decide/*.py", *(f"gate/stats/{name}.py" for name in STATS))
 # Run for every mutant, after its module's own.
-TESTS = ("tests/gate/decide/test_*.py", "tests/gate/report/test_golden.py", "tests/gate/words/test_cases.py")
+TESTS = ("tests/gate/decide/test_*.py", "tests/gate/report/test_golden.py", "tests/gate/words/test_[fr]*.py")
 SWAPPED: tuple[tuple[type[ast.cmpop] | type[ast.operator], type[ast.cmpop] | type[ast.operator]], ...] = (
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
     (ast.Add, ast.Sub), (ast.Mult, ast.Div),

@@ -74,7 +74,7 @@ def _decided_again(kept: Kept) -> Decided | None:
     if not kept.measurements.is_file():
         return None
     try:
-        found = decide_inputs(read_inputs([str(kept.measurements)]), RulesOptions(None, None, (), ()))
+        found = decide_inputs(read_inputs([str(kept.measurements)]), RulesOptions())
     except UserError:
         return None
     return found if _identity(found.report) == _identity(kept.report) else None

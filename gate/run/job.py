@@ -6,6 +6,7 @@ import datetime
 import os
 import secrets
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from gate.cli.groups import MeasureOptions
 from gate.config.rules import is_single
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
-from gate.config.types import Builds
-from gate.model import SIDES, Run, UserError
+from gate.config.types import Builds, Plan
+from gate.evidence.runs import config_of
+from gate.model import SIDES, Memory, Run, UserError
+from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
+from gate.planning.plan import auto_plan
 from gate.run import folder
-from gate.run.auto_plan import Planned, with_plan
-from gate.run.memory import Recalled, recall_memory
+from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import most_builds, plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
@@ -79,7 +82,7 @@ def prepare(
     # what one machine remembers is of no use to the others, and no plan of theirs
     remembers = remembers and part is None
     recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
-    planned = Planned(project, ()) if part else with_plan(project, recalled.memory, past, options.history, host)
+    planned = _Planned(project, ()) if part else _with_plan(project, recalled.memory, past, options.history, host)
     rules = planned.project.settings.rules
     run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
     run = msgspec.structs.replace(
@@ -104,6 +107,42 @@ def prepare(
         benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
     )
     return Job(planned.project, run, out, rounds, instruments, part, treated)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A project with the plan that it is measured by."""
+
+    project: Project
+    warnings: tuple[PlannedFromMemory | PlannedAsConfigured, ...]
+    """Why it is that plan, for the report."""
+
+
+def _with_plan(
+    project: Project, memory: Memory | None, past: Run | None, option: Path | None, host: Mapping[str, object]
+) -> _Planned:
+    """Give the project the plan of its run: as configured, planned from memory, or that of the run to go on with.
+
+    Args:
+        past: the run that is resumed, which keeps its plan whatever is remembered by now.
+        option: --history.
+        host: facts of the run line.
+    """
+    config = project.settings.rules
+    if not config.plan.auto:
+        return _Planned(project, ())
+    earlier = config_of(past)
+    if earlier is not None:
+        return _Planned(_planned_by(project, earlier.plan), ())
+    benchmarks = project.settings.benchmarks
+    both = [name for name in benchmarks["head"] if name in benchmarks["base"]]
+    found = auto_plan(memory, costs_here(option, project, host), config, both)
+    return _Planned(project if found.plan is None else _planned_by(project, found.plan), (found.why,))
+
+
+def _planned_by(project: Project, plan: Plan) -> Project:
+    rules = msgspec.structs.replace(project.settings.rules, plan=plan)
+    return replace(project, settings=replace(project.settings, rules=rules))
 
 
 def instruments_of(project: Project) -> Instruments:

@@ -37,9 +37,9 @@ from harness.loop.measure import Loop, Measured
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import Source, Sources
 from harness.source.snapshot import overlaid
-from harness.source.trees import Trees, open_trees
 from harness.source.untracked import Hint, checkout_hint
 from harness.source.workdir import RUNNING, remove_leftovers
+from harness.source.worktrees import Trees, open_trees
 
 
 class UnfitError(UserError):

@@ -20,7 +20,7 @@ from gate.config.resolve import Settings
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.event import may_write_history, read_event
-from gate.memory.entries import Entry, HistoryError, Session, Setup
+from gate.memory.entries import Costs, Entry, HistoryError, Session, Setup
 from gate.memory.sessions import learn, setup_of, setups_of
 from gate.memory.store import History, path_of
 from gate.model import FindingMemory, Memory, Record, Run, UserError
@@ -255,3 +255,23 @@ def on_default_branch(project: Project) -> bool:
         if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
             return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
     return False
+
+
+def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
+    """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
+
+    Args:
+        option: --history.
+        host: the facts of the machine.
+    """
+    try:
+        history = History.look(history_path(option, project))
+        if history is None:
+            return {}
+        with history as opened:
+            entries = opened.of_host(str(host.get("fingerprint")), project_name(project.repository))
+    except HistoryError:
+        # what is remembered was read a moment ago, and said what is wrong
+        return {}
+    # the newest session comes first
+    return {entry.learned.benchmark: entry.learned.costs for entry in reversed(entries)}

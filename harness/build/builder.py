@@ -23,8 +23,8 @@ from harness.build.perturb import build_environment, without_shims
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
+from harness.source.worktrees import Trees
 
 
 class ArtifactError(Exception):

@@ -8,7 +8,7 @@ OUTPUT gets {"runs": [[ns, user s, system s, ru_maxrss], ...], "own": what a chi
 the last run (a signal is negative), "errno": why it could not be started, else 0}.
 
 `python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
-several times as long. harness/forkserver.py asks it.
+several times as long. harness/process/forkserver.py asks it.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Values:
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value
-        data = read_regular(scratch / "output", limit)
+        data = read_regular(scratch / OUTPUT, limit)
         if mentions(benchmark.command, "output"):
             if data is None:
                 raise OutputError("no values: the program did not write {output}")

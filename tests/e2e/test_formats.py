@@ -37,7 +37,7 @@ def report(folder: Path) -> int:
 
 def formats(folder: Path) -> dict[str, str]:
     """Render a run in every format; decided once, since the page takes its time."""
-    decided = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
+    decided = decide_inputs(read_inputs([str(folder)]), RulesOptions())
     return {form: rendered(decided, form, Links()) for form in FORMATS}
 
 
@@ -113,7 +113,7 @@ EXPECTED = {
 @pytest.mark.parametrize("form", ["markdown", "summary"])
 def test_hostile_names_are_text_in_markdown(form: str, tmp_path: Path) -> None:
     folder = runs.write(tmp_path, runs.hostile())
-    decided = decide_inputs(read_inputs([str(folder)]), RulesOptions(None, None, (), ()))
+    decided = decide_inputs(read_inputs([str(folder)]), RulesOptions())
     text = rendered(decided, form, Links())
     html = cmarkgfm.markdown_to_html_with_extensions(text, Options.CMARK_OPT_UNSAFE, EXTENSIONS)
     tags = set(re.findall(r"<(/?[a-zA-Z!][^\s>]*)", html))

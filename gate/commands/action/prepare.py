@@ -216,7 +216,7 @@ def _clone(directory: Path) -> Clone | None:
 
 def _looked_at(request: Request) -> _Prepared:
     """Look at the checkout only: a calibration compares a commit with itself, and needs no other."""
-    from gate.commands.action.fetching import checkout_warnings
+    from gate.commands.action.commits import checkout_warnings
 
     try:
         warnings = list(checkout_warnings(request.event, Path(request.directory)))
@@ -226,7 +226,7 @@ def _looked_at(request: Request) -> _Prepared:
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    from gate.commands.action.fetching import checked_out, fetch_missing
+    from gate.commands.action.commits import checked_out, fetch_missing
 
     token, directory = token_of(environment), Path(request.directory)
     try:

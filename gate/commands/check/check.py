@@ -34,7 +34,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         # the run line holds the same rules, options included
         gate = job.project.settings.rules
         run.measure(job, looking(job.run, gate))
-        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions(None, None, (), ()))
+        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
         # first what cannot fail: a disk that is full by now must not cost the verdict
         unprinted = _print(decided, outputs, out)
         code = _keep(decided, job, options.history, outputs, err)

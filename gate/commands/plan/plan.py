@@ -46,8 +46,7 @@ def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> 
 
 def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     from gate.model import SIDES
-    from gate.run.auto_plan import costs_here
-    from gate.run.memory import history_path, recall_memory
+    from gate.run.memory import costs_here, history_path, recall_memory
     from gate.run.project import open_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose

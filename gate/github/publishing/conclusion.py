@@ -18,7 +18,7 @@ from gate.github.publishing.labels import accepting_label, queued
 from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.model import UserError
 
-AS_MEASURED = RulesOptions(None, None, (), ())
+AS_MEASURED = RulesOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def accepting_label(inputs: Inputs, pull: int, event: Event, environment: Mappin
     Raises:
         UserError: the rules of the run cannot be read.
     """
-    wanted = policy_of(run_of(inputs.records), RulesOptions(None, None, (), ())).config.gate.accept_label
+    wanted = policy_of(run_of(inputs.records), RulesOptions()).config.gate.accept_label
     if not wanted or token_of(environment) is None:
         return Label(None, ())
     from gate.github.problems import Problem

@@ -26,7 +26,7 @@ from tests.support.project import Project as Checkout
 HOST = facts()
 ELSEWHERE = HOST | {"cpu": "Z80", "fingerprint": "another"}
 SETUP = Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None)
-RULES = RulesOptions(None, None, (), ())
+RULES = RulesOptions()
 
 
 @pytest.fixture

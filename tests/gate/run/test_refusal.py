@@ -17,7 +17,7 @@ from gate.commands.check import check
 from gate.commands.measure import measure
 from gate.run.refusal import RefusedError, refuse_unsafe
 
-RULES = RulesOptions(None, None, (), ())
+RULES = RulesOptions()
 MEASURING = MeasureOptions(
     base=None, head=None, out=None, seed=None, dry_run=False, keep=False, resume=False, history=None, strict=False
 )

@@ -24,8 +24,8 @@ from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
-from harness.source.trees import open_trees
 from harness.source.untracked import Hint, checkout_hint, no_hint
+from harness.source.worktrees import open_trees
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout

@@ -36,7 +36,7 @@ from tests.support.project import CONFIG as SHORT
 from tests.support.project import Project
 from tests.support.simulate import evidence, normal, sample
 
-RULES = RulesOptions(None, None, (), ())
+RULES = RulesOptions()
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.action.fetching import Sides, checkout_warnings, fetch_missing
+from gate.commands.action.commits import Sides, checkout_warnings, fetch_missing
 from gate.github.event import Event
 from gate.model.choice import BeforePush, FirstParent, MergeBase
 from gate.model.warnings.checkout import (

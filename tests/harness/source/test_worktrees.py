@@ -25,8 +25,8 @@ from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
-from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
+from harness.source.worktrees import Trees, open_trees
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -365,7 +365,7 @@ import sys, time
 from pathlib import Path
 from harness.source.repository import find_repository
 from harness.source.base_and_head import resolve
-from harness.source.trees import open_trees
+from harness.source.worktrees import open_trees
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})
 state = Path(sys.argv[1]) / ".perfgate"
