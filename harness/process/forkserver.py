@@ -1,7 +1,8 @@
 """A process that is kept to fork others from: starting an interpreter for each would cost more than what they do.
 
-On Linux only, where perfgate can be the parent of what it did not start itself (harness/process/descendants.py). A fork has
-the working directory, environment, standard streams and session that a process started for the command would have.
+On Linux only, where perfgate can be the parent of what it did not start itself (harness/process/descendants.py). A
+fork has the working directory, environment, standard streams and session that a process started for the command would
+have.
 """
 
 from __future__ import annotations
