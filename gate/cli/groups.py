@@ -50,7 +50,7 @@ class OutputOptions:
 
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
-HISTORY = "file of remembered runs (default: gate.history, else $PERFGATE_HISTORY, else in the user's state directory)"
+HISTORY = "file of remembered runs (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
 BASE = "commit to compare with (default: the merge base with the default branch)"
 HEAD = "commit to measure (default: the working tree as it is)"
 

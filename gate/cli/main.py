@@ -156,7 +156,7 @@ def _overview(words: list[str]) -> NoReturn:
     names = command_names()
     parser = _Parser(
         prog="perfgate",
-        description="A performance regression gate: fails only when the interval of head/base lies beyond a threshold.",
+        description="Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.",
         formatter_class=_Overview,
         allow_abbrev=False,
     )
@@ -198,7 +198,7 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
     parsed, rest = parser.parse_known_args(named.words)
     for word in rest:
         if word in named.command.parts:
-            parser.error(f"{named.words[0]}: stands after {word}, not before it")
+            parser.error(f"{word} must come before {named.words[0]}")
     if rest and named.command.parts and not rest[0].startswith("-"):
         known = ", ".join(named.command.parts)
         parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
@@ -222,4 +222,4 @@ def _meant(word: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches  # late: only a mistake needs it
 
     near = get_close_matches(word, known, n=1)
-    return f": did you mean {near[0]}?" if near else ""
+    return f" (did you mean {near[0]}?)" if near else ""

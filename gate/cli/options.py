@@ -25,7 +25,7 @@ _KEY = "option"
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """What argparse is told of a field."""
+    """What argparse needs to know about a field."""
 
     flag: str | None
     """None: the field's name with dashes; an empty one: a positional argument."""

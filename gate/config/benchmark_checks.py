@@ -1,4 +1,4 @@
-"""What no single value of a [[benchmark]] tells: contradictions in it, and values that cannot be meant."""
+"""Checks of a [[benchmark]] that need more than one value: contradictions, and values that cannot be meant."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _check_format(benchmark: Benchmark, path: Path, source: Source) -> None:
     if benchmark.instrument != "values":
         raise source.error(path, f"is for the values instrument, not for {benchmark.instrument}")
     if benchmark.column is not None:
-        raise source.error(path, "cannot go with column, which is of a CSV file")
+        raise source.error(path, "cannot be used with column, which reads a CSV file")
 
 
 def _check_companions(benchmark: Benchmark, path: Path, source: Source) -> None:
@@ -82,7 +82,7 @@ def _check_ready(service: Service, path: Path, source: Source) -> None:
     ready = service.ready
     if ready is None:
         if "{port}" not in "".join(service.command):
-            why = 'needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which tells when it is up'
+            why = 'needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'
             raise source.error(path, why)
         return
     place = (*path, "ready")

@@ -18,7 +18,7 @@ def refuse_names_of_suites(config: Config, source: Source) -> None:
     for index, benchmark in enumerate(config.benchmark):
         owner = next((name for name in suites if benchmark.name.startswith(f"{name}/")), None)
         if owner is not None:
-            why = f'"{benchmark.name}" could be one that the suite "{owner}" names: take a name that does not begin so'
+            why = f'"{benchmark.name}" could be one that the suite "{owner}" names: choose another name'
             raise source.error(("benchmark", index, "name"), why)
 
 
@@ -83,7 +83,7 @@ def _refuse_unknown_units(config: Config, source: Source) -> None:
     places += [(("benchmark", i, "metric", name, "floor"), r.floor) for (i, name), r in rules.items()]
     for path, floor in places:
         if floor is not None and floor.unit not in ("", *DIMENSIONS, *declared):
-            why = f'"{floor.unit}" is a unit of no metric here: write a time, a size, a number, or the unit of a metric'
+            why = f'"{floor.unit}" is not the unit of a metric: write a time, a size, a number, or the unit of a metric'
             raise source.error(path, why)
 
 

@@ -81,13 +81,11 @@ def _check_words(study: Study, benchmark: Benchmark, path: Path, source: Source)
     giving = _giving(study, "args")
     if giving and not takes_words(command):
         where = f"write the command as a list, or put {{{giving[0]}}} where it belongs"
-        raise source.error(
-            path, f"args of {giving[0]} cannot stand behind several shell commands or a comment: {where}"
-        )
+        raise source.error(path, f"args of {giving[0]} cannot follow several shell commands or a comment: {where}")
     # the options of its tool could not be found in a script
     script = benchmark.measured.suite and not mentions(command, "output") and not is_simple(command)
     if script and _giving(study, "prefix"):
-        why = "a prefix of [study.factor] cannot stand before several shell commands of a suite: write a list"
+        why = "a prefix of [study.factor] cannot precede several shell commands of a suite: write a list"
         raise source.error(path, why)
 
 

@@ -16,7 +16,7 @@ from gate.config.tables import default
 from gate.units import Quantity
 
 FLOOR, FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
-"""Where nothing is said: below a microsecond a process tells nothing, while a suite times functions."""
+"""The default: a difference below a microsecond means nothing for a process, but a suite times functions."""
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):

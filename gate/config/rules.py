@@ -83,7 +83,7 @@ def is_single(config: Config, benchmark: str) -> bool:
 
 
 def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
-    """Return the threshold of a case: of the metric, else the last override that matches, else gate's."""
+    """Return the threshold of a case: the metric's, otherwise the last matching override's, otherwise gate's."""
     own = metric_rules(config, benchmark, metric).threshold
     if own is not None:
         return float(own)

@@ -107,7 +107,7 @@ def text_of(study: Study, factor: str, setting: Setting) -> str:
 
 
 def variable(factor: str) -> str:
-    """Name the environment variable that tells a program the setting of a factor."""
+    """Name the environment variable that gives a program the setting of a factor."""
     return "PERFGATE_FACTOR_" + re.sub(r"[^A-Z0-9]", "_", factor.upper())
 
 

@@ -255,7 +255,7 @@ def _within_floor(found: Estimated) -> bool:
 
 
 class Acceptance(NamedTuple):
-    """What covers a regression: an accept entry, else a label. exceeded: an entry that it exceeds."""
+    """What covers a regression: an accept entry, otherwise a label. exceeded: an entry that it exceeds."""
 
     covers: Accepted | None
     exceeded: Accepted | None

@@ -32,7 +32,7 @@ class Decided(msgspec.Struct, frozen=True, eq=False):
 
 
 def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = None) -> Decided:
-    """Decide over measurements by the rules that the options name, else those the run was measured under.
+    """Decide over measurements by the rules that the options name, otherwise by those of the run.
 
     label: what accepts every regression, in words.
 

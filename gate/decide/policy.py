@@ -1,4 +1,4 @@
-"""Whose rules decide over measurements: those that the options name, else those of the run."""
+"""Whose rules decide over measurements: those that the options name, otherwise those of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gate.model import Run, UserError, Whose
 
 
 def policy_of(run: Run | None, options: RulesOptions) -> Policy:
-    """Settle the rules for measurements: those that the options name, else those of the run.
+    """Settle the rules for measurements: those that the options name, otherwise those of the run.
 
     Raises:
         UserError: rules that cannot be read, or a side that measurements do not hold.

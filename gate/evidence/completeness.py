@@ -199,7 +199,7 @@ def round_warnings(
 
 
 def part_warnings(records: Sequence[Record], parts: Sequence[Part], run: Run | None) -> list[AnyWarning]:
-    """Say which parts of several fall short of the plan, and what two sessions cannot tell."""
+    """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run)
     short: list[PartShort] = []
     for part in parts:

@@ -81,7 +81,7 @@ def _number(state: Mapping[str, Any], key: str) -> float | None:
 
 
 def _grown(begin: Mapping[str, Any], end: Mapping[str, Any], key: str) -> float:
-    """Return by how much a counter grew; 0 where it cannot be told."""
+    """Return by how much a counter grew; 0 where that is not known."""
     before, after = _number(begin, key), _number(end, key)
     return max(0.0, after - before) if before is not None and after is not None else 0.0
 

@@ -188,7 +188,7 @@ class Appender:
 
 
 def cut_incomplete(path: Path) -> bool:
-    """Cut off the lines of a suite's last execution if not all of them were written; tell whether there were such.
+    """Cut off the lines of a suite's last execution if some are missing; return whether there were any.
 
     Raises:
         RecordError: a bad line.
@@ -218,7 +218,7 @@ def _place(e: Execution) -> tuple[object, ...]:
 
 
 def cut_torn(path: Path) -> bool:
-    """Cut off a last line that has no newline; tell whether there was one.
+    """Cut off a last line that has no newline; return whether there was one.
 
     Raises:
         OSError: the file exists and cannot be changed.

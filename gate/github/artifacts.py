@@ -178,7 +178,7 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address that is signed, and so as good as a token: only its host may be told."""
+    """A signed address, as good as a token: show only its host."""
 
     address: str
 

@@ -49,7 +49,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class SourceRun:
-    """The workflow run that a workflow_run event tells of."""
+    """The workflow run that a workflow_run event is about."""
 
     id: int
     attempt: int
@@ -71,7 +71,7 @@ class Event:
     action: str | None
     repository: str
     default_branch: str | None
-    """None where the event does not tell."""
+    """None where the event does not say."""
     ref: str
     sha: str
     """ref and sha: GITHUB_REF ("" where an event has none) and GITHUB_SHA."""

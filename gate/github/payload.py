@@ -63,7 +63,7 @@ class SourceRepository(msgspec.Struct):
 
 
 class SourcePayload(msgspec.Struct):
-    """The run that a workflow_run event tells of."""
+    """The run that a workflow_run event is about."""
 
     id: int
     head_sha: str

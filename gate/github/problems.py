@@ -88,10 +88,10 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
     if status >= 500:
         return Trouble(task.failed(f"GitHub answers with {status}", status=status, unsure=True), again=True, wait=wait)
     if status == 401:
-        why = "GitHub does not take the token (401): it is not valid, or has expired; a job's token ends with the job"
+        why = "GitHub rejects the token (401): it is invalid or has expired; a job's token ends with the job"
         return Trouble(task.failed(why, status=status))
     if status == 403 and "not accessible by" in said:
-        why = f"the token may not do that (403: {said})"
+        why = f"the token lacks the permission (403: {said})"
         return Trouble(task.failed(why, status=status, permission=task.permission))
     if status == 404:
         words = "" if said.lower() in ("", "not found") else f": {said}"

@@ -165,7 +165,7 @@ class Transport:
             if status >= 400:
                 return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
             if status >= 300 and not redirect:
-                return Trouble(task.failed(f"GitHub has it elsewhere now ({status}): was it renamed?", status=status))
+                return Trouble(task.failed(f"GitHub has moved it ({status}): was it renamed?", status=status))
             return answer
 
         return self.persist(task, attempt, repeatable=method != "POST" if repeatable is None else repeatable)
@@ -259,7 +259,7 @@ class Transport:
         try:
             return msgspec.json.decode(answer.body, type=shape)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            why = f"what {self.host} answers is not GitHub's ({one_line(str(error))})"
+            why = f"the answer of {self.host} is not GitHub's ({one_line(str(error))})"
             raise task.failed(why, status=answer.status, unsure=written) from None
 
     def convert(self, task: Task, data: Any, shape: type[T]) -> T:
@@ -271,12 +271,12 @@ class Transport:
         try:
             return msgspec.convert(data, type=shape)
         except msgspec.ValidationError as error:
-            raise task.failed(f"what {self.host} answers is not GitHub's ({one_line(str(error))})") from None
+            raise task.failed(f"the answer of {self.host} is not GitHub's ({one_line(str(error))})") from None
 
     def _attempt(self, task: Task, attempt: Callable[[], T | Trouble]) -> T | Trouble:
         if not self.patience.left:
             total = Duration(self.patience.seconds)
-            return Trouble(task.failed(f"GitHub was waited for {total} in all, which is as long as perfgate waits"))
+            return Trouble(task.failed(f"perfgate gave up after waiting {total} for GitHub in all"))
         try:
             return attempt()
         except Problem as problem:
@@ -298,7 +298,7 @@ class Transport:
 
     def _too_long(self, problem: Problem, wait: float) -> Problem:
         left, asked = Duration(round(self.patience.left)), Duration(math.ceil(wait))
-        what = f"{problem.what}; it may be asked again in {asked}, and perfgate waits {left} at most"
+        what = f"{problem.what}; GitHub allows a retry in {asked}, and perfgate waits {left} at most"
         return Problem(what, status=problem.status, unsure=problem.unsure)
 
     def _connect(self) -> Session:

@@ -58,7 +58,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session tells of one finding."""
+    """What a session shows about one finding."""
 
     benchmark: str
     metric: str

@@ -17,7 +17,7 @@ ELSEWHERE = "name another file with --history, [gate] history or PERFGATE_HISTOR
 
 
 def path_of(option: Path | None, configured: str | None, environment: Mapping[str, str]) -> Path:
-    """Say where the history is: the option, [gate] history, PERFGATE_HISTORY, else in the user's state directory.
+    """Say where the history is: the option, [gate] history, PERFGATE_HISTORY, or the user's state directory.
 
     Raises:
         HistoryError: nothing names it, and the user has no home directory.
@@ -183,7 +183,7 @@ class History:
                 raise
 
     def add(self, session: Session, findings: Sequence[Learned]) -> bool:
-        """Add a session and what it tells; False when a session of that id is already there, which stays as it is.
+        """Add a session and its findings; return False if that id is already there, and change nothing.
 
         Of its kind, project and machine the newest KEPT sessions stay.
 

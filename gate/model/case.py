@@ -1,4 +1,4 @@
-"""The one identity of a case: what tells it from the others, wherever cases are grouped, looked up or compared."""
+"""The identity of a case: what distinguishes it wherever cases are grouped, looked up or compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of earlier runs on the same machine."""
+"""What is remembered from earlier runs on the same machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MeanSquare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
-    """What one session of measuring tells of the variance of one finding.
+    """What one session shows about the variance of one finding.
 
     iteration, execution, build: S2 of each level, pooled over the sides that were measured. contrast: the variance
     over rounds of head_r/y - base_r/x, of base against itself; None where only one side could be used.

@@ -1,4 +1,4 @@
-"""The words that have a fixed set of values, and the error that a user can mend."""
+"""The words that have a fixed set of values, and the error that a user can fix."""
 
 from __future__ import annotations
 

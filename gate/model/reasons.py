@@ -23,7 +23,7 @@ class Kind(
     tag_field="kind",
     tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower(),
 ):
-    """A member of a union, told from the others by its kind."""
+    """A member of a union, distinguished by its kind."""
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,7 +238,7 @@ class FloorOpen(Kind, frozen=True, kw_only=True):
 
 
 class TooWide(Kind, frozen=True, kw_only=True):
-    """The interval is too wide to tell a change beyond the threshold from none."""
+    """The interval is too wide to distinguish a change beyond the threshold from none."""
 
     threshold: float
     exceeds: Literal["above", "below", "both"]

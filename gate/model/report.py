@@ -129,7 +129,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     not_worse: bool
     more_builds: int | None
-    """Builds a side beyond those measured that would tell, if estimate and noise stay as they are; None where no more
+    """More builds a side that would settle the finding, if estimate and noise stay as they are; None where no more
     are needed, no reasonable number would, builds are not what is lacking, or nothing is known of the noise."""
     stopped: Literal["settled", "futility"] | None
     """Why it was not measured up to the last look; None: it was."""
@@ -139,7 +139,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What is the same on both sides, where that makes measuring needless."""
     variance: Variances
     memory: MemoryUse | None
-    """None where nothing is remembered of this finding."""
+    """None where nothing is remembered about this finding."""
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
@@ -259,7 +259,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     looks: LookFacts | None
     """None: the design is fixed."""
     memory: MemoryFacts | None
-    """None: nothing is remembered of this machine."""
+    """None: nothing is remembered about this machine."""
     seconds: float | None
     commands: dict[str, str] | None
     settings: dict[str, Any] | None

@@ -347,7 +347,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     linear: LinearModel | None
     """None: too few observations or settings; `warnings` says what is lacking."""
     strata: list[Stratum]
-    """Of factors that do not vary by execution: what tells their effects from luck, and what `words` goes by."""
+    """Of factors that do not vary by execution: what distinguishes their effects from chance; `words` uses it."""
     diagnostics: Diagnostics | None
     quantiles: QuantileEffects | None
     kruskal: Check | None

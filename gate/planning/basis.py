@@ -216,7 +216,7 @@ def from_memory(
     unused = typed(memory.unused)
     if not findings:
         why = say(unused[0]) if unused else "measure with `perfgate calibrate` first"
-        raise UserError(f"nothing is remembered of {listed([*unknown]) or 'any benchmark'}: {why}")
+        raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += map(say, unused)
     return _gathered(findings, costs, config, notes, origin, more=len(unknown))
@@ -267,7 +267,7 @@ def _gathered(
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
         costs = _costs(spent.get(finding.benchmark), measured)
         if costs is None:
-            raise UserError(f"{origin}: does not say how long the executions of {finding.benchmark} take")
+            raise UserError(f"{origin}: has no durations for the executions of {finding.benchmark}")
         if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:

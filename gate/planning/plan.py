@@ -215,7 +215,7 @@ def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config,
     if memory is None:
         return AutoPlan(None, PlannedAsConfigured(""))
     try:
-        gathered = from_memory(memory, costs, config, benchmarks, "what is remembered of this host")
+        gathered = from_memory(memory, costs, config, benchmarks, "the memory of this host")
         found = planned(gathered, Wanted(None, None, None))
     except UserError as error:
         return AutoPlan(None, PlannedAsConfigured(str(error)))

@@ -89,7 +89,7 @@ def advice(planned: Planned) -> list[str]:
     """Write what is advised for the next run: the plan, what it means for the findings, what to know of it."""
     width = 10_000
     early = isinstance(planned.gathered.config.plan.builds, Builds)
-    more = ["one that may stop early takes less time where the answer is clear: `perfgate plan` on these measurements"]
+    more = ["a plan that may stop early takes less time if the answer is clear: run `perfgate plan` on this run"]
     return [*_plan(planned, width), *(more if early else []), *planned.gathered.notes]
 
 
@@ -121,10 +121,8 @@ def _known_within(known: Sequence[Known]) -> list[str]:
         return []
     # a sample variance over the true one is a chi-square over its degrees: its 95% interval
     low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
-    words = (
-        f"The noise of builds rests on {df:.0f} degrees of freedom: the true one may be {low:.2f} to {high:.2f} times "
-    )
-    return [words + "what is shown, and the plan with it. Measure again and plan again, or calibrate."]
+    words = f"The noise of builds has {df:.0f} degrees of freedom: the true noise may be {low:.2f} to {high:.2f} times "
+    return [words + "what is shown, and the plan changes with it. Measure and plan again, or run `perfgate calibrate`."]
 
 
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -171,7 +169,7 @@ def _costs(known: Sequence[Known], width: int) -> list[str]:
         for name, c in by_benchmark.items()
     ]
     build = max(c.build for c in by_benchmark.values())
-    return _table(f"seconds of an execution; a build takes {format_duration(build)}", head, rows, width)
+    return _table(f"time of an execution; a build takes {format_duration(build)}", head, rows, width)
 
 
 def _plan(planned: Planned, width: int) -> list[str]:
@@ -190,7 +188,7 @@ def _plan(planned: Planned, width: int) -> list[str]:
     lines = wrap(text, width, rest="  ")
     if plan.reached:
         return lines
-    wanted = "nothing up to the limits reaches it"
+    wanted = "no plan within the limits reaches it"
     if planned.instead is not None:
         need = planned.instead
         wanted = (

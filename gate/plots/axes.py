@@ -207,7 +207,7 @@ def used_words(case: Case, finding: Finding) -> str:
     if all(used >= builds for used, builds in counts):
         return ""
     said = " and ".join(dict.fromkeys(f"{used} of {builds}" for used, builds in counts))
-    return f" The finding rests on the first {said} builds; the others are faint."
+    return f" The finding uses only the first {said} builds; the others are faint."
 
 
 def beyond_words(y: Vertical, case: Case) -> str:

@@ -43,7 +43,7 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     if missing:
         caption += f" {missing} of {len(points)} points have no band: too few values or builds there."
     if any(_outside(y, e) for e in points):
-        caption += " Where the band reaches the edge it goes on beyond it."
+        caption += " Where the band reaches the edge, it continues beyond it."
     title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
     return sheet.picture(prefix, title, _described(points), caption)
 

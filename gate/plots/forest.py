@@ -289,16 +289,16 @@ def _caption(findings: Sequence[Finding], rows: Sequence[_Row], x: Axis, below: 
     own = f"the threshold ({Share(thresholds.pop())})" if len(thresholds) == 1 else "the threshold of each finding"
     confidence = reports.confidences(findings, titled=False)
     parts = [
-        "A mark is the change of head against base, a line the interval that its verdict rests on.",
+        "Each mark is the change from base to head; its line is the interval that the verdict is based on.",
         *([f"{reports.capitalized(confidence)}."] if confidence else []),
         f"The shaded band is {own}.",
     ]
     if any(row.kind in _OPEN or any(not x.low <= end <= x.high for end in _ends(row)) for row in labelled):
-        parts.append("An arrow marks an interval that goes on beyond the axis or has no end.")
+        parts.append("An arrow marks an interval that continues beyond the axis or has no end.")
     if len(rows) > len(labelled):
         parts.append(f"The {len(labelled)} findings that matter most are named; below, all {len(rows):,} are sorted.")
         if below.drawn < len(rows):
             parts.append(f"{below.drawn:,} of {len(rows):,} are drawn there.")
         if below.beyond:
-            parts.append("What reaches the edge there goes on beyond it.")
+            parts.append("Intervals that reach the edge there continue beyond it.")
     return " ".join(parts)

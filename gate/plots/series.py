@@ -164,7 +164,7 @@ def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], orde
 
 
 def _caption(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
-    yield "Each mark is a value: circles base, triangles head" + ("; shading tells rounds apart." if shaded else ".")
+    yield "Each mark is a value: circles base, triangles head" + ("; shading separates the rounds." if shaded else ".")
     if means:
         yield "A bar is the mean of an execution."
     if shaded:

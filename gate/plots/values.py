@@ -201,7 +201,7 @@ def _missing(finding: Finding, y: Vertical) -> str:
     for name, side in (("base", finding.base), ("head", finding.head)):
         value = y.measure.one(side.value)
         if value is not None and not y.holds(value):
-            words += f" That of {name} ({y.say(side.value)}) lies beyond the axis."
+            words += f" The {finding.statistic} of {name} ({y.say(side.value)}) is beyond the axis."
         if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
             words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
     return words

@@ -168,5 +168,5 @@ def _said(report: Report) -> list[str]:
         reports.counts(report),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
-        *(clip(visible(f"new in head, nothing to compare: {name}"), _TEXT) for name in report.new),
+        *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]

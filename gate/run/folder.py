@@ -102,7 +102,7 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         UserError: naming what differs.
     """
     differing = [
-        f"the uncommitted changes of {name} are others now"
+        f"the uncommitted changes of {name} have changed"
         if _named(getattr(past, name)) == _named(getattr(now, name))
         else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
         for name in ("base", "head")
@@ -116,13 +116,13 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
     if before.get("runner") != after.get("runner"):
         differing.append(f"the runner was {before.get('runner') or 'none'}, is {after.get('runner') or 'none'}")
     if before.get("fingerprint") != after.get("fingerprint"):
-        differing.append("the host is another one")
+        differing.append("the host is different")
     for tool in ("hyperfine", "perf_stat", "callgrind"):
         if before.get(tool) != after.get(tool):
             versions = (host.get(tool, "not used") for host in (before, after))
             differing.append("{} was {}, is {}".format(tool, *versions))
     if differing:
-        raise UserError(f"--resume: cannot go on with the run in {folder}: {'; '.join(differing)}")
+        raise UserError(f"--resume: cannot continue the run in {folder}: {'; '.join(differing)}")
 
 
 def _identity(commit: Commit | None) -> tuple[str | None, str | None]:

@@ -131,4 +131,4 @@ def _kept(folder: Folder | None) -> str:
     except (OSError, UserError):
         return nothing
     kept = f"{executions} executions are" if executions != 1 else "1 execution is"
-    return f"{kept} kept in {found / MEASUREMENTS}; the same command with --resume goes on"
+    return f"{kept} kept in {found / MEASUREMENTS}; to continue, add --resume to the same command"

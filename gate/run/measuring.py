@@ -200,7 +200,7 @@ class Measuring:
         return measured
 
     def _wait(self, holder: str) -> None:
-        self._say(f"waiting for {holder}: two gates never measure at once on one machine")
+        self._say(f"waiting for {holder}: only one gate at a time measures on a machine")
 
     def _say(self, *lines: str) -> None:
         if not self._quiet and lines:
@@ -224,8 +224,8 @@ def _hint(project: Project) -> Hint:
     def hint(failure: Failure, unstarted: bool) -> str | None:
         found = missing(failure, unstarted)
         if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
-            first = "base has no perfgate.toml, and may lack what head adds: then nothing can be compared yet"
-            return f"{first}; put perfgate.toml and its benchmarks on the default branch, the next change is gated"
+            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
+            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found
         more = ", ".join(sorted(shares["head"] - shares["base"]))

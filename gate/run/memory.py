@@ -42,7 +42,7 @@ class Recalled:
     """What a run knows from before."""
 
     memory: Memory | None
-    """None where nothing is remembered of the project."""
+    """None where nothing is remembered about the project."""
     warnings: tuple[AnyWarning, ...]
     """For the reader of the report."""
 
@@ -183,7 +183,7 @@ def barred(environment: Mapping[str, str]) -> str | None:
     """Say why what this workflow measures is not remembered; None: it is, or this is no workflow.
 
     Remembered is what the default branch is and does: a pull request and a merge queue only read it, and so does a
-    workflow that does not tell what started it.
+    workflow that does not say what started it.
     """
     name = environment.get("GITHUB_EVENT_NAME")
     if not name:
@@ -194,7 +194,7 @@ def barred(environment: Mapping[str, str]) -> str | None:
         return str(error)
     if may_write_history(event):
         return None
-    return f"this is a {name} event of {event.ref or 'no branch'}, and only runs on the default branch are"
+    return f"only runs on the default branch are, and this is a {name} event of {event.ref or 'no branch'}"
 
 
 def append_check(

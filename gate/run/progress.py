@@ -45,7 +45,7 @@ class Progress:
 
     def _looked(self, event: LookTaken) -> None:
         if event.settled and event.wanted:
-            settled = f"{event.settled} benchmark{'s need' if event.settled > 1 else ' needs'} no more"
+            settled = f"{event.settled} benchmark{'s' if event.settled > 1 else ''} settled"
             self._line(f"{self._round}: {settled}, {event.wanted} still open")
         elif event.settled:
             self._line(f"{self._round}: nothing more to measure")

@@ -49,10 +49,10 @@ _HOW: dict[type, Callable[[Any], str]] = {
     kinds.QueueBase: lambda _: "the commit that the merge queue builds on",
     kinds.PullBase: lambda _: "the pull request's base",
     kinds.BeforePush: lambda _: "the commit before this push",
-    kinds.AsMeasured: lambda _: "that of the run that measured",
+    kinds.AsMeasured: lambda _: "the commit of the measuring run",
     kinds.CheckedOut: lambda _: "the commit that was checked out",
     kinds.OfPull: lambda how: (
-        f"that of #{how.number}{' merged into its target' if how.merged else ''}, which the forge confirms"
+        f"the commit of #{how.number}{' merged into its target' if how.merged else ''}, confirmed by the forge"
     ),
-    kinds.OfForeignRun: lambda _: "what the fork's workflow run says",
+    kinds.OfForeignRun: lambda _: "the commit that the fork's workflow run names",
 }

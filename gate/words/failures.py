@@ -1,4 +1,4 @@
-"""The words of failures: which are told together, where they happened and how to repeat them by hand."""
+"""The words of failures: which are grouped, where they happened and how to repeat them by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class FailureGroup(msgspec.Struct, frozen=True):
-    """Failures that say the same thing: the first of them stands for all."""
+    """Failures that say the same thing; the first represents all."""
 
     first: Failure
     others: list[Failure]
@@ -113,7 +113,7 @@ def repeat(failure: Failure) -> list[str]:
     lines = []
     if failure.directory:
         lines = [
-            "# of a gate with --keep: otherwise the directory is gone",
+            "# needs a run with --keep: otherwise the directory is gone",
             f"cd {shlex.quote(visible(failure.directory))}",
         ]
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
@@ -124,7 +124,7 @@ def repeat(failure: Failure) -> list[str]:
     lines.extend(f"export {name}={shlex.quote(visible(value))}" for name, value in settable.items() if value)
     left = len(environment) - len(settable)
     if left:
-        lines.append(f"# without {plural(left, 'name')} of its environment that a shell cannot set")
+        lines.append(f"# left out: {plural(left, 'variable')} whose name a shell cannot set")
     if failure.command:
         lines.extend(visible(line) for line in failure.command.splitlines())
     return lines if failure.command else []

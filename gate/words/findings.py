@@ -173,7 +173,7 @@ def without_memory(finding: Finding) -> str:
 
 
 def apart(finding: Finding) -> str:
-    """Say what an inconclusive finding does tell, behind its verdict: ", not worse"; else nothing."""
+    """Say after an inconclusive verdict whether the finding is not worse: ", not worse" or nothing."""
     return ", not worse" if finding.verdict == "inconclusive" and finding.not_worse else ""
 
 

@@ -43,12 +43,12 @@ def _exact_exceeds(why: reasons.ExactExceeds) -> str:
 
 
 def _by_entry(why: reasons.AcceptedByEntry) -> str:
-    return f"not shown to exceed the {format_percent(why.up_to)} accepted until {why.until}: {why.reason}"
+    return f"accepted up to {format_percent(why.up_to)} until {why.until}: {why.reason}"
 
 
 def _few_values(why: reasons.FewValues) -> str:
     missing = why.needs - why.has
-    return f"{why.statistic} needs {why.needs:,} values per build and has {why.has:,}: {missing:,} are missing"
+    return f"{why.statistic} needs {why.needs:,} values per build and has {why.has:,}: measure {missing:,} more"
 
 
 def _one_unit(why: reasons.OneUnit) -> str:
@@ -64,7 +64,7 @@ def _zero_base(why: reasons.ZeroBase) -> str:
 
 
 def _bootstrap(why: reasons.FewForBootstrap) -> str:
-    return f"a bootstrap interval needs {why.needs} {why.unit}s a side to decide, this has {why.has}"
+    return f"a bootstrap interval needs {why.needs} {why.unit}s a side to decide and there are {why.has}"
 
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
@@ -107,7 +107,7 @@ def over(factors: Sequence[str]) -> str:
 
 
 def times(ratio: float | None) -> str:
-    """Write a factor: "x1.08", with as many digits as tell it from 1."""
+    """Write a factor: "x1.08", with as many digits as distinguish it from 1."""
     if ratio is None:
         return "x?"
     digits = 2 if abs(ratio - 1) >= 0.02 else 3 if abs(ratio - 1) >= 0.002 else 4
@@ -140,7 +140,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
-    reasons.NoSpread: lambda _: "no spread: is the timer too coarse? (declare a count or size `exact = true`)",
+    reasons.NoSpread: lambda _: "no spread: the timer may be too coarse (declare a count or size with `exact = true`)",
     reasons.OneUnit: _one_unit,
     reasons.FewValues: _few_values,
     reasons.BothZero: lambda _: "both sides are 0",
@@ -163,11 +163,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
     ),
     reasons.FewBuilds: lambda why: (
-        f"the change looks real, but a verdict needs {why.needs} builds a side, this has {why.has}"
+        f"the change looks real, but a verdict needs {why.needs} builds a side and there are {why.has}"
     ),
     reasons.FewForBootstrap: _bootstrap,
     reasons.MemoryAlone: lambda _: (
-        "one build a side: the interval rests on remembered variance alone, which is shown and never decides"
+        "one build a side: the interval rests on remembered variance alone, so it is shown but decides nothing"
     ),
     reasons.Uncorrected: _uncorrected,
     reasons.BetterUncorrected: _better_uncorrected,

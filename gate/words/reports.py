@@ -81,7 +81,7 @@ def measured(report: Report) -> str:
     wanted = _wanted_rounds(report)
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
-        parts[0] += f" (the plan has {wanted}, the budget no more than {planned})"
+        parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
@@ -129,7 +129,7 @@ def _rounds(rounds: list[int]) -> str:
 
 
 def memory(report: Report) -> str:
-    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; else nothing."""
+    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; otherwise nothing."""
     found = report.run.memory
     if found is None:
         return ""
@@ -137,7 +137,7 @@ def memory(report: Report) -> str:
     of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
     used = f"used for {found.findings} of {plural(of, 'finding')}"
     text = f"{plural(found.sessions, 'session')}, {days}, {used}"
-    return f"{text}, host x {format_number(found.factor, 3)}" if found.factor > 1 else text
+    return f"{text}, host {format_number(found.factor, 3)} times as noisy" if found.factor > 1 else text
 
 
 def _design(sides: list[Counts]) -> str:
@@ -170,8 +170,8 @@ def error_level(report: Report) -> str:
         return f"{visible(family.method)} over {over}"
     both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)
     if family.method == "none":
-        return f"{both} for each of {over}, {one} of it for a false regression (family: none)"
-    text = f"{both} for the whole report, {one} of it for a false regression"
+        return f"{both} for each of {over} ({one} for false regressions; family: none)"
+    text = f"{both} for the whole report ({one} for false regressions)"
     return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
 
 

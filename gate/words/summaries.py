@@ -41,7 +41,7 @@ def _at(place: outcomes.Place) -> list[str]:
 
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
-    return f"{what} beside {plural(of.findings, 'finding')}" if of.findings else f"{what}, and nothing was measured"
+    return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was measured"
 
 
 def _inconclusive(of: outcomes.SomeInconclusive) -> str:
@@ -62,7 +62,7 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
         which = f"{settled} of {plural(left, 'inconclusive finding')}"
     else:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
-    return f"`--set plan.builds={step.builds}` would probably settle {which}, if the noise stays as it is"
+    return f"Run again with `--set plan.builds={step.builds}`: at this noise level it would probably settle {which}"
 
 
 SENTENCES: dict[type, Callable[[Any], str]] = {

@@ -94,7 +94,7 @@ def _series(result: _Result) -> dict[str, Series]:
 
 
 def _too_small(result: _Result) -> str:
-    return f"below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size, spawn cannot tell memory"
+    return f"spawn cannot measure memory below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size"
 
 
 INSTRUMENT = built_in(Spawn(), any_command=True)

@@ -75,7 +75,7 @@ class HttpProbe:
         except OSError as error:
             return _words(error)
         except HTTPException as error:
-            return f"no answer in HTTP ({type(error).__name__})"
+            return f"the answer is not HTTP ({type(error).__name__})"
         finally:
             connection.close()
         return "" if 200 <= status < 400 else f"answered with {status}"
@@ -102,7 +102,7 @@ class LogProbe:
             file.seek(max(0, self._position - len(self._text)))
             found = file.read()
             self._position = file.tell()
-        return "" if self._text in found else "its output does not hold that"
+        return "" if self._text in found else "its output does not contain that text"
 
     def taken(self) -> str:
         """Nobody else writes its log."""

@@ -136,7 +136,7 @@ def _unknown(repository: Repository, ref: str) -> str:
     names = repository.git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     near = difflib.get_close_matches(ref, names.splitlines(), n=3)
     if near:
-        return f"no such commit here; near: {', '.join(near)}"
+        return f"no such commit here; similar names: {', '.join(near)}"
     if repository.shallow:
         return f"no such commit in this shallow clone: {_DEEPEN}, or `git fetch origin {ref}`"
     return f"no such commit here: check the name, or `git fetch origin {ref}`"

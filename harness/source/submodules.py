@@ -44,7 +44,7 @@ def fill(tree: Git, checkout: Git, common: Path) -> None:
         shutil.rmtree(target.directory, ignore_errors=True)
         problem = _clone(tree, target, local, url, submodule.sha)
         if problem:
-            what = f"submodule {submodule.path} at {submodule.sha[:12]} cannot be had"
+            what = f"submodule {submodule.path} at {submodule.sha[:12]} cannot be fetched"
             source = f" from {without_userinfo(url)}" if url else ""
             advice = "run `git submodule update --init --recursive`"
             leave = f"`git config submodule.{submodule.name}.update none` to leave it out"

@@ -75,7 +75,7 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstar
 
 
 def _advice(path: str, found: Untracked, lookup: Lookup, *, program: bool) -> str:
-    only = "the worktree holds only what git tracks"
+    only = "the checkout has only files that git tracks"
     if found == "untracked":
         return (
             f'{only}; "{path}" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup'

@@ -67,7 +67,7 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
     _, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
     assert f"{number.name}: " in err
-    assert "--resume goes on" in err
+    assert "to continue, add --resume" in err
     assert "Traceback" not in err
     assert list(scratch.iterdir()) == []
     assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
@@ -162,7 +162,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(project: Project, small_disk:
     done = project.perfgate("check", "--out", str(small_disk / "run"))
     assert done.returncode == 4
     assert "No space left on device" in done.stderr
-    assert "--resume goes on" in done.stderr
+    assert "to continue, add --resume" in done.stderr
     file = small_disk / "run/measurements.jsonl"
     kept = file.read_text()
     assert kept.endswith("\n")

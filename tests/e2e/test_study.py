@@ -162,7 +162,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     refused = project.perfgate("study", "measure", "--resume", "--set", "study.replicates=3")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert (
-        "--resume: cannot go on with the run in .perfgate/study: the rules, benchmarks or plan have changed"
+        "--resume: cannot continue the run in .perfgate/study: the rules, benchmarks or plan have changed"
         in refused.stderr
     )
     done = project.perfgate("study", "measure", "--resume")

@@ -72,7 +72,7 @@ def _leave_tokens_behind(out: TextIO) -> None:
     if not held or sys.argv[1:3] != ["action", "measure"]:
         return
     shown = ", ".join(visible(name)[:80] for name in held[:_SHOWN])
-    out.write(warning_line(f"the job's `env:` holds a token of GitHub's ({shown}): it was left out", "perfgate"))
+    out.write(warning_line(f"the job's `env:` holds a GitHub token ({shown}): it was removed", "perfgate"))
     out.flush()
     kept = {name: value for name, value in os.environ.items() if name not in held}
     os.execve(sys.executable, [sys.executable, "-I", "-m", "gate", *sys.argv[1:]], kept)  # noqa: S606  # perfgate itself

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _LABELS = ("labeled", "unlabeled")
 _CHANGES = ("pull_request", "merge_group")
 _SAME = (
-    "base and head are both {:.10}, so that nothing of the change would be measured; check it out (actions/checkout "
+    "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
 )
 _NO_CHECKOUT = (
@@ -83,7 +83,7 @@ def run(out: TextIO) -> int:
 
 
 def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice]) -> Request:
-    """Make the request as far as inputs and event tell."""
+    """Make the request from the inputs and the event."""
     directory = (workspace / inputs.directory).resolve()
     gate, problems = "perfgate", list(notices)
     try:
@@ -178,8 +178,8 @@ def _refusal(request: Request, *, forks: bool) -> str | None:
     why = refusal(request.event, forks=forks) if request.command != "plan" else None
     if why is None and request.command == "calibrate" and not request.remember:
         return (
-            "not calibrated: only a push to the default branch, a schedule or a dispatch there may write what is "
-            "remembered of this host"
+            "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
+            "memory of this host"
         )
     return why
 

@@ -24,12 +24,12 @@ from gate.report.outputs import links_of
 from gate.words.plain import visible
 
 _OF_A_FORK = (
-    "No comment was made: a fork's pull request runs with a token that may only read. A workflow that starts on "
+    "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "
     "workflow_run publishes it (docs/github.md)."
 )
 
 _UNTRUSTED = (
-    "No comment was made and no commit status set: after a measuring step that failed, no step has the token "
+    "No comment was made and no commit status set: the measuring step failed, so no later step has the token "
     "(docs/github.md)."
 )
 
@@ -64,7 +64,7 @@ def run(out: TextIO) -> int:
     except Exception as error:  # the exit code is written: what is told of it changes nothing
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
-        out.write(error_line(f"perfgate: not all was published: {type(error).__name__}: {visible(str(error))}"))
+        out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return 0
     if url is not None:
         write_outputs(Path(os.environ["GITHUB_OUTPUT"]), {"comment-url": url})

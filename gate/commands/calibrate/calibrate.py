@@ -71,7 +71,7 @@ class CalibrateOptions:
 
 
 def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
-    """Measure head against itself, remember what that tells, and print it.
+    """Measure head against itself, remember its variance, and print it.
 
     Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
 
@@ -164,7 +164,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
         if path is not None:
             found = _keep(session, project_name(job.project.repository), path)
     except HistoryError as error:
-        say_why(err, f"{error}; the measurements are kept: the same command with --resume tries again")
+        say_why(err, f"{error}; the measurements are kept: to try again, add --resume")
         code = Exit.ERROR
     if options.quiet:
         err.writelines(

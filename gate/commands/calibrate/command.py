@@ -63,7 +63,7 @@ class SimulationOptions:
     )
     reports: int | None = option("reports to simulate for each number (default: 2000)", metavar="N", parse=values.count)
     cases: int | None = option("findings in each report (default: 20)", metavar="N", parse=values.count)
-    cores: int | None = option("processes to use (default: one a core)", metavar="N", parse=values.count)
+    cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=values.count)
     markdown: Path | None = option("write a Markdown page, with its figures beside it", metavar="FILE", parse=Path)
 
 

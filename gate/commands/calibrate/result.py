@@ -29,7 +29,7 @@ from gate.words.sentences import say
 
 SCHEMA = 1
 SESSIONS_WANTED = 3
-"""Sessions after which more of them tell little."""
+"""Sessions after which more of them add little."""
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
 _NO_NEWS = (IdenticalSides, FewBuilds)
 
@@ -123,7 +123,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Calibrated]
     forecast: Forecast | None
     left_out: list[str]
-    """Cases that tell nothing: they have no spread, too few builds, or values without a ratio."""
+    """Cases of which nothing is learned: they have no spread, too few builds, or values without a ratio."""
     gates: AgainstItself
     failures: list[Failure]
     warnings: list[str]
@@ -141,7 +141,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 def session_of(
     records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup], inject: Sequence[float]
 ) -> Session:
-    """Work out what the records of a calibration tell.
+    """Compute what the records of a calibration show.
 
     Args:
         run: its run line.

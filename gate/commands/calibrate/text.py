@@ -199,22 +199,22 @@ def _memory(calibration: Calibration) -> str:
     low, high = (f"{pick(w.df for w in known):.1f}" for pick in (min, max))
     sessions = max(w.sessions for w in known)
     worth = f"{low} degrees" if low == high else f"{low} to {high} degrees"
-    text = f"{numbers.plural(sessions, 'session')}, worth {worth} of at most {MOST_DF:.0f}"
+    text = f"{numbers.plural(sessions, 'session')}, {worth} of freedom (at most {MOST_DF:.0f})"
     forecast = calibration.forecast
     if forecast is not None:
         low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
         text += (
-            f"; {numbers.plural(forecast.more, 'more calibration')} on other days would make it about "
-            f"{low if low == high else f'{low} to {high}'}: several sessions show how noise changes from day to day, "
+            f"; {numbers.plural(forecast.more, 'more calibration')} on other days would raise this to about "
+            f"{low if low == high else f'{low} to {high}'}: several days show how noise changes from day to day, "
             "a longer one does not"
         )
-    return f"{text}. It halves every {HALF_LIFE:.0f} days."
+    return f"{text}. The weight of a session halves every {HALF_LIFE:.0f} days."
 
 
 def _gates(calibration: Calibration) -> str:
     gates = calibration.gates
     if not gates.failed.of:
-        return f"no gate could be formed: it takes {numbers.plural(gates.rounds, 'round')}"
+        return f"no gate could be formed: one takes {numbers.plural(gates.rounds, 'round')}"
     failed = gates.failed
     text = f"{failed.count} of {numbers.plural(failed.of, 'gate')} of {numbers.plural(gates.rounds, 'round')} failed"
     if gates.inconclusive:
@@ -234,9 +234,7 @@ def _power(calibration: Calibration) -> str:
     found = ", ".join(f"{Share(p.change)}: {_found(p.found)}" for p in power)
     threshold = calibration.gates.threshold
     rule = "" if threshold is None else f", with a threshold of {Share(threshold)}"
-    return (
-        f"{found} found{rule}. Synthetic: in those gates every value of one benchmark's head is made worse by as much"
-    )
+    return f"{found} found{rule}. Synthetic: every value of one benchmark's head was made worse by this much"
 
 
 def _found(share: Counted) -> str:
@@ -251,6 +249,6 @@ def _warnings(calibration: Calibration, bold: str, width: int) -> list[str]:
     texts = [visible(text) for text in calibration.warnings]
     if calibration.left_out:
         names = listed([visible(name) for name in calibration.left_out], 5)
-        texts.append(f"nothing can be remembered of {names}: no spread, too few builds, or values without a ratio")
+        texts.append(f"nothing can be remembered about {names}: no spread, too few builds, or values without a ratio")
     lines = [paint("warnings", bold)] if texts else []
     return lines + [line for text in texts for line in wrap(text, width, first="  - ", rest="    ")]

@@ -17,8 +17,8 @@ _WHICH = "side of %s to compare (default: head, or the only one it has)"
 class CompareOptions:
     """What is compared, and how it is shown."""
 
-    first: str = argument("taken as base: folder of a run, measurement file, or - for stdin", metavar="A")
-    second: str | None = argument("taken as head (default: compare base and head of A)", metavar="B", nargs="?")
+    first: str = argument("run to use as base: folder of a run, measurement file, or - for stdin", metavar="A")
+    second: str | None = argument("run to use as head (default: compare base and head of A)", metavar="B", nargs="?")
     side_a: Literal["base", "head"] | None = option(_WHICH % "A", choices=("base", "head"))
     side_b: Literal["base", "head"] | None = option(_WHICH % "B", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
 
 _APART = (
-    "measured apart: what changed on the machine between the two runs is part of every ratio, and no interval knows of "
-    "it; `perfgate check` measures both in turn"
+    "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
+    "them; `perfgate check` measures both in turns"
 )
 _TWICE = "base and head are the same measurements"
 _EARLY = (
-    "measured with early stopping: intervals here take the number of builds as planned, so they cover somewhat less; "
+    "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
     "`perfgate decide` allows for it"
 )
 

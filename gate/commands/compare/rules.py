@@ -18,7 +18,7 @@ _UNPAIRED: tuple[Interval, ...] = ("fieller", "fieller-kj", "bootstrap", "bootst
 
 
 def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart: bool) -> Policy:
-    """Settle the rules: those that the options name, else those of the runs, head's where they differ.
+    """Settle the rules: those that the options name, otherwise those of the runs; head's where they differ.
 
     What is left of them is confidence, interval, statistics, units, directions and exactness. The threshold is 0, there
     is no floor and no family: a finding's verdict is regression or improvement when its own interval excludes 1.

@@ -288,7 +288,7 @@ def legend(comparison: Comparison) -> str:
     if len(found) == 1:
         return f"{text}."
     once = round(1 / (1 - found[0].ratio.confidence))
-    return f"{text}. Each interval stands alone: of {once} rows without a change, 1 shows one."
+    return f"{text}. No correction for multiple comparisons: about 1 of {once} unchanged rows shows a change."
 
 
 def rest(comparison: Comparison) -> list[str]:

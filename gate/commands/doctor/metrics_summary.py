@@ -21,13 +21,13 @@ from gate.words.plain import clip, visible, wrap
 
 CPU = ("task-clock", "user+system")
 _SPEED = ("time", *CPU, "cycles", "instructions")
-"""What tells how fast a program is; page faults, memory and the like do not, however steady they are."""
+"""Metrics that show how fast a program is; page faults, memory and the like do not, however steady they are."""
 _LEAVES_OUT = {
     "task-clock": "CPU time: it leaves out waiting (disk, network, locks, sleep) and adds up threads",
     "user+system": "CPU time: it leaves out waiting (disk, network, locks, sleep) and adds up threads",
     "cycles": "CPU work at whatever frequency: it leaves out waiting and adds up threads",
     "instructions": "it leaves out how long an instruction takes: caches, branches, frequency, and all waiting",
-    "time": "it holds all that a user waits for, and all that the machine does meanwhile",
+    "time": "it includes all that a user waits for, and all that the machine does meanwhile",
 }
 _WAITS, _BUSY = 0.8, 1.2
 _AS_GOOD = 1.25
@@ -169,11 +169,11 @@ def _waiting(cpu: Mapping[str, Row]) -> list[str]:
         return []
     told = f"CPU time is {format_share(share)} of its time"
     if share < _WAITS:
-        waits = "the rest it waits: for disk, network, locks or sleep, or for a processor where the machine is busy"
+        waits = "the rest is waiting for disk, network, locks or sleep, or for a processor on a busy machine"
         return [f"{told}; {waits}. CPU time, cycles and instructions do not see waiting: decide on time if it matters."]
     if share > _BUSY:
         busy = "it runs in parallel, and CPU time adds that up"
-        return [f"{told}; {busy}. A change of how parallel it is shows in time alone."]
+        return [f"{told}; {busy}. Only time shows a change in parallelism."]
     return [f"{told}: it computes nearly all the time."]
 
 

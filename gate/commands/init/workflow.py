@@ -53,13 +53,13 @@ class _Place:
 
 
 _RUNNER = (
-    "runner: a self-hosted one with the label perf, on a machine that does nothing else; `perfgate doctor` there tells "
-    "whether it is fit"
+    "runner: a self-hosted one with the label perf, on a machine that does nothing else; run `perfgate doctor` there "
+    "to see whether it is fit"
 )
 _PUSH = "commit and push"
 _MERGE = "commit, push and merge: it runs once it is on the default branch"
 _REQUIRE = "Settings, Rules: make the check {check!r} required, which can be chosen after its first run"
-_LABEL = "a label perf-accepted (gate.accept_label), for maintainers to let a known regression through"
+_LABEL = "a label perf-accepted (gate.accept_label), for maintainers to accept a known regression"
 
 KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(

@@ -21,7 +21,7 @@ class PlanOptions:
     """From what, and for what."""
 
     runs: tuple[str, ...] = argument(
-        "folders of runs or measurement files (default: what is remembered of this host)", metavar="RUN", nargs="*"
+        "folders of runs or measurement files (default: the memory of this host)", metavar="RUN", nargs="*"
     )
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
     budget: Duration | None = option(

@@ -62,7 +62,7 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
         raise UserError("; ".join(map(say, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
-        raise UserError(f"nothing is remembered of this project in {path}: name a RUN, or run `perfgate calibrate`")
+        raise UserError(f"nothing is remembered about this project in {path}: name a RUN, or run `perfgate calibrate`")
     costs = costs_here(options.history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, costs, settings.rules, both, "what is remembered of this host")
+    return from_memory(memory, costs, settings.rules, both, "the memory of this host")

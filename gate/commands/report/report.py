@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def links_with(report: str | None, run: str | None) -> Links:
-    """Complete the addresses that were given with what the environment of a workflow tells."""
+    """Complete the addresses that were given from the environment of a workflow."""
     return Links(report=report, run=run or links_of(os.environ).run)
 
 

@@ -19,7 +19,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 
 
 def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
-    """Say what the design cannot tell, however much its programs write.
+    """Say what the design cannot show, however much its programs write.
 
     Args:
         sessions: of all jobs together; None: this is the only job.

@@ -56,7 +56,7 @@ class Foreign:
 def decide_foreign(
     forge: Forge, event: Event, folder: Path, gate: str, *, directory: str = ".", sets: Sequence[str] = ()
 ) -> Foreign:
-    """Decide again, from nothing but its measurements, over the run that a workflow_run event tells of.
+    """Decide again, from nothing but its measurements, over the run that a workflow_run event is about.
 
     Args:
         folder: gets the measurements as they were judged.

@@ -72,7 +72,7 @@ def untrusted(environment: Mapping[str, str]) -> str | None:
 
 
 OUTCOME = "outcome.json"
-BROKEN_OFF = "the deciding step ended before it had decided: its log says why"
+BROKEN_OFF = "the deciding step ended without a verdict: see its log"
 _LARGEST = 10_000_000
 
 

@@ -31,12 +31,12 @@ from gate.words.plain import clip, visible
 State = Literal["error", "failure", "success"]
 _DESCRIPTION = 140
 _LONGEST_TEXT = 500_000
-_NO_ROOM = "the job summary has no room left for perfgate's: the report has all"
+_NO_ROOM = "the job summary is full: the report has everything"
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is told of an outcome, and where."""
+    """What is published about an outcome, and where."""
 
     id: str
     """Of the gate."""
@@ -197,7 +197,7 @@ _TITLE = 100
 
 
 def annotated(report: Report) -> list[str]:
-    """Write the commands, those that matter most first; the last of ten stands for all that there is no room for."""
+    """Write the commands, those that matter most first; the last of ten counts those that are left out."""
     regressed = [f for f in ordered(report.findings) if f.verdict == "regression"]
     groups = grouped(report.failures, by_output=False)
     lines = [*map(_finding, regressed), *map(_failure, groups)]
@@ -221,5 +221,5 @@ def _failure(group: FailureGroup) -> str:
     places = failures.places(group, 3)
     said = failures.last_words(group.first)
     hint = f"; {visible(group.first.hint)}" if group.first.hint else ""
-    message = f"{title}{f' ({places})' if places else ''}{f'; it said: {said}' if said else ''}{hint}"
+    message = f"{title}{f' ({places})' if places else ''}{f'; last output: {said}' if said else ''}{hint}"
     return error_line(clip(visible(message), _WIDTH), "perfgate: not measured")

@@ -23,7 +23,7 @@ from gate.words.choice import chosen
 from gate.words.plain import clip, visible
 
 MOST_FAILURES = 500
-"""More of them tell nothing more, and fill a page."""
+"""More of them add nothing and fill a page."""
 MOST_ARTIFACTS = 100
 MOST_STATES = 256
 MOST_PARTS = 256

@@ -58,7 +58,7 @@ class TokenLeft(Base, frozen=True):
 
 
 class CheckoutChanged(Base, frozen=True):
-    """The checkout has changes beside its commit, which are not measured."""
+    """The checkout has changes that are not in its commit, so they are not measured."""
 
     files: tuple[str, ...]
     """The first of them."""

@@ -140,7 +140,7 @@ class PlannedAsConfigured(Base, frozen=True):
     """The plan was to come from memory, and is the configured one."""
 
     why: str
-    """As the planner says it; empty: nothing is remembered of this host."""
+    """As the planner says it; empty: nothing is remembered about this host."""
 
 
 # --- the instruments --------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class InstrumentLimits(Base, frozen=True):
 
 
 class NothingRemembered(Base, frozen=True):
-    """Moderated intervals are wanted, and nothing is remembered of this host."""
+    """Moderated intervals are wanted, and nothing is remembered about this host."""
 
     weight: ClassVar[Weight] = "later"
     method: str

@@ -23,9 +23,9 @@ def accept(report: Report, share: float = 1.0) -> Part:
     found = [f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None]
     entries = dict.fromkeys(entry(f, alone=several[f.benchmark] == 1) for f in found)
     kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
-    more = " The others are written alike." if len(kept) < len(entries) else ""
+    more = " Write the others in the same way." if len(kept) < len(entries) else ""
     opening = (
-        "For perfgate.toml, with a last day and a reason of yours. It counts once it is in the rules that decide, here "
+        "Add to perfgate.toml, with an expiry date and a reason. It counts once it is in the rules that decide, here "
         f"those of {brief(report.policy.source, 200)}.{more}\n\n"
     )
     return Part("To accept a known regression", "entry to paste", _blocks(kept), share, opening, "\n\n")

@@ -148,7 +148,7 @@ def interactions_table(report: Report, share: float = 1.0) -> Part:
     """Write what every factor does to the change of every case as a table."""
     found = interactions.ordered(report)
     title = f"By factor: {numbers.plural(len(found), 'interaction')}"
-    opening = "| verdict | case | setting | difference | says |\n|:--|:--|:--|:--|:--|\n"
+    opening = "| verdict | case | setting | difference | in words |\n|:--|:--|:--|:--|:--|\n"
     return Part(title, "interaction", Written(found, _interaction_row), share, opening)
 
 
@@ -225,7 +225,7 @@ def failed(group: FailureGroup, width: int = _TEXT) -> Md:
     places = failures.places(group, 3)
     title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.last_words(group.first)
-    told = [*([Md(f"- it said: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
+    told = [*([Md(f"- last output: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
     return Md("\n".join([title, *(f"  {item}" for item in told)]))
 
 

@@ -99,10 +99,7 @@ def _told(sides: dict[str, list[str]]) -> str:
         return "byte-identical in all builds of base and head"
     words = [_within(name, found) for name, found in (("base", base), ("head", head))]
     if any(1 < len(set(found)) < len(found) for found in (base, head)):
-        words.append(
-            "a file that comes out the same again is not a new layout, so the builds sample fewer layouts "
-            "than their number"
-        )
+        words.append("an identical file is not a new layout, so the builds sample fewer layouts than their number")
     common = set(base) & set(head)
     words.append("some files are the same in base and head" if common else "base and head share no file")
     return "; ".join(words)
@@ -116,4 +113,4 @@ def _within(side: str, found: list[str]) -> str:
         return f"all {len(found)} builds of {side} are byte-identical: all have one layout"
     if different == len(found):
         return f"the {len(found)} builds of {side} differ from build to build"
-    return f"the {len(found)} builds of {side} are only {different} different files"
+    return f"the {len(found)} builds of {side} produced only {different} different files"

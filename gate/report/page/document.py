@@ -224,7 +224,7 @@ def _environment(env: Any) -> str:
     if isinstance(added, Mapping) and added:
         each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
         words.append(f"set: {listed(each, _LISTED)}")
-    return "; ".join(words) or "nothing passed or set beside what every program gets"
+    return "; ".join(words) or "nothing passed or set beyond what every program gets"
 
 
 def _host(host: Mapping[str, Any]) -> list[Fact]:

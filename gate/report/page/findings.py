@@ -139,8 +139,8 @@ def _confidence(report: Report, finding: Finding) -> str:
     if not isinstance(wanted, float) or at.looks == 1 or finding.shown is None:
         return ""
     return (
-        f"Measuring may stop at any of {at.looks} looks, so the interval at one of them has more than the configured "
-        f"{format_confidence(wanted)}, and those of all looks together keep it (a repeated confidence interval)."
+        f"Measuring may stop at any of {at.looks} looks. Each look uses more than the configured confidence of "
+        f"{format_confidence(wanted)}, so that all looks together keep it (a repeated confidence interval)."
     )
 
 

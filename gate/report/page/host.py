@@ -61,10 +61,10 @@ _THINGS: dict[str, _Thing] = {
     "pressure_io": _Thing("waiting for a disk", _microseconds, counts=True),
     "throttled": _Thing("throttled by the quota (times)", _plain, counts=True),
     "throttled_seconds": _Thing("throttled by the quota", format_duration, counts=True),
-    "thermal_throttles": _Thing("slowed down for heat (times)", _plain, counts=True),
+    "thermal_throttles": _Thing("throttled by heat (times)", _plain, counts=True),
     "swap_in": _Thing("swapped in", _pages, counts=True),
     "swap_out": _Thing("swapped out", _pages, counts=True),
-    "oom_kills": _Thing("processes killed for lack of memory", _plain, counts=True),
+    "oom_kills": _Thing("processes killed, out of memory", _plain, counts=True),
     "memory_available": _Thing("memory available", lambda value: format_value(value, "B"), counts=False),
     "processors": _Thing("processors", _plain, counts=False),
 }

@@ -18,7 +18,7 @@ _WHOSE: dict[str, str] = {
     "head": "The rules are those of head's perfgate.toml, which the pull request may have changed; "
     "`--rules base` takes those of base.",
     "defaults": "No rules file was found: the rules are perfgate's defaults.",
-    "run": "The rules are those that the run was measured by.",
+    "run": "The rules are those of the measuring run.",
 }
 
 

@@ -120,10 +120,10 @@ class _Text:
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
             be = "is" if left == 1 else "are"
-            lines += self.wrap(f"{left} more that {be} not unchanged {be} in report.json and report.html.")
+            lines += self.wrap(f"{left} more with a verdict other than unchanged {be} in report.json and report.html.")
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
-            lines += self.wrap(f"{count} unchanged and not listed here; report.json and report.html list them.")
+            lines += self.wrap(f"{count} unchanged: report.json and report.html list them.")
         return [*lines, *table.footnotes()]
 
     def factors(self) -> list[str]:
@@ -168,7 +168,7 @@ class _Text:
         report = self.report
         lines = []
         if report.new:
-            lines += self.wrap(f"new in head, nothing to compare: {failures.names(report.new, 20)}", rest="  ")
+            lines += self.wrap(f"new in head, not compared: {failures.names(report.new, 20)}", rest="  ")
         groups = report.overall if self.every else report.overall[:_GROUPS]
         for overall in groups:
             text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {finding_words.overall(overall)}"

@@ -17,7 +17,7 @@ _NAME = 80
 def _head_elsewhere(warning: kinds.HeadElsewhere) -> str:
     head, pull = warning.head[:_SHA], warning.pull_head[:_SHA]
     said = f"HEAD ({head}) is neither the pull request's head ({pull}) nor its merge with the target"
-    return said if warning.missing_base is None else f"{said}, and its base ({warning.missing_base[:_SHA]}) is not here"
+    return said if warning.missing_base is None else f"{said}, and its base ({warning.missing_base[:_SHA]}) is missing"
 
 
 def _submodule_lacks_commit(warning: kinds.SubmoduleLacksCommit) -> str:
@@ -27,9 +27,9 @@ def _submodule_lacks_commit(warning: kinds.SubmoduleLacksCommit) -> str:
 
 def _pointers_checked_out(warning: kinds.PointersCheckedOut) -> str:
     more = f" and {warning.more} more" if warning.more else ""
-    verb = "are pointers" if len(warning.files) + warning.more > 1 else "is a pointer"
+    verb = "are Git LFS pointers" if len(warning.files) + warning.more > 1 else "is a Git LFS pointer"
     return (
-        f"{', '.join(warning.files)}{more} {verb} of git lfs, not the content, and so on both sides: "
+        f"{', '.join(warning.files)}{more} {verb}, not the content, on both sides: "
         "add `lfs: true` under `with:` of actions/checkout"
     )
 
@@ -38,8 +38,8 @@ def _checkout_changed(warning: kinds.CheckoutChanged) -> str:
     shown = ", ".join(visible(name)[:_NAME] for name in warning.files)
     more = f" and {warning.more} more" if warning.more else ""
     return (
-        f"the checkout has changes beside its commit ({shown}{more}): they are not measured; what benchmarks need is "
-        "made by [build] or linked by its `share`"
+        f"the checkout has changes that are not in its commit ({shown}{more}), so they are not measured: "
+        "make what benchmarks need in [build], or link it with `share`"
     )
 
 
@@ -49,11 +49,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"head and the pull request's base ({warning.base[:_SHA]}) have no common commit"
     ),
     kinds.SubmoduleAbsent: lambda warning: (
-        f"submodule {warning.path} is not in the checkout, each build will clone it: {_OF_SUBMODULES}"
+        f"submodule {warning.path} is not in the checkout, so each build clones it: {_OF_SUBMODULES}"
     ),
     kinds.SubmoduleLacksCommit: _submodule_lacks_commit,
     kinds.PointersCheckedOut: _pointers_checked_out,
-    kinds.LfsNotFetched: lambda warning: f"base's files of git lfs cannot be fetched ({warning.problem})",
+    kinds.LfsNotFetched: lambda warning: f"base's Git LFS files cannot be fetched ({warning.problem})",
     kinds.TokenLeft: lambda warning: (
         f"a token for the repository is in {warning.place}, where the benchmarks can read it: "
         "add `persist-credentials: false` under `with:` of actions/checkout"

@@ -1,4 +1,4 @@
-"""Sentences about what estimates rest on, and what speaks against them."""
+"""Sentences about the basis of estimates, and doubts about them."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _one_unit(warning: kinds.OneUnit) -> str:
 
 def _flat_resampling(warning: kinds.FlatResampling) -> str:
     return (
-        f"FLAT takes all values as independent: the interval is too narrow where executions or {warning.unit}s differ"
+        f"FLAT treats all values as independent: the interval is too narrow where executions or {warning.unit}s differ"
     )
 
 
 def _few_units(warning: kinds.FewUnits) -> str:
-    return f"a bootstrap over {plural(warning.units, warning.unit)} may cover only 80-90% where it promises 95%"
+    return f"a bootstrap over {plural(warning.units, warning.unit)} may cover only 80-90% instead of 95%"
 
 
 def _undefined_resamples(warning: kinds.UndefinedResamples) -> str:
@@ -99,7 +99,7 @@ def _autocorrelation(warning: kinds.Autocorrelation) -> str:
 
 def _normal_tail(warning: kinds.NormalTail) -> str:
     builds = f"{warning.base} + {warning.head} builds"
-    return f"the p value assumes normally distributed builds: {builds} alone cannot show one so small"
+    return f"a p value this small assumes normally distributed builds: {builds} alone cannot show it"
 
 
 def _early_stop(warning: kinds.EarlyStop) -> str:

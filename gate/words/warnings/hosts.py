@@ -61,7 +61,7 @@ def _kernel_changed(event: kinds.KernelChanged) -> str:
 
 def _steal(event: kinds.Steal) -> str:
     share = format_share(event.share)
-    return _event(event, f"the hypervisor took {share} of the processors' time that programs wanted (steal)")
+    return _event(event, f"the hypervisor took {share} of the CPU time that programs wanted (steal)")
 
 
 def _throttled(event: kinds.Throttled) -> str:
@@ -104,7 +104,7 @@ def _frequency_setting(event: kinds.FrequencySetting) -> str:
 
 def _several_machines(warning: kinds.SeveralMachines) -> str:
     count, every = len(warning.machines), warning.machines
-    return f"host: measured on {count} machines or boots, {_named(every, every)}; the host facts are of the first"
+    return f"host: measured on {count} machines or boots, {_named(every, every)}; only the facts of the first are shown"
 
 
 def _sides_apart(warning: kinds.SidesApart) -> str:
@@ -125,9 +125,9 @@ def _where(warning: kinds.SidesApart | kinds.SidesMixed) -> str:
 
 
 def _named(machines: kinds.Machines, among: kinds.Machines) -> str:
-    """Name machines by their host names, and by what else tells them from the others."""
+    """Name machines by their host names, and by whatever else distinguishes them."""
     others = [each for each in among if each is not None]
-    names = ["a machine that its file does not name" if each is None else _name(each, others) for each in machines]
+    names = ["an unnamed machine" if each is None else _name(each, others) for each in machines]
     return joined(list(dict.fromkeys(names)))
 
 
@@ -140,7 +140,7 @@ def _name(machine: kinds.Machine, others: Sequence[kinds.Machine]) -> str:
     same_name = [other for other in others if other.hostname == machine.hostname]
     if not details and len({other.boot_id for other in same_name}) > 1:
         details.append(f"boot {(machine.boot_id or 'unknown')[:8]}")
-    name = f"host {machine.hostname}" if machine.hostname else "a host without a name"
+    name = f"host {machine.hostname}" if machine.hostname else "an unnamed host"
     return f"{name} ({', '.join(details)})" if details else name
 
 

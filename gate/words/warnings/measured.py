@@ -1,4 +1,4 @@
-"""Sentences about what was measured, beside what was to be measured."""
+"""Sentences about what was measured, compared with what was planned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _torn_line(warning: kinds.TornLine) -> str:
 
 def _selected_only(warning: kinds.SelectedOnly) -> str:
     part = f"{warning.selected} of {warning.measured} measured benchmarks are decided (--benchmark)"
-    return f"{part}: the verdict and the error level are of these alone"
+    return f"{part}: the verdict and the error level cover only these"
 
 
 # --- how far measuring came -------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.PartsShort: _parts_short,
     kinds.TwoSessions: lambda _: (
         "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large "
-        "changes are called; a third session narrows the intervals most"
+        "changes can be shown; a third session narrows the intervals most"
     ),
     kinds.LooksIgnored: lambda _: "a bootstrap interval does not correct for the looks of this run",
     kinds.UndecidedBenchmarks: _undecided_benchmarks,

@@ -48,10 +48,10 @@ def _placeholder(warning: kinds.Placeholder) -> str:
 def _few_builds(warning: kinds.FewBuilds) -> str:
     called = [
         *(["exact counts"] if warning.counts else []),
-        *(["what is remembered of this host"] if warning.remembers else []),
+        *(["benchmarks remembered on this host"] if warning.remembers else []),
     ]
     below = f"plan.builds = {warning.builds} is below gate.min_builds = {warning.min_builds}"
-    return f"{below}: " + (f"only changes of {joined(called)} are called" if called else "no change is called")
+    return f"{below}: " + (f"only {joined(called)} can show a change" if called else "nothing can show a change")
 
 
 def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
@@ -59,7 +59,7 @@ def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
 
 
 def _no_looks_by_bootstrap(warning: kinds.NoLooksByBootstrap) -> str:
-    return f"bootstrap intervals have no looks: all {warning.builds} rounds are measured"
+    return f"bootstrap intervals do not stop early: all {warning.builds} rounds are measured"
 
 
 def _few_iterations_for_steady(warning: kinds.FewIterationsForSteady) -> str:
@@ -81,7 +81,7 @@ def _planned_from_memory(warning: kinds.PlannedFromMemory) -> str:
 
 
 def _planned_as_configured(warning: kinds.PlannedAsConfigured) -> str:
-    why = warning.why or "nothing is remembered of this host"
+    why = warning.why or "nothing is remembered about this host"
     return f"plan.auto keeps the configured plan: {why}"
 
 
@@ -97,7 +97,7 @@ def unusable(found: kinds.ToolUnusable) -> str:
     """Say why a tool cannot be used."""
     return {
         "missing": f"{found.tool} is not installed",
-        "silent": f"{found.path} cannot be asked for its version ({found.error})",
+        "silent": f"the version of {found.path} cannot be read ({found.error})",
         "foreign": f"{found.path} is not the benchmarking tool {found.tool}",
         "old": f"{found.tool} {found.version} is older than {found.oldest}",
     }[found.because]
@@ -113,12 +113,12 @@ def limits(found: Sequence[kinds.AnyLimit]) -> str:
 
 
 def _events_absent(limit: kinds.EventsAbsent) -> str:
-    why = limit.word or "without the right to count the kernel"
+    why = limit.word or "no permission to count the kernel"
     return f"leaves out {' and '.join(limit.events)} ({why} on this machine)"
 
 
 def _events_outside_kernel(limit: kinds.EventsOutsideKernel) -> str:
-    paranoid = "its value is unknown" if limit.paranoid is None else f"it is {limit.paranoid}"
+    paranoid = "unknown" if limit.paranoid is None else str(limit.paranoid)
     return f"counts {' and '.join(limit.events)} outside the kernel only (perf_event_paranoid: {paranoid})"
 
 
@@ -137,16 +137,16 @@ _LIMITS: dict[type, Callable[[Any], str]] = {
 
 
 def _nothing_remembered(warning: kinds.NothingRemembered) -> str:
-    return f"nothing is remembered of this host, so intervals use {warning.method}: run `perfgate calibrate`"
+    return f"this host is not calibrated, so intervals use {warning.method}: run `perfgate calibrate`"
 
 
 def _history_unusable(warning: kinds.HistoryUnusable) -> str:
-    return f"what is remembered of this host is not used: {warning.error}"
+    return f"the memory of this host is not used: {warning.error}"
 
 
 def _memory_of_other_machine(warning: kinds.MemoryOfOtherMachine) -> str:
     differing = "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in warning.differing)
-    unused = f"what is remembered of {listed(warning.benchmarks)} is not used"
+    unused = f"the memory of {listed(warning.benchmarks)} is not used"
     return f"{unused}: measured on another machine ({differing or 'a different model'})"
 
 
@@ -165,7 +165,7 @@ def _memory_of_other_setup(warning: kinds.MemoryOfOtherSetup) -> str:
         f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
         for each in warning.differing
     )
-    unused = f"what is remembered of {listed(warning.benchmarks)} is not used"
+    unused = f"the memory of {listed(warning.benchmarks)} is not used"
     return f"{unused}: {reason or 'base and head are measured in different ways'}"
 
 
@@ -180,7 +180,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.DirtySubmodule: _dirty_submodule,
     kinds.EmbeddedRepository: _embedded_repository,
     kinds.LfsPointers: lambda _: (
-        "the checkout has Git LFS pointers instead of files, and so have both sides: run `git lfs pull`"
+        "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
     ),
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
@@ -201,9 +201,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NothingRemembered: _nothing_remembered,
     kinds.HistoryUnusable: _history_unusable,
     kinds.MemoryOfOneSession: lambda _: (
-        "what is remembered of the host is not used: it holds one session, and this run has several"
+        "the memory of this host is not used: it holds one session, and this run has several"
     ),
-    kinds.MemoryOfOneFile: lambda _: "what is remembered of the host is not used: the files were measured separately",
+    kinds.MemoryOfOneFile: lambda _: "the memory of this host is not used: the files were measured separately",
     kinds.MemoryOfOtherMachine: _memory_of_other_machine,
     kinds.MemoryOfOtherSetup: _memory_of_other_setup,
 }

@@ -1,4 +1,4 @@
-"""Sentences about what the design of a study leaves out, or cannot tell."""
+"""Sentences about what the design of a study leaves out, or cannot show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _response_undeclared(warning: kinds.ResponseUndeclared) -> str:
 
 
 def _built_once(warning: kinds.BuiltOnce) -> str:
-    luck = "its effect cannot be separated from the luck of one build; study.builds = 5 makes more"
+    luck = "its effect cannot be separated from the luck of one build; set study.builds = 5"
     return f"{joined([*warning.factors])}: differs between builds, and each setting is built once: {luck}"
 
 
@@ -27,8 +27,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.OnOneSide: lambda warning: f"{warning.benchmark} is on one side only: it is not measured",
     kinds.ResponseUndeclared: _response_undeclared,
     kinds.OneReplicate: lambda _: (
-        "study.replicates = 1: each treatment is measured once, and there is no residual of its own: only interactions "
-        "that the model leaves out show the noise; 3 or more replicates measure it"
+        "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions "
+        "that the model leaves out; set study.replicates = 3 or more to measure it"
     ),
     kinds.BuiltOnce: _built_once,
     kinds.OneSessionEach: _one_session_each,

@@ -36,7 +36,7 @@ THROTTLED_WARN = 0.01
 """Share of all periods since the control group began."""
 
 _WAITS = {
-    "cpu": "Programs wait for a processor, and the waiting is measured with them.",
+    "cpu": "Programs wait for a processor, and the wait is part of the measured time.",
     "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
     "io": "Programs wait for disks, which they share with others.",
 }
@@ -90,9 +90,9 @@ def processes(window: Window) -> Check:
     taken.pop(window.end.own or 0, None)
     most = max(taken, key=lambda pid: taken[pid], default=None)
     one = taken[most] * ticks.processors / (ticks.total - first.total) if most is not None else 0.0
-    value = f"took {share:.0%} of the processors' time"
+    value = f"used {share:.0%} of the CPU time"
     if most is not None and one >= BUSY_PROCESS:
-        value += f"; most of all {window.end.processes[most].name} (process {most}), {one:.0%} of one"
+        value += f"; most of it {window.end.processes[most].name} (process {most}): {one:.0%} of a processor"
     state: State = "bad" if share >= BUSY_BAD else "warn" if share >= BUSY_WARN or one >= BUSY_PROCESS else "ok"
     return Check(name, state, value, why)
 

@@ -95,7 +95,7 @@ def hypervisor(tree: Tree) -> str | None:
             return "" if ".metal" in named else kind
     flags = re.search(r"^flags\s*:(.*)$", tree.text("proc/cpuinfo") or "", flags=re.MULTILINE)
     if flags is not None:
-        return "of unknown make" if "hypervisor" in flags[1].split() else ""
+        return "of unknown type" if "hypervisor" in flags[1].split() else ""
     if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type"):
         return "of unknown make"
     # a board that is described by its device tree, or a maker's name that is not one of a hypervisor

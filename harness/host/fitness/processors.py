@@ -24,7 +24,7 @@ def smt(tree: Tree) -> Check:
     if active != "0":
         return unreadable(name, why)
     if is_virtual(tree) is not False:
-        return unreadable(name, why, "none is visible, but a virtual machine may have been given half cores")
+        return unreadable(name, why, "none visible, but a virtual machine may have half cores")
     return Check(name, "ok", "off", why)
 
 

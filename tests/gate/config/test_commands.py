@@ -45,7 +45,7 @@ def error(text: str) -> str:
 )
 def test_words_do_not_stand_behind_several_commands_or_a_comment(command: str) -> None:
     why = (
-        "args of a cannot stand behind several shell commands or a comment: "
+        "args of a cannot follow several shell commands or a comment: "
         "write the command as a list, or put {a} where it belongs"
     )
     assert error(benchmark(command) + GIVING) == f"perfgate.toml:3: benchmark[0].command: {why}"

@@ -337,7 +337,7 @@ def test_a_missing_permission_is_named(github: FakeGitHub) -> None:
     assert caught.value.permission == "pull-requests: write"
     assert caught.value.status == 403
     assert caught.value.what == (
-        "cannot write a comment on #12: the token may not do that (403: Resource not accessible by integration)"
+        "cannot write a comment on #12: the token lacks the permission (403: Resource not accessible by integration)"
     )
     del github.permissions["pull-requests"]
     with pytest.raises(Problem) as caught:

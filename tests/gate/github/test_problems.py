@@ -23,9 +23,9 @@ def said(message: str, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("status", "body", "what", "permission"),
     [
-        (401, said("Bad credentials"), "GitHub does not take the token (401): it is not valid, or has expired; a job's token ends with the job", None),
-        (403, said("Resource not accessible by integration"), "the token may not do that (403: Resource not accessible by integration)", "statuses: write"),
-        (403, said("Resource not accessible by personal access token"), "the token may not do that (403: Resource not accessible by personal access token)", "statuses: write"),
+        (401, said("Bad credentials"), "GitHub rejects the token (401): it is invalid or has expired; a job's token ends with the job", None),
+        (403, said("Resource not accessible by integration"), "the token lacks the permission (403: Resource not accessible by integration)", "statuses: write"),
+        (403, said("Resource not accessible by personal access token"), "the token lacks the permission (403: Resource not accessible by personal access token)", "statuses: write"),
         (403, said("Repository was archived so is read-only."), "GitHub refuses it (403: Repository was archived so is read-only.)", None),
         (404, said("Not Found"), "GitHub finds nothing there (404): it does not exist, or the token lacks `statuses: write`", None),
         (404, said("No commit found for the ref x"), "GitHub finds nothing there (404: No commit found for the ref x): it does not exist, or the token lacks `statuses: write`", None),

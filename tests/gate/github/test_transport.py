@@ -111,8 +111,8 @@ def test_all_waiting_together_ends(github: FakeGitHub) -> None:
     one = forge(github, timeout=0.4, patience=1)
     begin = time.monotonic()
     assert "no answer from 127.0.0.1 within 0." in problem(one).what
-    assert "GitHub was waited for 1s in all" in problem(one).what
-    assert "GitHub was waited for 1s in all" in problem(one).what
+    assert "perfgate gave up after waiting 1s for GitHub in all" in problem(one).what
+    assert "perfgate gave up after waiting 1s for GitHub in all" in problem(one).what
     assert time.monotonic() - begin < 8
 
 
@@ -203,7 +203,7 @@ def test_an_answer_of_another_shape(github: FakeGitHub, monkeypatch: pytest.Monk
     monkeypatch.setattr(server, "failure", lambda what: Answer(200, body))
     github.fail("GET", PULL, 200)
     found = problem(forge(github))
-    assert found.what.startswith("cannot read pull request #12: what 127.0.0.1 answers is not GitHub's (")
+    assert found.what.startswith("cannot read pull request #12: the answer of 127.0.0.1 is not GitHub's (")
     assert "\n" not in found.what and len(found.what) < 400
 
 
@@ -240,7 +240,7 @@ def test_a_repository_that_was_renamed_is_asked_the_same(github: FakeGitHub, sta
 
 def test_one_that_is_sent_in_circles_ends(github: FakeGitHub) -> None:
     github.fail("GET", PULL, 301, headers={"Location": f"{github.url}{PULL}"}, times=None)
-    assert problem(forge(github)).what.endswith("GitHub has it elsewhere now (301): was it renamed?")
+    assert problem(forge(github)).what.endswith("GitHub has moved it (301): was it renamed?")
     assert len(github.requests) == 4
 
 
@@ -250,7 +250,7 @@ def test_no_other_host_sees_the_token(github: FakeGitHub, status: int) -> None:
         other.add_pull(12, head_sha="b" * 40)
         for where in (f"{other.url}{PULL}", f"//127.0.0.1:{other.url.rpartition(':')[2]}{PULL}", "https://127.0.0.1/x"):
             github.fail("GET", PULL, status, headers={"Location": where})
-            words = f"cannot read pull request #12: GitHub has it elsewhere now ({status}): was it renamed?"
+            words = f"cannot read pull request #12: GitHub has moved it ({status}): was it renamed?"
             assert problem(forge(github)).what == words
         assert other.requests == [] and len(github.requests) == 3
 

@@ -70,7 +70,7 @@ def test_a_band_of_any_width_does_not_flatten_the_curve() -> None:
     picture = drawn((0.1, 1.01, 1.0, 1.02), (0.5, 1.05, 1.0, 1.06), (0.99, 1.06, 1e-9, 1e9))
     heights = [y for _, y in corners(paths(picture, "curve")[0])]
     assert max(heights) - min(heights) > 10
-    assert "goes on beyond it" in picture.caption
+    assert "continues beyond it" in picture.caption
 
 
 def test_up_is_worse_only_where_lower_is_better() -> None:

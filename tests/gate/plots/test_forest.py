@@ -34,7 +34,7 @@ def test_any_report_has_a_forest(name: str) -> None:
 def test_each_finding_has_a_row_with_name_change_and_interval() -> None:
     picture = drawn([examples.finding("lex", estimate=1.021, half=0.01), examples.finding("parse")])
     assert {"lex", "parse", "+2.1%", "+1.1% … +3.1%", "interval"} <= set(texts(picture))
-    assert "rests on. Intervals have 95% confidence. The shaded" in picture.caption
+    assert "is based on. Intervals have 95% confidence. The shaded" in picture.caption
     # one beside the count, twice for wide and narrow, and two rows
     assert marks(picture, "big-unchanged") == 2 + 2
 

@@ -149,7 +149,7 @@ def test_an_own_value_beyond_the_axis_is_not_marked_on_it() -> None:
     # the mark beside the name is the only one
     assert marks(picture, "big-base") == 1
     assert marks(picture, "arrow-base") == 1
-    assert "That of base (" in values(of, finding(of), "p").caption  # type: ignore[union-attr]  # it is drawn
+    assert "The mean of base (" in values(of, finding(of), "p").caption  # type: ignore[union-attr]  # it is drawn
 
 
 def test_shapes_begin_and_end_with_the_values() -> None:
@@ -167,7 +167,7 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
     assert marks(picture, "faint") >= 2 * 40
-    assert "The finding rests on the first 4 of 6 builds; the others are faint." in picture.caption
+    assert "The finding uses only the first 4 of 6 builds; the others are faint." in picture.caption
     assert "faint" not in drawn(draw(of, finding(of))).svg
     assert "faint" not in drawn(draw(of, finding(of))).caption
 

@@ -248,7 +248,7 @@ def build_failure(**changes: Any) -> Failure:
         "command": "make clean all",
         "directory": "/tmp/perfgate-x1/head",
         "environment": {"GITHUB_SHA": "", "NPM_TOKEN": "", "LC_ALL": "C", "PERFGATE_SEED": "1234"},
-        "hint": "src/generated.h is not tracked by git: the worktree holds only what git tracks; "
+        "hint": "src/generated.h is not tracked by git: the checkout has only files that git tracks; "
         "make it in [build] setup or name it in [build] share",
     }
     return Failure(kind="build", **(fields | changes))

@@ -34,7 +34,7 @@ def test_an_early_interruption_of_a_resumed_run_says_what_is_kept(kept: Path, mo
     below.mkdir()
     for directory, shown in ((kept.parents[1], DEFAULT), (below, ".." / DEFAULT)):
         monkeypatch.chdir(directory)
-        found = f"2 executions are kept in {shown}/measurements.jsonl; the same command with --resume goes on"
+        found = f"2 executions are kept in {shown}/measurements.jsonl; to continue, add --resume to the same command"
         assert interrupted(None, resume=True) == f"SIGINT: {found}"
         # a new run has measured nothing yet, whatever is there of another
         assert interrupted(None, resume=False) == "SIGINT: nothing was measured"

@@ -431,7 +431,7 @@ def test_only_runs_of_the_default_branch_write(
     reason = memory.barred(variables)
     assert (reason is None) is writes
     if reason is not None:
-        assert reason == f"this is a {name} event of {ref}, and only runs on the default branch are"
+        assert reason == f"only runs on the default branch are, and this is a {name} event of {ref}"
 
 
 def test_a_caller_that_knows_better_is_heard(checkout: Checkout, tmp_path: Path) -> None:

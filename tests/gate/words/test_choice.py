@@ -30,11 +30,11 @@ EXAMPLES: list[tuple[c.AnyHow, str]] = [
     (c.QueueBase(), "the commit that the merge queue builds on"),
     (c.PullBase(), "the pull request's base"),
     (c.BeforePush(), "the commit before this push"),
-    (c.AsMeasured(), "that of the run that measured"),
+    (c.AsMeasured(), "the commit of the measuring run"),
     (c.CheckedOut(), "the commit that was checked out"),
-    (c.OfPull(12, merged=False), "that of #12, which the forge confirms"),
-    (c.OfPull(12, merged=True), "that of #12 merged into its target, which the forge confirms"),
-    (c.OfForeignRun(), "what the fork's workflow run says"),
+    (c.OfPull(12, merged=False), "the commit of #12, confirmed by the forge"),
+    (c.OfPull(12, merged=True), "the commit of #12 merged into its target, confirmed by the forge"),
+    (c.OfForeignRun(), "the commit that the fork's workflow run names"),
 ]
 
 

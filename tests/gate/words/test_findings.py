@@ -173,7 +173,7 @@ EXPECTED = [
         withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
         (
             "latency p99 4.1% slower as measured: inconclusive, p99 needs 400 values per build and has 250: "
-            "150 are missing"
+            "measure 150 more"
         ),
     ),
     (

@@ -20,7 +20,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
     (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
-    (reasons.NoSpread(), "no spread: is the timer too coarse? (declare a count or size `exact = true`)"),
+    (reasons.NoSpread(), "no spread: the timer may be too coarse (declare a count or size with `exact = true`)"),
     (examples.ONE_UNIT, "one build a side gives no interval: the variation between builds is unknown"),
     (
         reasons.OneUnit(unit="session", sides=["head"]),
@@ -28,7 +28,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.FewValues(statistic="p99", needs=1000, has=120),
-        "p99 needs 1,000 values per build and has 120: 880 are missing",
+        "p99 needs 1,000 values per build and has 120: measure 880 more",
     ),
     (reasons.BothZero(), "both sides are 0"),
     (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only an absolute floor can decide"),
@@ -45,7 +45,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="see #123"),
-        "not shown to exceed the 8% accepted until 2026-12-31: see #123",
+        "accepted up to 8% until 2026-12-31: see #123",
     ),
     (reasons.AcceptedByLabel(label="the label x", outgrown=None), "accepted by the label x"),
     (reasons.Within(threshold=0.03), "the interval lies within the threshold of 3%"),
@@ -59,15 +59,15 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.FewBuilds(needs=5, has=4),
-        "the change looks real, but a verdict needs 5 builds a side, this has 4",
+        "the change looks real, but a verdict needs 5 builds a side and there are 4",
     ),
     (
         reasons.FewForBootstrap(needs=10, has=6, unit="session"),
-        "a bootstrap interval needs 10 sessions a side to decide, this has 6",
+        "a bootstrap interval needs 10 sessions a side to decide and there are 6",
     ),
     (
         reasons.MemoryAlone(),
-        "one build a side: the interval rests on remembered variance alone, which is shown and never decides",
+        "one build a side: the interval rests on remembered variance alone, so it is shown but decides nothing",
     ),
     (
         reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12),
@@ -130,7 +130,7 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (outcomes.NothingMeasured(), "nothing was measured"),
     (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
     (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was measured"),
-    (outcomes.Failed(failures=2, findings=3), "2 failures beside 3 findings"),
+    (outcomes.Failed(failures=2, findings=3), "2 failures; 3 findings measured"),
     (outcomes.SomeInconclusive(count=2, findings=2, not_worse=0), "2 of 2 findings inconclusive, none regressed"),
     (
         outcomes.SomeInconclusive(count=3, findings=3, not_worse=1),

@@ -52,11 +52,11 @@ def test_a_commit(side: Commit | None, expected: str) -> None:
 
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert reports.measured(examples.only_inconclusive()).startswith(
-        "3 of 3 rounds (the plan has 12, the budget no more than 3), 3 builds"
+        "3 of 3 rounds (12 in the plan, only 3 fit the budget), 3 builds"
     )
     plan = {"plan": {"builds": {"min": 4, "max": 12}}}
     looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "the plan has 12" in reports.measured(examples.report("pass", [], run=looks))
+    assert "12 in the plan" in reports.measured(examples.report("pass", [], run=looks))
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
     assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
 
@@ -74,9 +74,9 @@ def test_what_was_measured() -> None:
 
 def test_the_error_level_of_the_report() -> None:
     report = examples.passing()
-    assert reports.error_level(report).startswith("5% for the whole report, 2.5% of it for a false regression, shared")
+    assert reports.error_level(report).startswith("5% for the whole report (2.5% for false regressions), shared")
     alone = examples.report("pass", report.findings, family=Family(method="none", size=3))
-    assert reports.error_level(alone) == "5% for each of 3 findings, 2.5% of it for a false regression (family: none)"
+    assert reports.error_level(alone) == "5% for each of 3 findings (2.5% for false regressions; family: none)"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
 def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
     assert failures.repeat(failure) == [
-        "# of a gate with --keep: otherwise the directory is gone",
+        "# needs a run with --keep: otherwise the directory is gone",
         "cd '/a dir/x'",
         "export A='it'\"'\"'s'",
         "make",
@@ -135,7 +135,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
     failure = examples.build_failure(directory=None, environment={"a | b": "x", "A-B": "", "C": "1"}, command="make")
     assert failures.repeat(failure) == [
         "export C=1",
-        "# without 2 names of its environment that a shell cannot set",
+        "# left out: 2 variables whose name a shell cannot set",
         "make",
     ]
 
@@ -147,7 +147,10 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         (examples.nothing(), ""),
         (examples.only_failures(), "Fix the failure and run the check again"),
         (examples.regression(), "Fix the regression, or accept it with an `[[accept]]`"),
-        (examples.only_inconclusive(), "`--set plan.builds=7` would probably settle 4 of 6 inconclusive findings"),
+        (
+            examples.only_inconclusive(),
+            "Run again with `--set plan.builds=7`: at this noise level it would probably settle 4 of 6 inconclusive findings",
+        ),
         (examples.one_build(), "Raise `plan.budget` or `plan.builds`"),
         (
             examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
@@ -171,7 +174,7 @@ def test_what_is_not_worse_is_counted_apart() -> None:
 
     assert said(open_one, better) == (
         "2 findings: 2 inconclusive (1 of them not worse)",
-        "the 1 that may be worse, if the noise stays as it is",
+        "the 1 that may be worse",
     )
     hopeless = examples.finding("c", "inconclusive")
     assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")

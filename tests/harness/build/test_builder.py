@@ -228,7 +228,7 @@ def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
     with builder_of(checkout, BuildTable(command="cat data/large"), hint=hint) as builder:
         failure = bad(builder.build("head", 0, 5))
         assert failure.hint is not None
-        assert failure.hint.startswith('the worktree holds only what git tracks; "data/large" is ignored by git')
+        assert failure.hint.startswith('the checkout has only files that git tracks; "data/large" is ignored by git')
     with builder_of(checkout, BuildTable(command="cat data/large", share=["data"])) as builder:
         good(builder.build("head", 0, 5))
 

@@ -230,7 +230,7 @@ def test_the_busiest_process_is_named_and_this_one_is_none(tmp_path: Path, monke
     check = found(monkeypatch, tree, later)["other processes"]
     assert (check.state, check.value) == (
         "warn",
-        "took 45% of the processors' time; most of all a) b (c (process 31), 70% of one",
+        "used 45% of the CPU time; most of it a) b (c (process 31): 70% of a processor",
     )
 
 
@@ -264,7 +264,7 @@ def test_powersave_means_another_thing_with_each_driver(
         ({"sys/class/dmi/id/sys_vendor": "QEMU"}, "warn", "yes, QEMU"),
         ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7i.metal-24xl"}, "ok", "no"),
         ({"sys/class/dmi/id/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
-        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu hypervisor"}, "warn", "yes, of unknown make"),
+        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu hypervisor"}, "warn", "yes, of unknown type"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
         ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),

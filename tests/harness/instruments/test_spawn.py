@@ -85,7 +85,7 @@ def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
     found = measured(context, ["true"], metric={"memory": MetricRules()})
     assert isinstance(found, Unusable)
     assert found.status.startswith("no values of 'memory' (below ")
-    assert found.status.endswith(" MiB, the launcher's own size, spawn cannot tell memory)")
+    assert found.status.endswith(" MiB, the launcher's own size)")
 
 
 def test_the_first_failing_start_ends_it(context: Context) -> None:

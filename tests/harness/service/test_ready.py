@@ -130,7 +130,7 @@ def test_a_text_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("starting\nlis")
     asked = probe("log:listening: on .*", log)
-    assert asked.ask(1) == "its output does not hold that"
+    assert asked.ask(1) == "its output does not contain that text"
     with log.open("a") as file:
         file.write("tening: on ")
     assert asked.ask(1)

@@ -8,7 +8,7 @@ from gate.model import Failure
 from harness.source.repository import Untracked, find_repository, kept_out
 from harness.source.untracked import checkout_hint, missing_file_hint
 
-ONLY = "the worktree holds only what git tracks; "
+ONLY = "the checkout has only files that git tracks; "
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def of_history(history: Path | None, rules: RulesOptions) -> tuple[Components, .
     memory = _recalled(history, rules)
     found = [c for c in map(of_memory, memory.findings if memory else ()) if c is not None and c.of_build_mean]
     if not found:
-        raise UserError("nothing is remembered of this project on this host: name a RUN, or run `perfgate calibrate`")
+        raise UserError("nothing is known about this project on this host: name a RUN, or run `perfgate calibrate`")
     return tuple(found)
 
 

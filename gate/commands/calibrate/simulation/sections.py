@@ -17,7 +17,7 @@ class Setting:
 
     components: tuple[Components, ...]
     paper: bool
-    """Whether the cases are those of K&J Table VII, and their results are to be set beside the paper's."""
+    """Whether the cases are those of K&J Table VII, and their results are compared with the paper's."""
     builds: tuple[int, ...]
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]

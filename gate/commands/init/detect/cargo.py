@@ -67,7 +67,7 @@ def _of_binary(tree: Tree, binary: _Binary, packages: list[Crate]) -> Found:
 
 
 def _of_tests(packages: list[Crate]) -> Found:
-    advice = "Better is an example that does the work that matters: see --examples of cargo build."
+    advice = "Better: an example that does the work that matters (see `cargo build --examples`)."
     command = ["cargo", "test", "--release", "--offline", "--quiet", "--tests", "--target-dir", "target"]
     return Found(
         "cargo",
@@ -77,7 +77,7 @@ def _of_tests(packages: list[Crate]) -> Found:
         _build_comment(),
         environment={"RUST_TEST_THREADS": "1"},
         environment_comment=["One test at a time: the time of parallel tests depends on how they overlap."],
-        notes=["the benchmark is the test run: put a program that does real work in its place"],
+        notes=["the benchmark runs the tests: replace it with a program that does real work"],
     )
 
 

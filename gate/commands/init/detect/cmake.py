@@ -40,7 +40,7 @@ def _found(tree: Tree, project: Project) -> Found:
     if project.testing and project.tests:
         # ctest finds its tests in the working directory; --test-dir needs CMake 3.20
         measured = stand_in("ctest", f"cd {binary} && ctest --output-on-failure --no-tests=error")
-        notes = ["the benchmark is the test run: put a program that does real work in its place"]
+        notes = ["the benchmark runs the tests: replace it with a program that does real work"]
         return Found("cmake", f"{FILE}, tests", measured, build, comment, notes=notes)
     benchmark, notes = placeholder()
     return Found("cmake", f"{FILE}, without a program or tests", benchmark, build, comment, notes=notes)

@@ -19,7 +19,7 @@ _MOST = 12
 _SAMPLES = 10  # the fewest that Criterion takes
 _WARM_UP = 0.5  # of the time of the samples
 _ANALYSIS = 0.2
-_MORE = "More, where inputs yield many."
+_MORE = "Longer if inputs yield many benchmarks."
 _COMMENT = [
     "Criterion's own times are 3 s and 5 s. Short values, over executions and builds, show the noise that long ones",
     "hide. A name at the end chooses benchmarks.",

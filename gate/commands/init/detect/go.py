@@ -107,7 +107,7 @@ def _module_of(directory: str, modules: list[str]) -> str | None:
 
 def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     packages, rest = every[:_MOST], every[_MOST:]
-    more = "More, where b.Run yields many or one call takes longer."
+    more = "Longer if b.Run yields many or a call is slow."
     suite = Suite(sum(package.cases for package in packages), _RAMP, _START * len(packages), more)
     length = length_of_value(suite)
     names = names_of((package.directory for package in packages), _name(tree))
@@ -214,7 +214,7 @@ def _tested(tree: Tree) -> bool:
 def _of_tests(tree: Tree, modules: list[str]) -> Found | None:
     if not _tested(tree):
         return None
-    advice = "Better are benchmarks: func BenchmarkX(b *testing.B), and `perfgate init --force` once there are some."
+    advice = "Better: write benchmarks (func BenchmarkX(b *testing.B)), then run `perfgate init --force`."
     # a workspace's own directory need not be a module
     homes = [""] if "go.mod" in tree.names else list(dict.fromkeys(map(_parent, modules)))
     patterns = [f"./{home}/..." if home else "./..." for home in homes]
@@ -225,7 +225,7 @@ def _of_tests(tree: Tree, modules: list[str]) -> Found | None:
         stand_in("tests", ["go", "test", "-count=1", "-p=1", *patterns], advice),
         f"go test -count=1 -run='^$' {shlex.join(patterns)}",
         ["Fills Go's cache, so that compiling is not measured."],
-        notes=["the benchmark is the test run: write benchmarks, or put a program that does real work in its place"],
+        notes=["the benchmark runs the tests: write benchmarks, or replace it with a program that does real work"],
     )
 
 

@@ -33,7 +33,7 @@ def _found(tree: Tree, project: Project, every: list[Program]) -> Found:
     programs, rest = every[:_MOST], every[_MOST:]
     texts = [tree.text(path) for built in programs for path in built.sources]
     cases = max(len(programs), sum(len(_CASE.findall(text)) for text in texts))
-    suite = Suite(cases, _OVERHEAD, 0, "More, where arguments yield many or one call takes longer.")
+    suite = Suite(cases, _OVERHEAD, 0, "Longer if arguments yield many or a call is slow.")
     length = length_of_value(suite)
     # without its unit, which versions before 1.8 do not take
     option = f"--benchmark_min_time={length:g}"

@@ -41,7 +41,7 @@ def amount(tool: str, sources: list[str]) -> Amount:
     minutes = in_minutes(whole_plan(execution * executions))
     comment = [
         f"An execution runs {counted} for as long as {tool} does, some {execution:.0f} s, and takes one value of each.",
-        f"{number} x 12 builds x 2 sides: about {minutes} at most. More, where a loop yields many.",
+        f"{number} x 12 builds x 2 sides: about {minutes} at most. Longer if a loop yields many benchmarks.",
     ]
     return Amount(executions, 1, comment=comment)
 

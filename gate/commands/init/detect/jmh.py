@@ -58,7 +58,7 @@ def _jar(text: str) -> str | None:
 def _of_maven(tree: Tree, directory: str, jar: str) -> Found:
     path = str(PurePosixPath(directory, "target", f"{jar}.jar"))
     cases = max(1, sum(len(_CASE.findall(tree.text(name))) for name in tree.ending(".java", ".kt", under=directory)))
-    more = "More, where @Param yields many."
+    more = "Longer if @Param yields many benchmarks."
     suite = Suite(cases, 0, _START * cases, more, warmup=0, executions=1, shortest=_SHORTEST)
     length = length_of_value(suite)
     top = "pom.xml" in tree.names and directory

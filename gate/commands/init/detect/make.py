@@ -84,7 +84,7 @@ def look(tree: Tree) -> Found | None:
         evidence = f"{name}, program {path}"
         return Found("make", evidence, benchmark, build, comment, artifacts=[path], products=made, notes=notes)
     if test and native:
-        notes = [f"the benchmark is `make {test}`: put a program that does real work in its place"]
+        notes = [f"the benchmark is `make {test}`: replace it with a program that does real work"]
         measured = stand_in(test, ["make", "--silent", test])
         return Found("make", f"{name}, target {test}", measured, build, comment, products=made, notes=notes)
     benchmark, notes = placeholder()

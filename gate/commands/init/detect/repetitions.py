@@ -68,7 +68,7 @@ def amount(suite: Suite, length: float) -> Amount:
     cases = f"{suite.cases} benchmark{'s' if suite.cases != 1 else ''}"
     executions = f"{suite.executions} execution{'s' if suite.executions != 1 else ''}"
     comment = [
-        f"{cases} x {suite.values} values of some {1000 * length:.0f} ms x {executions} x {_BUILDS} builds x 2 sides:",
-        f"about {in_minutes(suite.total(length))} at most, and the builds.{' ' + suite.more if suite.more else ''}",
+        f"{cases} x {suite.values} values of about {1000 * length:.0f} ms x {executions} x {_BUILDS} builds x 2 sides:",
+        f"about {in_minutes(suite.total(length))} at most, plus the builds.{' ' + suite.more if suite.more else ''}",
     ]
     return Amount(suite.executions, suite.iterations, suite.warmup, comment)

@@ -100,7 +100,7 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
     work = "the work that matters to your users, such as a large input that takes a second."
     command = [f"./{path}", argument] if argument else [f"./{path}"]
     what = "This measures the start of the program only" if argument else "This runs the program without arguments"
-    comment = [f"{what}. Put in what does", work]
+    comment = [f"{what}. Replace it with a command that does", work]
     notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
     return Measured(name, command, comment), notes
 
@@ -126,26 +126,24 @@ def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:
         "benchmark after the work that matters to your users, such as a large input that takes a second:",
         f'command = [{json.dumps(f"./{path}", ensure_ascii=False)}, "its", "arguments"]',
     ]
-    return replace(measured, comment=comment), [*notes, f"{path} wants arguments that are not known here: put them in"]
+    return replace(measured, comment=comment), [*notes, f"{path} needs arguments not known here: edit its command"]
 
 
 def stand_in(
     name: str, command: list[str] | str, advice: str = "Put your own program here, one that does real work."
 ) -> Measured:
-    """Return the benchmark that runs a project's tests for want of a better one."""
+    """Return the benchmark that runs a project's tests, where there is nothing better."""
     return Measured(name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True)
 
 
 def placeholder() -> tuple[Measured, list[str]]:
     """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
     comment = [
-        "PLACEHOLDER: this times a loop of the shell and nothing of this project. Put your own command here.",
+        "PLACEHOLDER: this times a shell loop, not your project. Put your own command here.",
         "A list is executed as it is, a string goes to sh -c; it runs in each side's checkout.",
     ]
     command = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
-    notes = [
-        "the benchmark is a PLACEHOLDER that measures nothing of this project: edit [[benchmark]] in perfgate.toml"
-    ]
+    notes = ["the benchmark is a PLACEHOLDER that does not measure your project: edit [[benchmark]] in perfgate.toml"]
     return Measured(PLACEHOLDER, command, comment), notes
 
 

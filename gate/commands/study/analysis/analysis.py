@@ -171,8 +171,8 @@ def _warnings(observed: Observed, linear: LinearModel | None) -> list[str]:
         )
     if observed.analysis_unit == "iteration" and observed.values["execution"].nunique() < len(observed.values):
         found.append(
-            "iterations are the units, as asked: values of one execution are alike, so that intervals and p are too "
-            "narrow and too small; by default executions are"
+            "iterations are the units, as requested: values of one execution are alike, so intervals and p are too "
+            "narrow and too small; the default unit is the execution"
         )
     found += _luck(observed)
     return found

@@ -48,13 +48,13 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
         sentences.append(_not_seen(response, unclear, none=not clear))
     silent = [t.factors[0] for t in told if len(t.factors) == 1 and t.p_adjusted is None]
     if silent:
-        sentences.append(f"Of {joined(silent)} nothing can be told: too few of what it varies by.")
+        sentences.append(f"No conclusion about {joined(silent)}: too few builds or sessions.")
     sentences += _interactions(response, told, alpha)
     return sentences
 
 
 def told_terms(response: Response, model: LinearModel) -> list[Term]:
-    """Return the terms by which effects on the mean are told from luck.
+    """Return the terms that distinguish effects on the mean from chance.
 
     A term of factors that all vary by build or session is that of the means of those, with more than one execution in
     each: as executions they are not independent. Without such means its p is not known.
@@ -109,7 +109,7 @@ def _interactions(response: Response, told: Sequence[Term], alpha: float) -> lis
         return []
     largest = sorted(clear, key=lambda t: -max(abs(e.estimate) for e in t.effects))
     names = [f"{' and '.join(t.factors)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]]
-    return [f"Not separate, the change by one depends on the other: {joined(names)}."]
+    return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
 
 
 def _on_quantiles(response: Response, found: QuantileEffects, confidence: float) -> list[str]:
@@ -187,7 +187,7 @@ def _along(models: Sequence[QuantileModel], factor: Factor, alpha: float) -> str
     where = joined(_ranges([m.tau for m in clear], [m.tau for m in models]), 6)
     if far < near:
         return f"{factor.name} acts at {where} only; elsewhere its effect is smaller, if there is one."
-    return f"{factor.name} is seen to act at {where}; elsewhere it may act as well, that is not shown."
+    return f"{factor.name} has a clear effect at {where}; elsewhere it may have one too, but none is shown."
 
 
 def _main(model: QuantileModel, factor: Factor) -> Effect:
@@ -269,7 +269,7 @@ def _enough(response: Response) -> list[str]:
         # twice the half-width of its interval: a change that is found in about four of five experiments
         reach = 2 * max(halves)
         share = _percent(reach, response)
-        found.append(f"A change of the mean by {size(reach, response)}{share} would mostly be found.")
+        found.append(f"A change of the mean by {size(reach, response)}{share} would be found in most studies.")
     short = [m for m in (response.quantiles.models if response.quantiles else []) if not m.enough]
     if short:
         names = joined([percentile(m.tau) for m in short])

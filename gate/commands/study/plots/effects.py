@@ -256,7 +256,7 @@ def _caption(response: Response, effects: QuantileEffects, confidence: float, ch
         f"{'an' if effects.cluster == 'execution' else 'a'} {effects.cluster} ({effects.clusters:,} of them)."
     )
     if any(p.iid for p in points):
-        words.append("Dashed lines are the interval that takes all values for independent: it is too narrow.")
+        words.append("Dashed lines are the interval that treats all values as independent: it is too narrow.")
     if any(p.low is None or p.high is None for p in points):
         words.append("Where there is no band there is no interval.")
     if not all(p.enough for p in points):
@@ -266,7 +266,7 @@ def _caption(response: Response, effects: QuantileEffects, confidence: float, ch
         if shared
         else "Each panel has a scale of its own: compare the numbers, not the heights."
     )
-    words.append("Where a band reaches the edge it goes on beyond it.")
+    words.append("Where a band reaches the edge, it continues beyond it.")
     if chosen.left_out:
         words.append(
             f"{chosen.left_out} smaller effects are left out; the largest of each term go first, and the table has all."

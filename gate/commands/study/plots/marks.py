@@ -1,4 +1,4 @@
-"""How settings and treatments are told apart in the pictures of a study: by mark and line style, colour and name."""
+"""How the pictures of a study distinguish settings and treatments: by mark and line style, colour and name."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def coding(response: Response) -> str:
 
 
 def effect_name(effect: Effect, response: Response) -> str:
-    """Name an effect: its term, and the settings where the term alone does not tell."""
+    """Name an effect: its term, and the settings where the term alone is ambiguous."""
     sizes = {f.name: len(f.settings) for f in response.factors}
     if all(sizes.get(name, 2) == 2 for name in effect.settings):
         return effect.term

@@ -261,7 +261,7 @@ def test_the_text_says_all_of_it() -> None:
         "Z80, 2 cores, 1 GiB",
         "parse time 1.0% none 0.44% 0.84% 19 4.6",
         "parse - 2.00 s 0 1.00 s",
-        "1 session, worth 4.6 degrees of at most 20; 2 more calibrations on other days would make it about 8 to 20",
+        "1 session, 4.6 degrees of freedom (at most 20); 2 more calibrations on other days would raise this to about 8 to 20",
         "0 of 4 gates of 5 rounds failed though nothing changed: at most 60% would",
         "1%: 0 of 8, 5%: 4 of 8 found, with a threshold of 3%. Synthetic: ",
         "in /state/history.sqlite as 20261120T090000Z-abcdef",
@@ -292,7 +292,7 @@ def test_nothing_learned_is_said() -> None:
     assert made.learned == []
     shown = text(made.calibration)
     assert shown.startswith("Not calibrated: nothing could be learned\n")
-    assert "no gate could be formed: it takes 5 rounds" in shown
+    assert "no gate could be formed: one takes 5 rounds" in shown
 
 
 def test_the_json_is_the_calibration() -> None:
@@ -412,7 +412,7 @@ def test_in_a_pull_request_it_measures_and_remembers_nothing(
     assert code == 0, err
     assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n")
     assert (
-        "perfgate: warning: this calibration will not be remembered: this is a pull_request event of refs/pull/7/merge"
+        "perfgate: warning: this calibration will not be remembered: only runs on the default branch are, and this is a pull_request event of refs/pull/7/merge"
         in err
     )
     assert json.loads((tmp_path / "out.json").read_text())["history"] is None

@@ -20,7 +20,7 @@ from tests.support import lines, runs
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
-APART = "! measured apart: "
+APART = "! measured separately: "
 Line = dict[str, Any]
 
 

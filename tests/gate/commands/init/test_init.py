@@ -379,7 +379,7 @@ def test_generic(project: Project, files: dict[str, str], command: list[str] | N
 
 def test_the_placeholder_is_announced(project: Project) -> None:
     _, out, _ = init(project({"README": ""}))
-    assert "note: the benchmark is a PLACEHOLDER that measures nothing of this project" in out
+    assert "note: the benchmark is a PLACEHOLDER that does not measure your project" in out
 
 
 # --- what git does not track ---------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def test_text(folder: Path) -> None:
     assert re.search(
         r"encode +(adds nothing|0\.\d+%) +(adds nothing|\d\.\d+%) +\d\.\d% +(many|\d+) x (many|\d+)\n", text
     )
-    assert "The noise of builds rests on 10 degrees of freedom: the true one may be 0.70 to" in text
+    assert "The noise of builds has 10 degrees of freedom: the true noise may be 0.70 to" in text
     assert max(map(len, text.splitlines())) <= 80
     config = section(text)
     assert config.plan.budget == Duration(900)
@@ -331,7 +331,7 @@ def test_lines_without_any_time(folder: Path) -> None:
     for line in rows:
         del line["seconds"]
     config = {**CONFIG, "benchmark": [{"name": "parse", "command": "x", "instrument": "values"}]}
-    with pytest.raises(UserError, match="does not say how long the executions of parse take"):
+    with pytest.raises(UserError, match="has no durations for the executions of parse"):
         plan(write(folder, head(config), rows))
 
 
@@ -382,7 +382,7 @@ def test_a_plan_from_the_history_of_this_host(folder: Path, monkeypatch: pytest.
     checkout.commit("base")
     monkeypatch.chdir(checkout.top)
     path = folder / "history.sqlite"
-    with pytest.raises(UserError, match=r"nothing is remembered of this project in .*history.sqlite: name a RUN"):
+    with pytest.raises(UserError, match=r"nothing is remembered about this project in .*history.sqlite: name a RUN"):
         plan(history=path)
     project = project_name(find_repository(checkout.top))
     setup = Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None)
@@ -403,7 +403,7 @@ def test_a_plan_from_the_history_of_this_host(folder: Path, monkeypatch: pytest.
             )
             history.add(session, [learned])
     found = plan_json(history=path)
-    assert found["origin"] == "what is remembered of this host"
+    assert found["origin"] == "the memory of this host"
     (finding,) = found["findings"]
     # two sessions of 20 rounds on both sides
     assert finding["variance"]["build_df"] == 76
@@ -454,9 +454,9 @@ def test_auto_plan_names_what_it_knows_nothing_of() -> None:
     ("known", "costs", "tables", "why"),
     [
         (None, COSTS, {}, ""),
-        (memory(), COSTS, {}, "nothing is remembered of parse"),
-        (memory("gone"), COSTS, {}, "nothing is remembered of parse"),
-        (memory("parse"), {}, {}, "does not say how long"),
+        (memory(), COSTS, {}, "nothing is remembered about parse"),
+        (memory("gone"), COSTS, {}, "nothing is remembered about parse"),
+        (memory("parse"), {}, {}, "has no durations for"),
         (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one execution"),
         (memory("parse"), COSTS, {"gate": {"threshold": 0}}, "threshold of 0"),
     ],

@@ -290,7 +290,7 @@ def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tu
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("--seed", "1", "measure"), "--seed: stands after measure, not before"),
+        (("--seed", "1", "measure"), "measure must come before --seed"),
         (("analyse", "--quantiles", "0.5,1"), "'1' is not a quantile: write a number between 0 and 1"),
         (("analyse", "--quantiles", "nan"), "'nan' is not a quantile"),
         (("analyse", "--confidence", "0.5"), "'0.5' is not a confidence: write a number between 0.5 and 1"),

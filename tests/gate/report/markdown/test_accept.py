@@ -70,7 +70,7 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
     assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
     many = render(examples.many())
     assert many.count("[[accept]]\n") == 3
-    assert "The others are written alike." in many
+    assert "Write the others in the same way." in many
 
 
 def test_what_has_no_ratio_has_no_entry() -> None:

@@ -44,5 +44,5 @@ def test_every_warning_is_there_those_that_matter_first() -> None:
     items = [line for line in warned.splitlines() if line.startswith("- ")]
     assert items[:2] == ["- host: the machine was rebooted during the run", "- case 0: fewer"]
     assert {f"- {each.text}" for each in others} <= set(items)
-    assert items[-1].startswith("- nothing is remembered")
+    assert items[-1].startswith("- this host is not calibrated")
     assert sum(item.endswith(": fewer") for item in text.partition("<details>")[0].splitlines()) == 9

@@ -173,7 +173,7 @@ def build(side: str, number: int, digest: str, path: str = "app") -> Build:
         ("aa", "bb", "all 2 builds of base are byte-identical"),
         ("ab", "cd", "the 2 builds of head differ from build to build; base and head share no file"),
         ("ab", "ac", "some files are the same in base and head"),
-        ("aab", "cde", "the 3 builds of base are only 2 different files"),
+        ("aab", "cde", "the 3 builds of base produced only 2 different files"),
         ("a", "", "app: only base has it"),
     ],
 )
@@ -241,4 +241,4 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
         facts = examples.run_facts(settings=settings)
         page = page_of(msgspec.structs.replace(examples.passing(), run=facts), Material())
         assert [fact.name for fact in page.plan] == ["measured"]
-        assert page.environment in ("", "nothing passed or set beside what every program gets")
+        assert page.environment in ("", "nothing passed or set beyond what every program gets")

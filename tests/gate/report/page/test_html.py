@@ -154,7 +154,7 @@ def test_the_first_screen_tells_what_happened() -> None:
         "5 of 5 rounds",
         "3 min 23 s",
         "3% for every finding, floor 1 us",
-        "5% for the whole report, 2.5% of it for a false regression, shared over 8 findings (family: holm)",
+        "5% for the whole report (2.5% for false regressions), shared over 8 findings (family: holm)",
     ):
         assert said in first
 
@@ -175,7 +175,7 @@ def test_every_number_of_a_finding_is_there() -> None:
     text = page_of("regression").text
     for said in (
         "99.58% confidence after correction for 12 comparisons, over 5 builds a side",
-        "the p value assumes normally distributed builds: 5 + 5 builds alone cannot show one so small",
+        "a p value this small assumes normally distributed builds: 5 + 5 builds alone cannot show it",
         "1.0830, 1.0490 to 1.1170",
         "+8.3%, interval: +4.9% to +11.7%",
         "+8.425 ms, +4.973 ms to +11.88 ms",

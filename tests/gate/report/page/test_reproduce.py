@@ -71,7 +71,7 @@ def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
         (Whose("base"), "The rules are those of base's"),
         (Whose("head"), "The rules are those of head's"),
         (Whose("defaults"), "No rules file was found"),
-        (Whose("run"), "The rules are those that the run"),
+        (Whose("run"), "The rules are those of the measuring run"),
         (Whose("named", "rules/strict.toml"), "They come from: rules/strict.toml."),
         (Whose("target", "main", ("a=1",)), "They come from: the target branch main with a=1."),
         (None, "They come from: base."),

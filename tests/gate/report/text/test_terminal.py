@@ -44,7 +44,7 @@ def test_colour_changes_no_column() -> None:
 def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     report = examples.many()
     short, full = terminal.render(report), terminal.render(report, every=True)
-    assert "270 more are unchanged and not listed here" in short
+    assert "270 more are unchanged: report.json" in short
     assert "suite/case-001" not in short
     assert all(f.benchmark in full for f in report.findings)
     assert all(f.benchmark in short for f in report.findings if f.verdict != "unchanged")
@@ -52,7 +52,7 @@ def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
 
 def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
     report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(1000)])
-    assert "1000 are unchanged and not listed here" in terminal.render(report)
+    assert "1000 are unchanged: report.json" in terminal.render(report)
 
 
 def test_equal_notes_share_a_number() -> None:
@@ -105,7 +105,11 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
     assert len(out.splitlines()) < 220
     assert "480 more are in report.json" in out  # warnings
     assert "490 more are in report.json" in out  # overrides
-    left_out = "500 are unchanged" if verdict == "unchanged" else "450 more that are not unchanged are in report.json"
+    left_out = (
+        "500 are unchanged"
+        if verdict == "unchanged"
+        else "450 more with a verdict other than unchanged are in report.json"
+    )
     assert left_out in out
     full = terminal.render(report, width=140, every=True)
     assert all(f"{name}-{i}" in full for i in range(500))
@@ -114,7 +118,7 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
 def test_a_few_unchanged_stand_beside_many_others() -> None:
     found = [examples.regressed(f"slow-{i}") for i in range(60)] + [examples.finding(f"same-{i}") for i in range(20)]
     out = terminal.render(examples.report("regression", found))
-    assert "10 more that are not unchanged are in report.json" in out
+    assert "10 more with a verdict other than unchanged are in report.json" in out
     assert all(f"same-{i}" in out for i in range(20))
 
 
@@ -156,7 +160,7 @@ def test_what_to_do_stands_right_after_the_sentences() -> None:
     head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
     assert found
     assert "about 1 more build would settle it" in head.splitlines()[-1]
-    assert rest.startswith("`--set plan.builds=7` would probably settle 4 of 6")
+    assert rest.startswith("Run again with `--set plan.builds=7`: at this noise level it would probably settle 4 of 6")
     assert rest.partition("\n\n")[2].startswith("base ")
     assert "\nnext " not in terminal.render(examples.passing())
 

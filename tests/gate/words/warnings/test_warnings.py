@@ -73,7 +73,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "flat-resampling": [
         (
             e.FlatResampling("build"),
-            "FLAT takes all values as independent: the interval is too narrow where executions or builds differ",
+            "FLAT treats all values as independent: the interval is too narrow where executions or builds differ",
         )
     ],
     "noise-counted-twice": [
@@ -83,8 +83,8 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "few-units": [
-        (e.FewUnits(4, "build"), "a bootstrap over 4 builds may cover only 80-90% where it promises 95%"),
-        (e.FewUnits(3, "session"), "a bootstrap over 3 sessions may cover only 80-90% where it promises 95%"),
+        (e.FewUnits(4, "build"), "a bootstrap over 4 builds may cover only 80-90% instead of 95%"),
+        (e.FewUnits(3, "session"), "a bootstrap over 3 sessions may cover only 80-90% instead of 95%"),
     ],
     "undefined-resamples": [
         (
@@ -133,7 +133,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "normal-tail": [
         (
             e.NormalTail(5, 6),
-            "the p value assumes normally distributed builds: 5 + 6 builds alone cannot show one so small",
+            "a p value this small assumes normally distributed builds: 5 + 6 builds alone cannot show it",
         )
     ],
     "early-stop": [
@@ -181,7 +181,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     ],
     "kernel-changed": [(h.KernelChanged("6.1", "6.8"), "host: the kernel changed from 6.1 to 6.8")],
     "steal": [
-        (h.Steal(0.042), "host: the hypervisor took 4.2% of the processors' time that programs wanted (steal)")
+        (h.Steal(0.042), "host: the hypervisor took 4.2% of the CPU time that programs wanted (steal)")
     ],
     "throttled": [
         (h.Throttled(12, 3.1), "host: the control group's quota throttled the processors 12 times (3.1 s)"),
@@ -215,7 +215,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "several-machines": [
         (
             h.SeveralMachines((A, B)),
-            "host: measured on 2 machines or boots, host a and host b; the host facts are of the first",
+            "host: measured on 2 machines or boots, host a and host b; only the facts of the first are shown",
         )
     ],
     "sides-apart": [
@@ -230,7 +230,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
         (
             h.SidesApart((), None, (A,), (OTHER_MAKE,)),
-            f"base was measured on host a (machine aaaaaaaa), head on a host without a name (machine bbbbbbbb): {COMPARES}",
+            f"base was measured on host a (machine aaaaaaaa), head on an unnamed host (machine bbbbbbbb): {COMPARES}",
         ),
         (
             h.SidesApart(("p", "q"), 1, (A,), (A, B)),
@@ -238,7 +238,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
         (
             h.SidesApart(tuple("pqrst"), None, (A,), (None,)),
-            ("p, q, r and 2 more: base was measured on host a, head on a machine that its file does not name: "
+            ("p, q, r and 2 more: base was measured on host a, head on an unnamed machine: "
             f"{COMPARES}"),
         ),
     ],
@@ -255,7 +255,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "selected-only": [
         (
             m.SelectedOnly(2, 5),
-            "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level are of these alone",
+            "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level cover only these",
         )
     ],
     "foreign-values": [
@@ -283,8 +283,8 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "two-sessions": [
         (
             m.TwoSessions(),
-            ("2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes are "
-            "called; a third session narrows the intervals most"),
+            ("2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes can be "
+            "shown; a third session narrows the intervals most"),
         )
     ],
     "looks-ignored": [(m.LooksIgnored(), "a bootstrap interval does not correct for the looks of this run")],
@@ -373,7 +373,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "lfs-pointers": [
         (
             s.LfsPointers(),
-            "the checkout has Git LFS pointers instead of files, and so have both sides: run `git lfs pull`",
+            "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`",
         )
     ],
     "base-without-config": [(s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides")],
@@ -401,18 +401,18 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "few-builds": [
-        (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: no change is called"),
+        (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
         (
             s.FewBuilds(3, 5, True, True),
-            ("plan.builds = 3 is below gate.min_builds = 5: only changes of exact counts and what is remembered of this "
-            "host are called"),
+            ("plan.builds = 3 is below gate.min_builds = 5: only exact counts and benchmarks remembered on this "
+            "host can show a change"),
         ),
     ],
     "few-builds-for-bootstrap": [
         (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds to decide, the plan has 5")
     ],
     "no-looks-by-bootstrap": [
-        (s.NoLooksByBootstrap(12), "bootstrap intervals have no looks: all 12 rounds are measured")
+        (s.NoLooksByBootstrap(12), "bootstrap intervals do not stop early: all 12 rounds are measured")
     ],
     "few-iterations-for-steady": [
         (
@@ -444,7 +444,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "planned-as-configured": [
         (
             s.PlannedAsConfigured(""),
-            "plan.auto keeps the configured plan: nothing is remembered of this host",
+            "plan.auto keeps the configured plan: nothing is remembered about this host",
         ),
         (
             s.PlannedAsConfigured("the budget is too small"),
@@ -458,7 +458,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         for why, said in (
             ("as an older perfgate said", "as an older perfgate said"),
             (s.ToolUnusable("hyperfine", "missing"), "hyperfine is not installed"),
-            (s.ToolUnusable("hyperfine", "silent", "/h", "it ended"), "/h cannot be asked for its version (it ended)"),
+            (s.ToolUnusable("hyperfine", "silent", "/h", "it ended"), "the version of /h cannot be read (it ended)"),
             (s.ToolUnusable("hyperfine", "foreign", "/h"), "/h is not the benchmarking tool hyperfine"),
             (s.ToolUnusable("hyperfine", "old", "/h", "", "1.13.0", "1.14"), "hyperfine 1.13.0 is older than 1.14"),
         )
@@ -482,37 +482,37 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
                 ),
             ),
             ("perf_stat: leaves out cycles and instructions (not supported on this machine); leaves out context-switches "
-            "(without the right to count the kernel on this machine); counts page-faults outside the kernel only "
-            "(perf_event_paranoid: it is 2); counts cycles outside the kernel only (perf_event_paranoid: its value is "
+            "(no permission to count the kernel on this machine); counts page-faults outside the kernel only "
+            "(perf_event_paranoid: 2); counts cycles outside the kernel only (perf_event_paranoid: "
             "unknown); estimates cycles, whose counters are shared"),
         ),
     ],
     "nothing-remembered": [
         (
             s.NothingRemembered("fieller"),
-            "nothing is remembered of this host, so intervals use fieller: run `perfgate calibrate`",
+            "this host is not calibrated, so intervals use fieller: run `perfgate calibrate`",
         )
     ],
     "history-unusable": [
-        (s.HistoryUnusable("h: is damaged"), "what is remembered of this host is not used: h: is damaged")
+        (s.HistoryUnusable("h: is damaged"), "the memory of this host is not used: h: is damaged")
     ],
     "memory-of-one-session": [
         (
             s.MemoryOfOneSession(),
-            "what is remembered of the host is not used: it holds one session, and this run has several",
+            "the memory of this host is not used: it holds one session, and this run has several",
         )
     ],
     "memory-of-one-file": [
-        (s.MemoryOfOneFile(), "what is remembered of the host is not used: the files were measured separately")
+        (s.MemoryOfOneFile(), "the memory of this host is not used: the files were measured separately")
     ],
     "memory-of-other-machine": [
         (
             s.MemoryOfOtherMachine(("b",), (s.Differing("cpu", "Z80", "Z81"), s.Differing("cores", "2", "4"))),
-            "what is remembered of b is not used: measured on another machine (cpu was Z80, is Z81; cores was 2, is 4)",
+            "the memory of b is not used: measured on another machine (cpu was Z80, is Z81; cores was 2, is 4)",
         ),
         (
             s.MemoryOfOtherMachine(("a", "b", "c", "d"), ()),
-            "what is remembered of a, b, c and 1 more is not used: measured on another machine (a different model)",
+            "the memory of a, b, c and 1 more is not used: measured on another machine (a different model)",
         ),
     ],
     "memory-of-other-setup": [
@@ -520,12 +520,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             s.MemoryOfOtherSetup(
                 ("b",), (s.Differing("command", "./a", "b" * 61), s.Differing("warmup", 3, 0), s.Differing("build", "make", None))
             ),
-            (f"what is remembered of b is not used: its command was `./a`, is `{'b' * 59}…`; its warm-up was 3, is 0; "
+            (f"the memory of b is not used: its command was `./a`, is `{'b' * 59}…`; its warm-up was 3, is 0; "
             "[build] command was `make`, is none"),
         ),
         (
             s.MemoryOfOtherSetup(("b",), ()),
-            "what is remembered of b is not used: base and head are measured in different ways",
+            "the memory of b is not used: base and head are measured in different ways",
         ),
     ],
     # --- checkout
@@ -537,7 +537,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             c.HeadElsewhere("a" * 40, "b" * 40, "c" * 40),
             ("HEAD (aaaaaaaaaaaa) is neither the pull request's head (bbbbbbbbbbbb) nor its merge with the target, "
-            "and its base (cccccccccccc) is not here"),
+            "and its base (cccccccccccc) is missing"),
         ),
     ],
     "no-common-commit": [
@@ -546,7 +546,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "submodule-absent": [
         (
             c.SubmoduleAbsent("libs/a"),
-            ("submodule libs/a is not in the checkout, each build will clone it: add `submodules: recursive` and "
+            ("submodule libs/a is not in the checkout, so each build clones it: add `submodules: recursive` and "
             "`fetch-depth: 0` under `with:` of actions/checkout"),
         )
     ],
@@ -560,17 +560,17 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "pointers-checked-out": [
         (
             c.PointersCheckedOut(("a.bin", "b.bin"), 2),
-            ("a.bin, b.bin and 2 more are pointers of git lfs, not the content, and so on both sides: add `lfs: true` "
+            ("a.bin, b.bin and 2 more are Git LFS pointers, not the content, on both sides: add `lfs: true` "
             "under `with:` of actions/checkout"),
         ),
         (
             c.PointersCheckedOut(("a.bin",), 0),
-            ("a.bin is a pointer of git lfs, not the content, and so on both sides: add `lfs: true` under `with:` of "
+            ("a.bin is a Git LFS pointer, not the content, on both sides: add `lfs: true` under `with:` of "
             "actions/checkout"),
         ),
     ],
     "lfs-not-fetched": [
-        (c.LfsNotFetched("timed out"), "base's files of git lfs cannot be fetched (timed out)")
+        (c.LfsNotFetched("timed out"), "base's Git LFS files cannot be fetched (timed out)")
     ],
     "token-left": [
         (
@@ -582,8 +582,8 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "checkout-changed": [
         (
             c.CheckoutChanged(("a", "b"), 1),
-            ("the checkout has changes beside its commit (a, b and 1 more): they are not measured; what benchmarks need "
-            "is made by [build] or linked by its `share`"),
+            ("the checkout has changes that are not in its commit (a, b and 1 more), so they are not measured: "
+            "make what benchmarks need in [build], or link it with `share`"),
         )
     ],
     "more-warnings": [
@@ -598,15 +598,15 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "one-replicate": [
         (
             y.OneReplicate(),
-            ("study.replicates = 1: each treatment is measured once, and there is no residual of its own: only "
-            "interactions that the model leaves out show the noise; 3 or more replicates measure it"),
+            ("study.replicates = 1: each treatment is measured once, so the noise shows only in "
+            "interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
         )
     ],
     "built-once": [
         (
             y.BuiltOnce(("opt", "lto")),
             ("opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the "
-            "luck of one build; study.builds = 5 makes more"),
+            "luck of one build; set study.builds = 5"),
         )
     ],
     "one-session-each": [

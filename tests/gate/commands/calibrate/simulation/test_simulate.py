@@ -156,7 +156,7 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_empty_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: None)
-    with pytest.raises(UserError, match="nothing is remembered of this project on this host"):
+    with pytest.raises(UserError, match="nothing is known about this project on this host"):
         run_history(None, RULES, OPTIONS, io.StringIO(), io.StringIO())
 
 
