@@ -75,7 +75,7 @@ class HttpProbe:
         except OSError as error:
             return _words(error)
         except HTTPException as error:
-            return f"the answer is not HTTP ({type(error).__name__})"
+            return f"no HTTP answer ({type(error).__name__})"
         finally:
             connection.close()
         return "" if 200 <= status < 400 else f"answered with {status}"

@@ -80,10 +80,10 @@ def test_what_github_asks_to_wait_is_waited(github: FakeGitHub) -> None:
 @pytest.mark.parametrize(
     ("what", "headers", "words"),
     [
-        (429, {"Retry-After": "3600"}, "may be asked again in 1h, and perfgate waits 1m at most"),
-        ("secondary", {"Retry-After": "120"}, "may be asked again in 2m, and perfgate waits 1m at most"),
-        (503, {"Retry-After": "100"}, "may be asked again in 100s, and perfgate waits 1m at most"),
-        ("primary", {"X-RateLimit-Reset": "4000000000"}, "may be asked again in"),
+        (429, {"Retry-After": "3600"}, "allows a retry in 1h, and perfgate waits 1m at most"),
+        ("secondary", {"Retry-After": "120"}, "allows a retry in 2m, and perfgate waits 1m at most"),
+        (503, {"Retry-After": "100"}, "allows a retry in 100s, and perfgate waits 1m at most"),
+        ("primary", {"X-RateLimit-Reset": "4000000000"}, "allows a retry in"),
     ],
 )
 def test_what_takes_too_long_is_not_waited(

@@ -84,7 +84,7 @@ def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
     assert set(good(measured(context, ["true"]))) == {"time", "user", "system"}
     found = measured(context, ["true"], metric={"memory": MetricRules()})
     assert isinstance(found, Unusable)
-    assert found.status.startswith("no values of 'memory' (below ")
+    assert found.status.startswith("no values of 'memory' (spawn cannot measure memory below ")
     assert found.status.endswith(" MiB, the launcher's own size)")
 
 

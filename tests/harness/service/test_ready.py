@@ -122,7 +122,7 @@ def test_http_without_an_answer() -> None:
         server.listen()
         thread = threading.Thread(target=talk, args=(server,))
         thread.start()
-        assert probe(f"http://127.0.0.1:{server.getsockname()[1]}/").ask(1) == "no answer in HTTP (BadStatusLine)"
+        assert probe(f"http://127.0.0.1:{server.getsockname()[1]}/").ask(1) == "no HTTP answer (BadStatusLine)"
         thread.join()
 
 

@@ -268,7 +268,7 @@ def test_unknown_refs(checkout: Checkout) -> None:
     checkout.commit(a="1")
     checkout.git("branch", "feature/parser")
     assert refused(checkout, base="feature/parse") == (
-        "--base feature/parse: no such commit here; near: feature/parser"
+        "--base feature/parse: no such commit here; similar names: feature/parser"
     )
     assert refused(checkout, head="zzz") == "--head zzz: no such commit here: check the name, or `git fetch origin zzz`"
     for odd in ("--all", "HEAD:a", "main..feature/parser", "", " ", "HEAD\nHEAD", "HEAD^{tree}"):

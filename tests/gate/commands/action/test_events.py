@@ -138,6 +138,6 @@ def test_a_token_of_githubs_under_another_name_is_left_behind(tmp_path: Path) ->
         env={**os.environ, **held}, cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     # once: the process that began again has neither
-    [line] = [line for line in done.stdout.splitlines() if "holds a token" in line]
-    assert "(MY_PAT, OTHER): it was left out" in line
+    [line] = [line for line in done.stdout.splitlines() if "holds a GitHub token" in line]
+    assert "(MY_PAT, OTHER): it was removed" in line
     assert "ghs_0123456789abcdef" not in done.stdout + done.stderr

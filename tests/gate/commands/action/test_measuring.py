@@ -216,7 +216,7 @@ def test_after_a_failed_measuring_step_nothing_that_it_left_counts(
     assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
     assert "the measuring step failed" in published.said("error")[0]
     assert published.said("warning") == [], "that there is no token is on purpose"
-    assert "after a measuring step that failed, no step has the token" in (job.directory / "summary.md").read_text()
+    assert "the measuring step failed, so no later step has the token" in (job.directory / "summary.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["status.json", "run/measurements.jsonl", "run"])

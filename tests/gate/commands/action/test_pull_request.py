@@ -214,9 +214,9 @@ def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: 
     project.bench(0.1, leftover="")
     done = pull_job(tmp_path, project, forge).run(set="plan.executions=1")
     assert done.code == 1
-    [warning] = [text for text in done.said("warning") if "beside its commit" in text]
+    [warning] = [text for text in done.said("warning") if "not in its commit" in text]
     assert "bench.py, leftover" in warning
-    assert "beside its commit" in done.summary
+    assert "not in its commit" in done.summary
 
 
 def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -224,7 +224,7 @@ def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: Fa
     job = pull_job(tmp_path, project, forge)
     done = job.run(head=project.git("rev-parse", "main"))
     assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert "nothing of the change would be measured" in done.summary
+    assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
 
 
@@ -272,7 +272,7 @@ def test_a_fork_that_may_be_measured_gets_no_comment_from_there(tmp_path: Path, 
     done = pull_job(tmp_path, project, forge, fork=True).run(forks="measure", set="plan.executions=1")
     assert done.code == 0
     assert forge.comments == []
-    assert "No comment was made: a fork" in done.summary
+    assert "No comment was made: the token of a fork" in done.summary
     assert done.said("warning") == []
 
 

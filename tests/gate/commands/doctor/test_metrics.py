@@ -96,7 +96,7 @@ def test_the_least_variable_metric_and_what_it_leaves_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "said"), [(0.4, "the rest it waits"), (1.9, "it runs in parallel"), (1.0, "it computes")]
+    ("ratio", "said"), [(0.4, "the rest is waiting"), (1.9, "it runs in parallel"), (1.0, "it computes")]
 )
 def test_waiting_and_running_in_parallel(ratio: float, said: str) -> None:
     lines = advice([row("time"), row("user+system", ratio=5.0), row("task-clock", instrument="perf_stat", ratio=ratio)])

@@ -173,6 +173,6 @@ def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
 def test_one_build_of_each_side_tells_nothing_of_the_side() -> None:
     lines = [line for line in of_builds(3, 0.5) if line["build"] == 0]
     found = analysed(lines)
-    assert any(text.startswith("Of side nothing can be told") for text in found.words)
+    assert any(text.startswith("No conclusion about side: too few builds") for text in found.words)
     assert not any("side matters" in text or "side (" in text for text in found.words)
     assert any("side varies by build, and a setting has one build only" in text for text in found.warnings)
