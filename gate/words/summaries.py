@@ -59,7 +59,8 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
 def _more_builds(step: outcomes.MoreBuilds) -> str:
     settled, left = step.settled, step.may_be_worse
     if not step.not_worse:
-        which = f"{settled} of {plural(left, 'inconclusive finding')}"
+        every = "the inconclusive finding" if left == 1 else f"all {left} inconclusive findings"
+        which = every if settled == left else f"{settled} of {left} inconclusive findings"
     else:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
     return f"Run again with `--set plan.builds={step.builds}`: at this noise level it would probably settle {which}"

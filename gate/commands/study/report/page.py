@@ -262,7 +262,7 @@ def _blocks(response: Response, draw: Drawer, _: float) -> Part | None:
         id=f"{draw.prefix}-blocks",
         title="Block plots",
         legend="A factor matters where its settings stand in one order in every box, whatever the other factors are. "
-        "The chance of such a pattern without any effect is exact and needs no model (NIST Technical Note 1855, 4.6.3).",
+        "The chance of such a pattern without any effect is exact, without a model (NIST Technical Note 1855, 4.6.3).",
         items=tuple(say.blocks(response, each) for each in response.blocks if each.complete > 1),
         figures=_given(*(draw.blocks(each, number) for number, each in enumerate(response.blocks))),
     )
