@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
+from gate.evidence.runs import config_of
 from gate.model import Commit, Record, Run, UserError
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
@@ -108,7 +109,8 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         for name in ("base", "head")
         if _identity(getattr(past, name)) != _identity(getattr(now, name))
     ]
-    if past.config != now.config or past.benchmarks != now.benchmarks:
+    # as types: another version may have written a key that has its default
+    if config_of(past) != config_of(now) or past.benchmarks != now.benchmarks:
         differing.append("the rules, benchmarks or plan have changed")
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")

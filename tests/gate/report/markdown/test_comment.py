@@ -252,7 +252,10 @@ def test_an_inconclusive_report_says_how_many_more_builds_would_tell() -> None:
     findings = [examples.finding("a", "inconclusive", half=0.04, more_builds=4)]
     text = markdown.render(examples.report("inconclusive", findings))
     assert "about 4 more builds would settle it" in text
-    assert "**Next:** Run again with `--set plan.builds=9`: at this noise level it would probably settle the inconclusive finding" in text
+    assert (
+        "**Next:** Run again with `--set plan.builds=9`: at this noise level it would probably settle the inconclusive finding"
+        in text
+    )
 
 
 @pytest.mark.parametrize(("exit_code", "word"), [(0, "passes"), (3, "fails")])
