@@ -27,7 +27,7 @@ def pick_example() -> str:
 
 def gate(repository: Path, head: str) -> bool:
     """Check one branch against base, and return whether verdict and exit code are the expected ones."""
-    command = ["perfgate", "check", "--base", "base", "--head", head]
+    command = ["perfgate", "check", "--head", head]
     reports = REPORTS / head
     print(f"\n$ {' '.join(command)}", flush=True)
     start = time.monotonic()
