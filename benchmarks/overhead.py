@@ -4,9 +4,9 @@
 
 Programs are started in turns, in blocks: by posix_spawn and wait alone, by hyperfine -N --runs 1, and by perfgate's
 measuring loop with each instrument, every record flushed to disk. A figure is the median over the blocks of the time of
-one execution; what is added is that less the bare time of the same block. Ends with 1 unless perfgate adds at most 2%
-to executions of 100 ms, and to any execution at most what hyperfine by hand adds. The built-in spawn stands in for
-hyperfine and starts an interpreter: it is shown, without a limit.
+one execution; what is added is that less the bare time of the same block. Ends with 1 unless `values`
+adds at most 2% to executions of 100 ms, and to any at most what hyperfine by hand adds, and `hyperfine` at most twice
+that, hyperfine included. The built-in spawn is shown here; benchmarks.against limits it.
 """
 
 from __future__ import annotations
