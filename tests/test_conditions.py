@@ -1,4 +1,4 @@
-"""No condition reads an English text of ours: what is told apart is data, and its sentence stands in gate/words.
+"""No condition reads an English text of ours: a distinction is data, and its sentence is in gate/words.
 
 What is found here is a text of two words or more that is compared, looked for or cut off, a pattern with one, and an
 error whose text is compared. Only what other programs write may be read so, in the places named below.

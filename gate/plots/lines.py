@@ -32,7 +32,7 @@ class Chart(msgspec.Struct, frozen=True):
 
     title: str
     description: str
-    """What a reader who cannot see it is told."""
+    """Its description, for screen readers."""
     x_label: str
     y_label: str
     lines: tuple[Line, ...]

@@ -32,7 +32,7 @@ class Conditions:
     executor: Executor
     recipes: Mapping[Side, Recipe]
     caller: Mapping[str, str]
-    """The environment that a failure's is told apart from."""
+    """The environment with which a failure's is compared."""
     scratch: Path
     """An existing directory for the outputs of executions."""
     shims: Path | None = None

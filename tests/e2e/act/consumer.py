@@ -15,7 +15,7 @@ from tests.support.project import Project
 
 TEMPLATES = Path(__file__).parent.parent.parent.parent / "templates" / "workflows"
 CONFIG = ordinary.CONFIG
-# Whatever the seed, which the action draws: what is told of a change is the same in every run.
+# Whatever the seed, which the action draws: the reported change is the same in every run.
 BENCH = """\
 import os, sys
 with open(sys.argv[1], "w") as out:

@@ -221,7 +221,7 @@ def test_a_default_branch_that_is_not_known_is_said(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "variables", "expected", "told"),
+    ("given", "variables", "expected", "named"),
     [
         (None, {}, DEFAULT_ACTION, True),
         ("acme/gate@v2", {}, "acme/gate@v2", False),
@@ -236,7 +236,7 @@ def test_whose_action(
     given: str | None,
     variables: dict[str, str],
     expected: str,
-    told: bool,
+    named: bool,
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -244,7 +244,7 @@ def test_whose_action(
     workflow = written(repository)["perfgate.yml"]
     steps = [step for job in loaded(workflow)["jobs"].values() for step in job["steps"]]
     assert [step["uses"] for step in steps if not step["uses"].startswith("actions/")] == [expected] * 3
-    assert (f"the action is {expected}; name another with --action OWNER/REPO@REF" in text) is told
+    assert (f"the action is {expected}; name another with --action OWNER/REPO@REF" in text) is named
     # a commit is pinned as zizmor wants it: there is nothing to overlook
     assert ("unpinned-uses" in workflow) is not expected.endswith(COMMIT)
 
