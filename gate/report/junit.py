@@ -107,7 +107,7 @@ def _facts(finding: Finding) -> list[str]:
     return [
         f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
         *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, finding.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
     ]
 
 

@@ -172,6 +172,11 @@ def without_memory(finding: Finding) -> str:
     return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
+def warnings(case: Finding | Recorded) -> list[str]:
+    """Say what every reader of a finding should mind; what only experts need is in the page's details."""
+    return [say(each) for each in case.warnings if not each.for_experts]
+
+
 def apart(finding: Finding) -> str:
     """Say after an inconclusive verdict whether the finding is not worse: ", not worse" or nothing."""
     return ", not worse" if finding.verdict == "inconclusive" and finding.not_worse else ""

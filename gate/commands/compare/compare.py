@@ -9,6 +9,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
+from gate.commands.compare.decided import as_decided, is_one_run
 from gate.commands.compare.formats import renderer
 from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
 from gate.commands.compare.rules import rules_of
@@ -43,8 +44,10 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     report = decide(found.evidence, policy)
     again = len(report.findings) > 1 and (pair.apart or pair.twice or pair.rounds is not None)
     overall = decide(found.whole, policy).overall if again else report.overall
+    report = msgspec.structs.replace(report, overall=overall)
+    alone = is_one_run(pair)
     comparison = Comparison(
-        report=msgspec.structs.replace(report, overall=overall),
+        report=as_decided(report, pair, rules) if alone else report,
         base=_source(pair.base),
         head=_source(pair.head),
         cautions=_cautions(pair, found),
@@ -52,6 +55,7 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
         unlike=found.unlike,
         chief=found.chief,
         rounds=pair.rounds,
+        alone=alone,
     )
     screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, 140))
     out.write(renderer(options.form)(comparison, screen))
@@ -67,4 +71,4 @@ def _source(chosen: Chosen) -> Source:
 def _cautions(pair: Pair, found: Compared) -> list[str]:
     hosts = [*map(say, found.hosts)]
     told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
-    return told if pair.rounds is None else [*told, _EARLY]
+    return told if pair.rounds is None or is_one_run(pair) else [*told, _EARLY]

@@ -60,6 +60,8 @@ class Comparison:
     """What the rules of a gate would decide, at any settings; their blocks come first."""
     rounds: int | None
     """Those that the geometric means are over; None: over all."""
+    alone: bool
+    """Base and head of one run: intervals are those of its gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def blocks(comparison: Comparison) -> list[Block]:
         own = last.get(key.metric) == key
         overall = [o for o in comparison.report.overall if own and o.metric == key.metric]
         # the mean over all stands last, below those of its parts
-        means = [_overall_row(o, comparison.rounds) for o in sorted(overall, key=lambda o: o.group == ALL)]
+        means = [_overall_row(o, _rounds(comparison, o)) for o in sorted(overall, key=lambda o: o.group == ALL)]
         found.append(_block(key, findings, means, recorded=not decided))
     return found
 
@@ -169,7 +171,7 @@ def _row(finding: Finding, scaled: _Scaled | None) -> Row:
 
     bounded = finding.ratio.kind == "bounded"
     reason = [] if bounded else [visible(say(finding.reason))]
-    notes = [*reason, *(visible(say(each)) for each in finding.warnings)]
+    notes = [*reason, *map(visible, finding_words.warnings(finding))]
     return Row(name, measured(finding.base), measured(finding.head), change(finding), finding.verdict, notes)
 
 
@@ -199,6 +201,12 @@ def change(finding: Finding) -> str:
     if finding.verdict == "unchanged":
         return f"= ({interval})"
     return f"{numbers.change(finding.ratio)} ({interval})"
+
+
+def _rounds(comparison: Comparison, overall: Overall) -> int | None:
+    """Count the rounds that a geometric mean is over, where that is not all of them."""
+    own = comparison.alone and comparison.rounds is not None and overall.level == "build"
+    return overall.units if own else comparison.rounds
 
 
 def _overall_row(overall: Overall, rounds: int | None) -> Row:
@@ -281,6 +289,12 @@ def _counts(report: Report, side: Side) -> str:
 def legend(comparison: Comparison) -> str:
     """Say how to read the marks, and how many rows may well be wrong; nothing where there are no rows."""
     found = comparison.report.findings
+    if found and comparison.alone:
+        said = reports.confidences(found, titled=False)
+        text = (
+            "±: half-width of a side's own interval; ~: no change is shown. Changes are as `perfgate decide` shows them"
+        )
+        return f"{text}: {said}." if said else f"{text}."
     confidence = reports.uniform(numbers.format_percent(f.ratio.confidence) for f in found)
     if not found or not confidence:
         return ""

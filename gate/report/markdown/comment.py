@@ -9,6 +9,7 @@ from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write
+from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 
 LIMIT = 60_000
@@ -41,7 +42,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
 def _details(
     report: Report, found: list[Finding], shown: int, groups: list[FailureGroup], warnings: list[str]
 ) -> list[parts.Part]:
-    told = [f for f in found[:shown] if f.verdict != "unchanged" or f.warnings]
+    told = [f for f in found[:shown] if f.verdict != "unchanged" or finding_words.warnings(f)]
     return [
         parts.reasons(told, share=0.5),
         accept(report, share=0.2),

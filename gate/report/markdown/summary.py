@@ -9,6 +9,7 @@ from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
 from gate.report.markdown.opening import Room, opening, shown_of, write
+from gate.words import findings as finding_words
 from gate.words.failures import grouped
 
 LIMIT = 900_000
@@ -25,7 +26,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    told = [f for f in found if f.verdict != "unchanged" or f.warnings]
+    told = [f for f in found if f.verdict != "unchanged" or finding_words.warnings(f)]
     shown = shown_of(found, _ROOM.rows)
     begun = opening(report, links, found, groups, _ROOM)
     values = {**begun.values, "parts": [], "left_out": []}

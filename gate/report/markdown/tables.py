@@ -17,7 +17,6 @@ from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
 from gate.words.plain import last_lines, visible
-from gate.words.sentences import say
 
 _TEXT = 400
 # of the tags and blank lines around a part, and of what its title gets when it is cut
@@ -211,7 +210,7 @@ def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
 
 def _reason(finding: Finding) -> Md:
     return Md(
-        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(map(say, finding.warnings[:5])))])
+        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(finding_words.warnings(finding)[:5]))])
     )
 
 

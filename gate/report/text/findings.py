@@ -106,7 +106,7 @@ class FindingsTable:
 
     def _texts(self, finding: Finding) -> list[str]:
         explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
-        warnings = [say(each) for each in finding.warnings if self._every or not each.for_experts]
+        warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
         reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
         return [*([] if explained else reasons), *map(visible, warnings)]
 

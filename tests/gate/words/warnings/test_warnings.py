@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
 
 import msgspec
@@ -17,8 +18,11 @@ from gate.model.warnings import setup as s
 from gate.model.warnings import study as y
 from gate.model.warnings.base import Base, Said
 from gate.report import json as report_json
+from gate.report import junit
+from gate.report.markdown import comment, summary
 from gate.report.markdown.opening import weigh
 from gate.report.measurements import Material
+from gate.report.page import html
 from gate.report.page.document import page_of
 from gate.report.text import terminal as plain_text
 from gate.words.sentences import say
@@ -701,6 +705,17 @@ def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) 
     short, every = (plain_text.render(report, every=each) for each in (False, True))
     assert [say(each) in every for each in pair] == [True, True]
     assert [say(each) in short for each in pair] == [False, True]
+
+
+@pytest.mark.parametrize("written", [comment.render, summary.render, junit.render], ids=["comment", "summary", "junit"])
+def test_what_is_for_experts_is_in_the_details_of_the_page_alone(written: Callable[[Report], str]) -> None:
+    pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
+    report = examples.report("regression", [examples.finding("lex", warnings=pair)])
+    assert [each in written(report) for each in ("normally distributed", "host drift")] == [False, True]
+    page = html.render(report, Material())
+    assert "normally distributed" in page[page.index('id="details"') :]
+    assert "normally distributed" not in page[: page.index('id="details"')]
+    assert "1 warning<" in page
 
 
 def test_report_json_gives_every_warning_back() -> None:
