@@ -38,7 +38,8 @@ def _check_command(command: str | list[str], path: Path, source: Source) -> None
     if "\0" in "".join(command):
         raise source.error(path, "holds a NUL character, which no command can hold")
     if not command or not "".join(command).strip():
-        raise source.error(path, "is empty")
+        # what `perfgate init` writes where it finds nothing to measure
+        raise source.error(path, 'is empty: write a command, such as ["./app", "input.txt"]')
 
 
 def _check_instrument(benchmark: Benchmark, path: Path, source: Source) -> None:

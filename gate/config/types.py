@@ -23,7 +23,6 @@ from gate.units import Duration, Quantity, Share
 
 __all__ = [
     "PERTURBATIONS",
-    "PLACEHOLDER",
     "Accept",
     "Benchmark",
     "BuildTable",
@@ -55,8 +54,6 @@ Statistic = Annotated[
 Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
-PLACEHOLDER = "placeholder"
-"""The name of a benchmark that `perfgate init` writes where it finds none; it measures nothing of the project."""
 
 
 class Gate(Table, frozen=True, kw_only=True):

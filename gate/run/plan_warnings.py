@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.config.types import PLACEHOLDER, Builds, Config, Plan
+from gate.config.types import Builds, Config, Plan
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.case import quantile_of
@@ -12,7 +12,6 @@ from gate.model.warnings.setup import (
     FewBuildsForBootstrap,
     FewIterationsForSteady,
     NoLooksByBootstrap,
-    Placeholder,
 )
 from gate.stats.quantile import needed_values
 from gate.words.numbers import plural
@@ -23,8 +22,7 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
 
     memory: what is remembered of the machine. sessions: how often all of the plan is measured.
     """
-    unedited = [Placeholder(b.name) for b in rules.benchmark if b.name == PLACEHOLDER]
-    return [*unedited, *_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
+    return [*_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
 
 
 def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[AnyWarning]:

@@ -435,14 +435,24 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     assert project.perfgate("report", cwd=deep).stdout.startswith("Inconclusive")
 
 
-def test_a_placeholder_of_init_is_named_in_every_report(project: Project) -> None:
+def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -> None:
     for file in ("bench.py", "perfgate.toml"):
         (project.top / file).unlink()
     assert project.perfgate("init").returncode == 0
-    done = project.perfgate(
-        "check", "--set", "plan.builds=1", "--set", "plan.executions=1", "--set", "plan.iterations=1"
-    )
-    assert 'benchmark "placeholder" is a placeholder from `perfgate init`' in " ".join(done.stdout.split())
+    config = project.top / "perfgate.toml"
+    written = config.read_text()
+    line = written.splitlines().index("command = []") + 1
+    for command in (["check"], ["check", "--dry-run"], ["measure"], ["config"], ["calibrate"], ["plan"]):
+        done = project.perfgate(*command)
+        assert (done.returncode, done.stdout) == (2, ""), command
+        assert done.stderr.count("\n") == 1
+        assert f"perfgate.toml:{line}: benchmark[0].command: is empty: " in done.stderr
+        assert 'write a command, such as ["./app", "input.txt"]' in done.stderr
+    assert not (project.top / ".perfgate").exists()
+    config.write_text(written.replace("command = []", 'command = ["true"]'))
+    project.commit()
+    few = ("--set", "plan.builds=1", "--set", "plan.executions=1")
+    assert project.perfgate("check", "--base", "HEAD", *few).returncode == 0
 
 
 def test_metrics_that_nothing_has_are_named(project: Project) -> None:

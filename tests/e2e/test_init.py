@@ -95,10 +95,8 @@ PYTEST = {
         pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", marks=pytest.mark.tools),
         (("make", "cc"), MAKE, "make", "app"),
         (("make", "cc"), MAKE_BENCH, "make", "bench"),
-        pytest.param(("make", "cc"), WANTING, "make", "placeholder", marks=pytest.mark.tools),
         pytest.param(("node", "npm"), NPM, "npm", "bench", marks=pytest.mark.tools),
         ((), GENERIC, "generic", "bench"),
-        ((), NOTHING, "generic", "placeholder"),
     ],
     ids=[
         "cargo",
@@ -107,10 +105,8 @@ PYTEST = {
         "ctest",
         "make",
         "make-bench",
-        "make-arguments",
         "npm",
         "generic",
-        "nothing",
     ],
 )
 def test_the_file_runs_as_it_is(
@@ -123,6 +119,20 @@ def test_the_file_runs_as_it_is(
     elsewhere = str(tmp_path / "elsewhere")
     assert checked(made(directory, files), kind=kind, CARGO_TARGET_DIR=elsewhere) == [(benchmark, "time")]
     assert not Path(elsewhere).exists()
+
+
+@pytest.mark.parametrize(
+    ("programs", "files"), [(("make", "cc"), WANTING), ((), NOTHING)], ids=["make-arguments", "nothing"]
+)
+def test_what_init_does_not_know_is_not_measured(
+    tmp_path: Path, programs: Sequence[str], files: dict[str, str]
+) -> None:
+    need(*programs)
+    directory = made(tmp_path / "project", files)
+    assert perfgate(directory, "init").returncode == 0
+    done = perfgate(directory, "check")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "benchmark[0].command: is empty: write a command" in done.stderr
 
 
 @pytest.fixture

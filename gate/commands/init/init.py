@@ -12,7 +12,7 @@ from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
-from gate.config.parse import parse
+from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
 from gate.model import UserError
 from gate.report.templates import render_template
@@ -43,7 +43,7 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         found = choose(tree, options.kind)
         text = render(tree, found[0])
         # a project that the escaping did not foresee must not get a file that cannot be read
-        parse(read_source(text, FILE))
+        (parse if found[0].measures_something else parse_types)(read_source(text, FILE))
         _write(options, text)
     except UserError as error:
         err.write(f"perfgate: {error}\n")
@@ -133,6 +133,8 @@ def _benchmarks(found: Found) -> str:
         names = [measured.name for measured in found.benchmarks]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         return f"benchmarks {', '.join(names[:_MOST_NAMED])}{more} ({first.instrument})"
+    if not found.measures_something:
+        return f"benchmark {first.name} (no command yet)"
     return f"benchmark {first.name} ({_short(first.command)})"
 
 

@@ -75,7 +75,6 @@ AnyWarning = (
     | setup.RulesChanged
     | setup.MeasuringChanged
     | setup.ExpiredAccept
-    | setup.Placeholder
     | setup.FewBuilds
     | setup.FewBuildsForBootstrap
     | setup.NoLooksByBootstrap

@@ -74,12 +74,6 @@ class ExpiredAccept(Base, frozen=True):
 # --- the plan ---------------------------------------------------------------------------------------------------------
 
 
-class Placeholder(Base, frozen=True):
-    """A benchmark is still the one that `perfgate init` wrote."""
-
-    benchmark: str
-
-
 class FewBuilds(Base, frozen=True):
     """The plan has fewer builds than the gate wants before it calls a change."""
 

@@ -40,11 +40,6 @@ def _expired_accept(warning: kinds.ExpiredAccept) -> str:
 # --- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def _placeholder(warning: kinds.Placeholder) -> str:
-    name = f'benchmark "{warning.benchmark}"'
-    return f"{name} is a placeholder from `perfgate init` and does not measure your project: put your own program there"
-
-
 def _few_builds(warning: kinds.FewBuilds) -> str:
     called = [
         *(["exact counts"] if warning.counts else []),
@@ -187,7 +182,6 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.RulesChanged: _rules_changed,
     kinds.MeasuringChanged: _measuring_changed,
     kinds.ExpiredAccept: _expired_accept,
-    kinds.Placeholder: _placeholder,
     kinds.FewBuilds: _few_builds,
     kinds.FewBuildsForBootstrap: _few_builds_for_bootstrap,
     kinds.NoLooksByBootstrap: _no_looks_by_bootstrap,

@@ -128,7 +128,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("plan = 3", "perfgate.toml:1: plan: expected a table, got 3"),
         ("benchmark = 1", "perfgate.toml:1: benchmark: expected [[benchmark]] tables, got 1"),
         ('[[benchmark]]\nname = "a"', "perfgate.toml:1: benchmark[0]: needs the key command"),
-        ('[[benchmark]]\nname = "a"\ncommand = " "', "perfgate.toml:3: benchmark[0].command: is empty"),
+        ('[[benchmark]]\nname = "a"\ncommand = " "', 'perfgate.toml:3: benchmark[0].command: is empty: write a command, such as ["./app", "input.txt"]'),
         (
             '[[benchmark]]\nname = "a"\ncommand = "x"\n\n[[benchmark]]\nname = "a"\ncommand = "y"',
             'perfgate.toml:6: benchmark[1].name: "a" is already the name of benchmark[0]',
@@ -157,7 +157,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('format = "hdr"', "format: is for the values instrument, not for hyperfine"),
                 ('format = "hdr"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of hdr, values'),
-                ('load = {command = " "}', "load.command: is empty"),
+                ('load = {command = " "}', 'load.command: is empty: write a command, such as ["./app", "input.txt"]'),
                 ('service = {command = ["a\\u0000"]}', "service.command: holds a NUL character, which no command can hold"),
                 ('service = {command = "s", ready = "udp:1"}', 'service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),
                 ('service = {command = "s", ready = "log:"}', 'service.ready: "log:" has nothing after the colon'),

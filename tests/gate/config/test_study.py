@@ -128,7 +128,7 @@ TWO = '[study.factor]\na = [1, 2]\nb = ["x", "y"]\n'
         ('[study.factor.a]\nx = {build_env = {"" = "1"}}\ny = {}', "perfgate.toml:2: study.factor.a.x.build_env.\"\": is not a name of an environment variable: it is empty, or holds = or NUL"),
         ('[study.factor.a]\nx = {cpus = "3-1"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.cpus: "3-1": 3-1 ends before it starts'),
         ("[study.factor.a]\nx = {priority = 30}\ny = {}", "perfgate.toml:2: study.factor.a.x.priority: expected int <= 19 (30)"),
-        ('[study.factor.a]\nx = {load = {command = " "}}\ny = {}', "perfgate.toml:2: study.factor.a.x.load.command: is empty"),
+        ('[study.factor.a]\nx = {load = {command = " "}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.load.command: is empty: write a command, such as ["./app", "input.txt"]'),
         ('[study.factor.a]\nx = {service = {command = "s", ready = "udp:1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),
         # runners and sessions
         ("[study.factor.a]\nx = {session = -1}\ny = {session = 1}", "perfgate.toml:2: study.factor.a.x.session: expected int >= 0 (-1)"),

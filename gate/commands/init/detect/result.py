@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gate.config.instruments import KNOWN
-from gate.config.types import PLACEHOLDER
 
 KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
 """In the order in which they are looked for: the surest sign of benchmarks first."""
@@ -86,7 +85,7 @@ class Found:
     @property
     def measures_something(self) -> bool:
         """Whether it is more than a placeholder."""
-        return self.benchmark.name != PLACEHOLDER
+        return bool(self.benchmark.command)
 
 
 def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
@@ -137,14 +136,13 @@ def stand_in(
 
 
 def placeholder() -> tuple[Measured, list[str]]:
-    """Return a benchmark that runs everywhere and measures nothing of the project, and the note that says so."""
+    """Return a benchmark without a command, which every command that measures refuses, and the note that says so."""
     comment = [
-        "PLACEHOLDER: this times a shell loop, not your project. Put your own command here.",
+        "PLACEHOLDER: perfgate measures nothing until you write a command here.",
         "A list is executed as it is, a string goes to sh -c; it runs in each side's checkout.",
     ]
-    command = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
-    notes = ["the benchmark is a PLACEHOLDER that does not measure your project: edit [[benchmark]] in perfgate.toml"]
-    return Measured(PLACEHOLDER, command, comment), notes
+    notes = ["found nothing to measure: write the command of [[benchmark]] in perfgate.toml before `perfgate check`"]
+    return Measured("placeholder", [], comment), notes
 
 
 def names_of(places: Iterable[str], top: str) -> list[str]:

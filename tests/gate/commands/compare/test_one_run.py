@@ -42,10 +42,12 @@ def shown(report: Line) -> Shown:
 def compared(text: str) -> Shown:
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     return {
-        (row["benchmark"], row["metric"]): tuple(float(row[k]) for k in ("ratio_low", "ratio_high", "confidence"))
+        (row["benchmark"], row["metric"]): (
+            float(row["ratio_low"]), float(row["ratio_high"]), float(row["confidence"])
+        )
         for row in rows
         if row["row"] == "benchmark"
-    }  # type: ignore[return-value]
+    }  # fmt: skip
 
 
 def run(*argv: str) -> str:

@@ -16,7 +16,7 @@ from gate.commands.init.detect.cmake import look as look_cmake
 from gate.commands.init.detect.result import KINDS, Found, Measured, c_wants_arguments
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.commands.init.init import InitOptions, render, run, toml_value
-from gate.config.parse import parse
+from gate.config.parse import parse, parse_types
 from gate.config.source import read_source
 from gate.config.types import Builds, Config
 
@@ -53,7 +53,7 @@ def init(directory: Path, kind: str | None = None, *, force: bool = False) -> tu
 def written(directory: Path, kind: str | None = None) -> Config:
     code, _, err = init(directory, kind)
     assert (code, err) == (0, "")
-    return parse(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
+    return parse_types(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
 
 
 def detected(directory: Path) -> Found:
@@ -379,7 +379,8 @@ def test_generic(project: Project, files: dict[str, str], command: list[str] | N
 
 def test_the_placeholder_is_announced(project: Project) -> None:
     _, out, _ = init(project({"README": ""}))
-    assert "note: the benchmark is a PLACEHOLDER that does not measure your project" in out
+    assert "note: found nothing to measure: write the command of [[benchmark]] in perfgate.toml" in out
+    assert "benchmark placeholder (no command yet)" in out
 
 
 # --- what git does not track ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, names_of
 from gate.commands.init.detect.tree import read_tree
 from gate.commands.init.init import InitOptions, run
-from gate.config.parse import parse
+from gate.config.parse import parse_types
 from gate.config.source import read_source
 from gate.config.types import Config
 
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Project:
 def written(directory: Path, kind: str | None = None) -> Config:
     out, err = io.StringIO(), io.StringIO()
     assert run(InitOptions(directory, kind, force=False), out, err) == 0, err.getvalue()
-    return parse(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
+    return parse_types(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
 
 
 def detected(directory: Path) -> Found:

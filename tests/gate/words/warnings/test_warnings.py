@@ -397,13 +397,6 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)",
         )
     ],
-    "placeholder": [
-        (
-            s.Placeholder("placeholder"),
-            ('benchmark "placeholder" is a placeholder from `perfgate init` and does not measure your project: put your '
-            "own program there"),
-        )
-    ],
     "few-builds": [
         (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
         (
