@@ -7,6 +7,7 @@ import math
 from gate.model import Finding, QuantileCurve, QuantileEffect
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Tick, minus, ticks
+from gate.words import numbers
 
 _WIDTH, _HEIGHT = 640, 298
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96, 104, 40, 244
@@ -141,4 +142,4 @@ def _signed(tick: Tick) -> str:
 
 def _described(points: list[QuantileEffect]) -> str:
     said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
-    return "Change by quantile: " + ", ".join(f"{e.tau:.3g}: {(e.ratio - 1) * 100:+.2f}%" for e in said) + "."
+    return "Change by quantile: " + ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said) + "."

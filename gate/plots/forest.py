@@ -13,7 +13,7 @@ from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Tick, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.units import Share, format_share
+from gate.units import Share
 from gate.words import numbers, reports
 
 _WIDTH = 720
@@ -212,7 +212,7 @@ def _texts(sheet: Sheet, finding: Finding, name: str, y: float) -> None:
 
 
 def _percent(ratio: float) -> str:
-    return minus(format_share(ratio - 1, sign=True))
+    return minus(numbers.drawn(ratio))
 
 
 def _interval(sheet: Sheet, x: Axis, row: _Row, y: float) -> None:

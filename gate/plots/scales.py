@@ -18,6 +18,8 @@ _WIDE = 20.0
 _CUT = 2.5
 """Outliers are left beyond the edge where they would stretch the axis by more than this factor."""
 _FEWEST_TO_CUT = 8
+_LONG = 1e7
+"""Numbers of a linear axis from here on are written with their power of ten."""
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -138,7 +140,9 @@ def ticks(low: float, high: float, count: int) -> list[Tick]:
     # a step of 2.5 needs a digit more
     digits += round(step * 10**digits, 6) % 1 != 0
     places = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return [Tick(place, f"{place + 0.0:.{digits}f}") for place in places]
+    # a number too long for any label is written with its power
+    form = f".{digits}f" if max(abs(low), abs(high)) < _LONG else ".3g"
+    return [Tick(place, f"{place + 0.0:{form}}") for place in places]
 
 
 def minus(label: str) -> str:

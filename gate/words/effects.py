@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from gate.model.study import Effect, Factor, Response, Scale, Setting
-from gate.units import format_confidence, format_share, format_value
+from gate.units import format_confidence, format_value
+from gate.words import numbers
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -39,7 +40,7 @@ def say_change(change: Change, response: Response, confidence: float | None) -> 
 def signed(value: float, unit: str, scale: Scale, *, like: float | None = None) -> str:
     """Write a difference with its sign; of logarithms as the share by which values change."""
     if scale == "log":
-        return format_share(math.expm1(min(value, 700.0)), sign=True)
+        return numbers.changed(math.exp(min(value, 700.0)))
     text = format_value(abs(value), unit, like=None if like is None else abs(like), digits=3)
     return f"{'-' if value < 0 else '+'}{text}"
 
@@ -47,7 +48,7 @@ def signed(value: float, unit: str, scale: Scale, *, like: float | None = None) 
 def size(value: float, response: Response) -> str:
     """Write the size of a change without its sign."""
     if response.scale == "log":
-        return format_share(math.expm1(min(abs(value), 700.0)))
+        return numbers.size(math.exp(min(abs(value), 700.0)))
     return format_value(abs(value), response.unit, digits=3)
 
 

@@ -84,7 +84,9 @@ def _changed(finding: Finding) -> str:
         return f"{named} has no ratio" if named else "no ratio"
     if ratio == 1:
         return f"no change in {named}" if named else "no change"
-    return f"{named} {format_share(abs(ratio - 1))} {numbers.direction(finding, ratio)}".lstrip()
+    if numbers.is_tiny(ratio):
+        return f"{named} {numbers.changed(ratio)} of base".lstrip()
+    return f"{named} {numbers.size(ratio)} {numbers.direction(finding, ratio)}".lstrip()
 
 
 def _spread(finding: Finding) -> str:
@@ -96,14 +98,20 @@ def _spread(finding: Finding) -> str:
     note = "; higher is better" if finding.better == "higher" else ""
     if finding.shown == "decided_at":
         end = low if _is_above(finding) else high
-        return f" (at least {_size(finding, end)}{note})" if end is not None else f" (no bounds{note})"
+        if end is None:
+            return f" (no bounds{note})"
+        sign = f" {numbers.direction(finding, end)}" if numbers.is_tiny(ratio.estimate) else ""
+        return f" (at least {numbers.least(end, _nearest(finding, end))}{sign}{note})"
     if ratio.kind != "bounded" or low is None or high is None:
         return f" ({numbers.interval(ratio)}{note})"
     signs = [numbers.direction(finding, end) for end in (low, high)]
     sizes = [_size(finding, end) for end in (low, high)]
     if low < 1 < high:
         return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
-    return f" ({' to '.join(sizes if low >= 1 else sizes[::-1])}{note})"
+    shown = sizes if low >= 1 else sizes[::-1]
+    if sizes[0] == sizes[1] and numbers.is_extreme(low):
+        shown = sizes[:1]
+    return f" ({' to '.join(shown)}{note})"
 
 
 def _is_above(finding: Finding) -> bool:
@@ -113,8 +121,12 @@ def _is_above(finding: Finding) -> bool:
 
 def _size(finding: Finding, end: float) -> str:
     """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
-    limit = finding.threshold if end > 1 else 1 - _inverse(finding)
-    return numbers.apart(abs(end - 1), limit)
+    return numbers.size(end, _nearest(finding, end))
+
+
+def _nearest(finding: Finding, end: float) -> float:
+    """Return the change that is the threshold on the side of an end."""
+    return finding.threshold if end > 1 else 1 - _inverse(finding)
 
 
 def _inverse(finding: Finding) -> float:

@@ -10,7 +10,7 @@ from gate.evidence.factors import pair, pairs, shown
 from gate.model import Report, outcomes
 from gate.model.outcomes import ChangedOnlyUnder
 from gate.model.report import Interaction
-from gate.units import Share, format_share
+from gate.units import Share
 from gate.words import numbers
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
@@ -157,14 +157,14 @@ def _measure(of: Interaction) -> str:
 def _changed(of: Interaction, ratio: float) -> str:
     if math.isclose(ratio, 1, rel_tol=1e-12):
         return "the same as base"
-    return _sized(of, format_share(abs(ratio - 1)), ratio)
+    return _sized(of, numbers.size(ratio), ratio)
 
 
 def _span(of: Interaction, span: outcomes.Span | None) -> str:
     """Say by how much findings changed that all changed in one direction: "20.1% slower", "20.1% to 30.2% slower"."""
     if span is None:
         return "changed"
-    sizes = dict.fromkeys(format_share(abs(ratio - 1)) for ratio in (span.least, span.most))
+    sizes = dict.fromkeys(numbers.size(ratio) for ratio in (span.least, span.most))
     return _sized(of, " to ".join(sizes), span.least)
 
 

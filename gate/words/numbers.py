@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol, TypeGuard
+from typing import Literal, Protocol, TypeGuard
 
 from msgspec import structs
 
@@ -28,9 +28,20 @@ def format_percent(share: float) -> str:
     return format_confidence(share) if known(share) else "unknown"
 
 
+_EXTREME = 1e6
+"""Ratios beyond this, and below its inverse, are words: nobody reads so many digits."""
+
+
+def _beyond(ratio: float) -> Literal["above", "below"] | None:
+    """Return on which side a ratio is too extreme for a number; 0 is none of them."""
+    return "above" if ratio > _EXTREME else "below" if 0 < ratio < 1 / _EXTREME else None
+
+
 def format_ratio(ratio: float | None) -> str:
-    """Write a ratio: "1.0510"."""
-    return f"{ratio:.4f}" if known(ratio) else "unknown"
+    """Write a ratio: "1.0510", "more than 10^6", "less than 10^-6"."""
+    if not known(ratio):
+        return "unknown"
+    return {"above": "more than 10^6", "below": "less than 10^-6", None: f"{ratio:.4f}"}[_beyond(ratio)]
 
 
 def format_p(p: float | None) -> str:
@@ -122,19 +133,57 @@ def direction(case: Measured, ratio: float) -> str:
     return more if ratio > 1 else less
 
 
+def changed(ratio: float) -> str:
+    """Write a ratio as a change: "+5.1%", "more than 10^6 times", "less than a millionth"."""
+    words = {"above": "more than 10^6 times", "below": "less than a millionth"}
+    beyond = _beyond(ratio)
+    return words[beyond] if beyond else format_share(ratio - 1, sign=True)
+
+
+def drawn(ratio: float) -> str:
+    """Write a ratio as a change where there is little room, in a picture: "+5.1%", "> 10⁶ ×", "< 10⁻⁶ ×"."""
+    beyond = _beyond(ratio)
+    return {"above": "> 10⁶ ×", "below": "< 10⁻⁶ ×"}[beyond] if beyond else format_share(ratio - 1, sign=True)
+
+
+def size(ratio: float, limit: float = math.nan) -> str:
+    """Write a change without its direction: "5.1%", "more than 10^6 times", "more than 99.9999%".
+
+    limit: a change that it must not read like, if it is another.
+    """
+    words = {"above": "more than 10^6 times", "below": "more than 99.9999%"}
+    beyond = _beyond(ratio)
+    return words[beyond] if beyond else apart(abs(ratio - 1), limit)
+
+
+def share(of: float) -> str:
+    """Write a relative size of any amount: "5.1%", "more than 10^6 times"."""
+    return changed(of) if _beyond(of) == "above" else format_share(of)
+
+
+def is_extreme(ratio: float) -> bool:
+    """Return whether a ratio is written in words."""
+    return _beyond(ratio) is not None
+
+
+def is_tiny(ratio: float | None) -> bool:
+    """Return whether a ratio is "less than a millionth"."""
+    return known(ratio) and _beyond(ratio) == "below"
+
+
 def effect(ratio: float | None) -> str:
     """Write one point of a curve as a change: "+5.1%"; "none" where there is no band."""
-    return format_share(ratio - 1, sign=True) if known(ratio) else "none"
+    return changed(ratio) if known(ratio) else "none"
 
 
 def change(ratio: RatioInterval) -> str:
     """Write the change of the estimate: "+5.1%"."""
-    return format_share(ratio.estimate - 1, sign=True) if known(ratio.estimate) else "unknown"
+    return changed(ratio.estimate) if known(ratio.estimate) else "unknown"
 
 
 def interval(ratio: RatioInterval) -> str:
     """Write the interval as a change: "+3.2% to +7.1%", "+3.2% or more", "exact", "no interval", "unbounded"."""
-    return _limits(ratio, lambda limit: format_share(limit - 1, sign=True))
+    return _limits(ratio, changed)
 
 
 def interval_at(ratio: RatioInterval) -> str:
@@ -172,10 +221,21 @@ def ends(low: float | None, high: float | None) -> tuple[float | None, float | N
 def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
     low, high = (write(end) if end is not None else None for end in ends(ratio.low, ratio.high))
     if ratio.kind == "bounded" and low and high:
-        return "exact" if ratio.method == "exact" else f"{low} to {high}"
+        if ratio.method == "exact":
+            return "exact"
+        # two ends that are too extreme for numbers are written once
+        once = low == high and known(ratio.low) and is_extreme(ratio.low)
+        return low if once else f"{low} to {high}"
     if ratio.kind == "half-line" and (low or high):
         return f"{low} or more" if low else f"{high} or less"
     return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
+
+
+def least(ratio: float, limit: float) -> str:
+    """Write the least size of a change that is `ratio` or more: "5.1%", "10^6 times", with digits as `apart`."""
+    words = {"above": "10^6 times", "below": "99.9999%"}
+    beyond = _beyond(ratio)
+    return words[beyond] if beyond else apart(abs(ratio - 1), limit)
 
 
 def apart(share: float, limit: float) -> str:

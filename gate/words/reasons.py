@@ -8,6 +8,7 @@ from typing import Any
 from gate.evidence.factors import pairs
 from gate.model import Finding, MemoryUse, outcomes, reasons
 from gate.units import format_confidence, format_number, format_share
+from gate.words import numbers
 from gate.words.numbers import as_configured, floor, format_percent, nouns, plural
 from gate.words.phrases import joined
 from gate.words.plain import clip, visible
@@ -110,6 +111,8 @@ def times(ratio: float | None) -> str:
     """Write a factor: "x1.08", with as many digits as distinguish it from 1."""
     if ratio is None:
         return "x?"
+    if numbers.is_extreme(ratio):
+        return numbers.changed(ratio)
     digits = 2 if abs(ratio - 1) >= 0.02 else 3 if abs(ratio - 1) >= 0.002 else 4
     return f"x{ratio:.{digits}f}"
 

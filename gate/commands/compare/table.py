@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from gate.model import Commit, Finding, Overall, Report, Side, SideSummary
 from gate.model.case import MEAN, CaseId
 from gate.model.warnings.measured import NotComparable
-from gate.units import format_number, format_share, shown_unit
+from gate.units import format_number, shown_unit
 from gate.words import failures, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
@@ -190,7 +190,7 @@ def _half_width(side: SideSummary) -> str:
     distance = max(side.high - side.value, side.value - side.low)
     if distance <= 0:
         return "0%"
-    return format_share(distance / abs(side.value)) if side.value else "∞"
+    return numbers.share(distance / abs(side.value)) if side.value else "∞"
 
 
 def change(finding: Finding) -> str:
