@@ -93,6 +93,13 @@ def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) ->
     return float(config.gate.threshold)
 
 
+def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:
+    """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
+    sizes = [o.implausible for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    found = next((size for size in sizes if size is not None), config.gate.implausible)
+    return float(found) or None
+
+
 def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:
     """Return the floor of a case in its base unit; None where there is none.
 

@@ -106,6 +106,14 @@ class Gate(Table, frozen=True, kw_only=True):
             "memory of a calibrated host.",
         ),
     ] = 5
+    implausible: Annotated[
+        Share,
+        Meta(
+            description="An improvement by more than this is held up in the headline, since a head that does nothing "
+            'is fast too; the verdict stays. "50%": head takes less than half the time, or has more than twice the '
+            "rate. 0: never."
+        ),
+    ] = default(Share(0.5))
     history: Annotated[
         str | None,
         Meta(
@@ -124,13 +132,14 @@ class Gate(Table, frozen=True, kw_only=True):
 
 
 class Override(Table, frozen=True, kw_only=True):
-    """Another threshold or floor for some cases; globs, the later entry wins."""
+    """Another threshold, floor or implausible size for some cases; globs, the later entry wins."""
 
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
+    implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
 
 
 class Accept(Table, frozen=True, kw_only=True):

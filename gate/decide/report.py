@@ -17,6 +17,7 @@ from gate.decide.importance import curves_of
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
+from gate.decide.plausibility import implausible
 from gate.model import (
     REPORT_SCHEMA,
     Case,
@@ -82,7 +83,13 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         overall=overall_of(walked.judged, _without_case(evidence), design),
         curves=curves_of(subjects, findings),
         new=evidence.new,
-        warnings=[*evidence.warnings, *contrasts.warnings, *_expired(policy), *_memory_warnings(design, walked)],
+        warnings=[
+            *implausible(findings, policy.config),
+            *evidence.warnings,
+            *contrasts.warnings,
+            *_expired(policy),
+            *_memory_warnings(design, walked),
+        ],
     )
 
 

@@ -13,7 +13,7 @@ from gate.decide.policy import policy_of
 from gate.model import Run, UserError
 from gate.units import Quantity, Share
 
-_OF_GATES = ("threshold", "floor", "family", "min_builds", "inconclusive", "missing")
+_OF_GATES = ("threshold", "floor", "family", "min_builds", "inconclusive", "missing", "implausible")
 _UNPAIRED: tuple[Interval, ...] = ("fieller", "fieller-kj", "bootstrap", "bootstrap-bca")
 
 
@@ -61,7 +61,13 @@ def _opened(config: Config, *, apart: bool) -> Config:
     return msgspec.structs.replace(
         config,
         gate=msgspec.structs.replace(
-            gate, threshold=Share(0.0), floor=Quantity.parse("0"), family="none", min_builds=2, interval=interval
+            gate,
+            threshold=Share(0.0),
+            implausible=Share(0.0),
+            floor=Quantity.parse("0"),
+            family="none",
+            min_builds=2,
+            interval=interval,
         ),
         override=[],
         accept=[],

@@ -38,6 +38,7 @@ AnyWarning = (
     | estimates.RatioBySession
     | estimates.Autocorrelation
     | estimates.NormalTail
+    | estimates.Implausible
     | estimates.EarlyStop
     | estimates.NoisierThanRemembered
     | estimates.NoisyHost

@@ -26,6 +26,8 @@ class Base(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     weight: ClassVar[Weight] = "middle"
     for_experts: ClassVar[bool] = False
     """Whether only a reader who asks for everything is shown it."""
+    in_headline: ClassVar[bool] = False
+    """Whether the headline of a report says it, beside the verdict."""
 
 
 class Said(Base, frozen=True):

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from gate.model.names import Better
 from gate.model.warnings.base import Base, Weight
 
 Unit = Literal["build", "session"]
@@ -148,6 +149,26 @@ class NormalTail(Base, frozen=True):
     for_experts: ClassVar[bool] = True
     base: int
     head: int
+
+
+class Improvement(msgspec.Struct, frozen=True):
+    """A case that head improves, and the ratio that was estimated."""
+
+    benchmark: str
+    metric: str
+    statistic: str
+    unit: str
+    better: Better
+    ratio: float
+
+
+class Implausible(Base, frozen=True):
+    """Improvements so large that head may no longer do the work."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    improvements: tuple[Improvement, ...]
+    """The largest first."""
 
 
 class EarlyStop(Base, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.model.warnings import estimates as kinds
 from gate.units import format_number
+from gate.words import numbers
 from gate.words.numbers import plural
 from gate.words.phrases import listed
 
@@ -102,6 +103,21 @@ def _normal_tail(warning: kinds.NormalTail) -> str:
     return f"a p value this small assumes normally distributed builds: {builds} alone cannot show it"
 
 
+_NAMED = 3
+
+
+def _implausible(warning: kinds.Implausible) -> str:
+    named = [_improvement(each) for each in warning.improvements[:_NAMED]]
+    more = len(warning.improvements) - len(named)
+    return f"{', '.join(named)}{f' and {more} more' if more else ''}: does head still do the work?"
+
+
+def _improvement(of: kinds.Improvement) -> str:
+    metric = "" if of.metric == "time" else f" {of.metric}"
+    name = f"{of.benchmark}{metric}{'' if of.statistic == 'mean' else f' {of.statistic}'}"
+    return f"{name} is {numbers.size(of.ratio)} {numbers.direction(of, of.ratio)}"
+
+
 def _early_stop(warning: kinds.EarlyStop) -> str:
     return f"stopped at round {warning.round} of {warning.of}: early stopping tends to exaggerate the change"
 
@@ -142,6 +158,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.RatioBySession: _ratio_by_session,
     kinds.Autocorrelation: _autocorrelation,
     kinds.NormalTail: _normal_tail,
+    kinds.Implausible: _implausible,
     kinds.EarlyStop: _early_stop,
     kinds.NoisierThanRemembered: lambda _: "noisier than calibrated: the remembered variance is not used",
     kinds.NoisyHost: _noisy_host,

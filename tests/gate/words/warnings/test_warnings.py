@@ -140,6 +140,17 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "a p value this small assumes normally distributed builds: 5 + 6 builds alone cannot show it",
         )
     ],
+    "implausible": [
+        (
+            e.Implausible((e.Improvement("parse", "time", "mean", "s", "lower", 0.055),)),
+            "parse is 94.5% faster: does head still do the work?",
+        ),
+        (
+            e.Implausible(tuple(e.Improvement(n, "rate", "p99", "req/s", "higher", 2.5) for n in "abcd")),
+            ("a rate p99 is 150% higher, b rate p99 is 150% higher, c rate p99 is 150% higher and 1 more: does head "
+            "still do the work?"),
+        ),
+    ],
     "early-stop": [
         (e.EarlyStop(6, 12), "stopped at round 6 of 12: early stopping tends to exaggerate the change")
     ],

@@ -1,0 +1,101 @@
+"""An improvement too large to believe is held up in the headline: a head that does nothing is fast."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.cli.main import main
+from tests.support import lines
+
+QUESTION = "does head still do the work?"
+
+
+def run(*argv: str) -> tuple[int, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(argv, out, err)
+    assert not err.getvalue()
+    return code, out.getvalue()
+
+
+def written(folder: Path, factors: dict[str, float], builds: int = 5, **rules: Any) -> str:
+    rng = np.random.default_rng(5)
+    better = rules.pop("better", "lower")
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0"}, **rules}}]
+    for name, factor in factors.items():
+        for side, mean in (("base", 1.0), ("head", factor)):
+            values = [[rng.normal(mean, 0.005 * mean, 3).tolist()] for _ in range(builds)]
+            found += lines.builds(side, values, benchmark=name, better=better)
+    (folder / "measurements.jsonl").write_text(lines.text(found))
+    return str(folder)
+
+
+def asked(folder: str, *options: str) -> list[dict[str, Any]]:
+    _, text = run("decide", folder, "--json", "-", *options)
+    return [each for each in json.loads(text)["warnings"] if each["kind"] == "implausible"]
+
+
+def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
+    folder = written(tmp_path, {"parse": 0.055, "same": 1.0, "half": 0.6})
+    code, text = run("decide", folder)
+    assert code == 0
+    headline = " ".join(text.partition("\n3 findings")[0].split())
+    assert headline == f"Pass: nothing regressed in 3 findings; parse is 94.5% faster: {QUESTION}"
+    for form, found in (("markdown", "### Pass: "), ("summary", "### Pass: "), ("html", "<h1>Pass: ")):
+        _, written_as = run("report", folder, "--format", form)
+        (line,) = (each for each in written_as.splitlines() if found in each)
+        assert "parse is 94.5% faster" in line
+        assert QUESTION in line
+    (warning,) = asked(folder)
+    assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
+    assert warning["improvements"][0]["ratio"] == pytest.approx(0.055, rel=0.01)
+    assert warning["text"] == f"parse is 94.5% faster: {QUESTION}"
+    _, report = run("decide", folder, "--json", "-")
+    assert json.loads(report)["verdict"] == "pass"
+
+
+def test_a_higher_rate_is_measured_by_its_inverse(tmp_path: Path) -> None:
+    # a rate of 1.9 times is 47% less time, one of 2.1 times is 52% less
+    folder = written(tmp_path, {"nearly": 1.9, "beyond": 2.1}, better="higher")
+    (warning,) = asked(folder)
+    assert [each["benchmark"] for each in warning["improvements"]] == ["beyond"]
+    assert "beyond is 110% higher" in warning["text"].replace("109%", "110%").replace("111%", "110%")
+
+
+@pytest.mark.parametrize(("limit", "found"), [("0", 0), ("30%", 2), ("50%", 1), ("100%", 0)])
+def test_the_limit(tmp_path: Path, limit: str, found: int) -> None:
+    folder = written(tmp_path, {"parse": 0.055, "half": 0.6})
+    warnings = asked(folder, "--set", f"gate.implausible={limit}")
+    assert sum(len(each["improvements"]) for each in warnings) == found
+
+
+def test_an_override_has_its_own(tmp_path: Path) -> None:
+    override = [{"benchmark": "parse", "implausible": "0"}, {"benchmark": "half", "implausible": "30%"}]
+    (warning,) = asked(written(tmp_path, {"parse": 0.055, "half": 0.6}, override=override))
+    assert [each["benchmark"] for each in warning["improvements"]] == ["half"]
+
+
+def test_it_needs_an_interval_and_no_verdict(tmp_path: Path) -> None:
+    # two builds are too few for a verdict, and their interval shows it all the same
+    (warning,) = asked(written(tmp_path, {"parse": 0.055}, builds=2))
+    assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
+    assert asked(written(tmp_path, {"parse": 0.055}, builds=1)) == []
+
+
+def test_many_are_counted(tmp_path: Path) -> None:
+    folder = written(tmp_path, {name: 0.1 + k / 100 for k, name in enumerate("abcde")})
+    (warning,) = asked(folder)
+    assert len(warning["improvements"]) == 5
+    assert warning["text"].startswith("a is 90.")
+    assert warning["text"].endswith(f"and 2 more: {QUESTION}")
+
+
+def test_a_comparison_of_two_runs_does_not_ask(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    for folder in (first, second):
+        folder.mkdir()
+    one, other = written(first, {"parse": 1.0}), written(second, {"parse": 0.055})
+    assert QUESTION not in run("compare", one, other)[1]
