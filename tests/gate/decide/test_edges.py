@@ -113,3 +113,52 @@ def test_a_change_within_floor_and_threshold_needs_no_word_about_the_floor(tmp_p
     assert report["findings"][0]["reason"]["kind"] == "below-floor"
     assert report["findings"][0]["reason"]["threshold"] is None
     assert "floor of" not in report["text"]
+
+
+# --- rounding ---------------------------------------------------------------------------------------------------------
+
+TOO_COARSE = "no spread: the timer may be too coarse (declare a count or size with `exact = true`)"
+
+
+def ticking(seed: int, statistic: str = "", **more: Any) -> list[Line]:
+    """Base always takes 0.1 s and head 0.2 s, but for a unit of last place here and there."""
+    rng = np.random.default_rng(seed)
+    start = {"base": 0.1, "head": 0.2}
+    return executions(lambda side, *_: (start[side] * (1 + 2.0**-52 * rng.integers(0, 2, 25))).tolist(), **more)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("options", [(), ("--set", "gate.interval=bootstrap"), ("--set", "gate.interval=fieller-kj")])
+def test_a_unit_of_last_place_is_no_spread(tmp_path: Path, seed: int, options: tuple[str, ...]) -> None:
+    report = decided(tmp_path, ticking(seed), *options)
+    (found,) = report["findings"]
+    assert (found["verdict"], found["reason"]["kind"]) == ("inconclusive", "no-spread")
+    assert found["p"] is None
+    assert TOO_COARSE in report["text"]
+    assert report["code"] == 0
+
+
+def declared(**metric: Any) -> Line:
+    rules = {"name": "bench", "command": "./bench", "instrument": "values", "metric": {"time": metric}}
+    return {"type": "run", "config": {"benchmark": [rules]}}
+
+
+def test_nor_is_it_one_of_a_quantile_or_of_several_sessions(tmp_path: Path) -> None:
+    quantile = decided(tmp_path, [declared(statistics=["p50"]), *ticking(1)])
+    assert [f["reason"]["kind"] for f in quantile["findings"]] == ["no-spread"]
+    many = [line for session in range(3) for line in ticking(session, session=session)]
+    assert [f["reason"]["kind"] for f in decided(tmp_path, many)["findings"]] == ["no-spread"]
+
+
+def test_an_exact_metric_stays_exact(tmp_path: Path) -> None:
+    report = decided(tmp_path, [declared(exact=True), *ticking(2)])
+    (found,) = report["findings"]
+    assert (found["verdict"], found["reason"]["kind"], found["warnings"]) == ("regression", "exact-exceeds", [])
+
+
+def test_a_setting_whose_values_differ_by_rounding_has_no_interaction(tmp_path: Path) -> None:
+    lines = [
+        {**line, "factors": {"load": load}} for seed, load in enumerate(("idle", "busy")) for line in ticking(seed)
+    ]
+    (told,) = decided(tmp_path, lines)["interactions"]
+    assert (told["verdict"], told["outcome"]["why"]["kind"]) == ("inconclusive", "no-spread")
