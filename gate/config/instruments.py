@@ -12,11 +12,10 @@ from importlib import import_module
 import msgspec
 
 from gate.cli.listing import declaring
-from gate.config.tables import default
 from gate.units import Quantity
 
-FLOOR, FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
-"""The default: a difference below a microsecond means nothing for a process, but a suite times functions."""
+_FLOOR, _FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
+# a difference below a microsecond means nothing for a process, but a suite times functions
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,24 +23,24 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     chief: tuple[str, ...] | None = ("time", "throughput")
     """The metrics that are decided where the config names none; None: all."""
-    floor: Quantity = default(FLOOR)
-    """The floor of a gate that names none."""
+    floor: Quantity | None = None
+    """The floor of a gate that names none; None: there is none, since what is measured may be of any size."""
     suite: bool = False
     """One command yields many benchmarks."""
     exact: bool = False
     """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
 
 
-_SUITE = Traits(floor=FLOOR_OF_SUITES, suite=True)
+_SUITE = Traits(floor=_FLOOR_OF_SUITES, suite=True)
 # A closed table and no list of what there is: the run lines of these eleven carry no traits, in files that were written
 # years ago. Whoever decides over them needs what held when they were measured, whatever their files in harness say by
 # then, and without importing one. An instrument that is added declares its traits in its own file, and its run lines
 # carry them.
 KNOWN: Mapping[str, Traits] = {
-    "hyperfine": Traits(),
-    "spawn": Traits(),
+    "hyperfine": Traits(floor=_FLOOR),
+    "spawn": Traits(floor=_FLOOR),
     "values": Traits(chief=None),
-    "perf_stat": Traits(chief=("task-clock",)),
+    "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
     "pytest-benchmark": _SUITE,
     "pyperf": _SUITE,

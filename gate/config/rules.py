@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from gate.config.instruments import FLOOR
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
 from gate.model import Whose
 from gate.units import DIMENSIONS, Quantity, to_base
@@ -113,7 +112,7 @@ def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: 
     if own is not None and own.unit == "":
         return own.value * to_base(rules.unit or unit)[1] or None
     benchmarked = benchmark_rules(config, benchmark)
-    default = config.gate.floor or (benchmarked.measured.floor if benchmarked is not None else FLOOR)
+    default = config.gate.floor or (benchmarked.measured.floor if benchmarked is not None else None)
     for floor in (own, *overrides, default):
         if floor is not None and (_of_dimension(floor, unit) or (floor.unit == "" and floor.value == 0)):
             return floor.value or None
@@ -121,12 +120,15 @@ def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: 
 
 
 def default_floor(config: Config) -> str:
-    """Write the floor of a gate that names none: "1us", "1ns" where all benchmarks are of suites, or both."""
-    floors = {("suites" if b.measured.suite else b.instrument): b.measured.floor for b in config.benchmark}
-    if len(set(floors.values())) == 1:
-        return str(next(iter(floors.values())))
-    others = ", ".join(f"{floor} of {name}" for name, floor in floors.items() if floor != FLOOR)
-    return f"{FLOOR} ({others})" if others else str(FLOOR)
+    """Write the floor of a gate that names none: "none", "1us", "1us of hyperfine, 1ns of suites"."""
+    named: dict[str, dict[str, None]] = {}
+    for benchmark in config.benchmark:
+        traits = benchmark.measured
+        floor = "none" if traits.floor is None else str(traits.floor)
+        named.setdefault(floor, {})["suites" if traits.suite else benchmark.instrument] = None
+    if len(named) > 1:
+        return ", ".join(f"{floor} of {' and '.join(names)}" for floor, names in named.items())
+    return next(iter(named), "none")
 
 
 def _of_dimension(floor: Quantity, unit: str) -> bool:

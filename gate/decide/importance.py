@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import Case, Finding, QuantileCurve, RatioInterval, Report, Verdict
+from gate.model import Case, Finding, QuantileCurve, RatioInterval, Report, Verdict, reasons
 from gate.stats.quantile import quantile_curve
 
 ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
@@ -20,7 +20,17 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), -_size(f.ratio)))
+    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), not by_floor(f), -_size(f.ratio)))
+
+
+def by_floor(finding: Finding) -> bool:
+    """Return whether the floor alone made a finding unchanged: its change is beyond the threshold."""
+    return isinstance(finding.reason, reasons.BelowFloor) and finding.reason.threshold is not None
+
+
+def plain(finding: Finding) -> bool:
+    """Return whether a finding needs no words of its own: unchanged, and not by the floor alone."""
+    return finding.verdict == "unchanged" and not by_floor(finding)
 
 
 def _size(ratio: RatioInterval) -> float:

@@ -84,7 +84,9 @@ def _changed(facts: Facts) -> reasons.Reason:
 def _unchanged(facts: Facts) -> reasons.Reason:
     low, high = facts.nominal.low, facts.nominal.high
     if facts.position.within_floor and facts.floor is not None:
-        return reasons.BelowFloor(floor=facts.floor, unit=facts.case.unit)
+        beyond = any(_beyond(facts, facts.nominal, worse=worse) for worse in (True, False))
+        threshold = facts.threshold if beyond else None
+        return reasons.BelowFloor(threshold=threshold, floor=facts.floor, unit=facts.case.unit)
     if facts.found.exact:
         same = facts.found.ratio.x == facts.found.ratio.y
         return reasons.SameCount() if same else reasons.ExactWithin(threshold=facts.threshold)

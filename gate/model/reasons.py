@@ -165,6 +165,8 @@ class RealWithin(Kind, frozen=True, kw_only=True):
 class BelowFloor(Kind, frozen=True, kw_only=True):
     """The change is smaller than the floor."""
 
+    threshold: float | None
+    """That it is beyond, so that the floor alone decided; None: it is not shown to be."""
     floor: float
     unit: str
 

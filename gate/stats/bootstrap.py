@@ -28,6 +28,7 @@ from gate.stats.bootstrap_sessions import Pairing, pairing
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
 from gate.stats.resampled_sums import Floats
+from gate.stats.rounding import same
 from gate.stats.special import ndtr, ndtri
 
 CAP = 50_000
@@ -215,7 +216,7 @@ def bootstrap_ratio(
         return BootstrapRatio(of.x, of.y, None, None, 0, None, (OneUnit(unit),))
     most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
     means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
-    if all(each.min() == each.max() for each in means):
+    if all(map(same, means)):
         return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, (NoSpread(),))
     ratio = _distribution(of.ratio, means, of.units, bca=bca)
     difference = _distribution(of.difference, means, of.units, bca=bca)

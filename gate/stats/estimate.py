@@ -15,6 +15,7 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
+from gate.stats.rounding import ROUNDING, same
 from gate.stats.subsample import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired"]
@@ -31,8 +32,6 @@ Trouble = Literal[
 ]
 
 _FEWEST_EXECUTIONS = 3
-_HAIR = 1e-12
-"""Ratios of sessions closer than this share are one: what is left is rounding."""
 
 
 class Shortage(msgspec.Struct, frozen=True):
@@ -101,9 +100,9 @@ def _one_ratio(x: Tops, y: Tops) -> bool:
     both = matched(x, y)
     x_values, y_values = both.base.values, both.head.values
     if x.log:
-        return not len(x_values) or float(np.ptp(y_values - x_values)) <= _HAIR
+        return not len(x_values) or float(np.ptp(y_values - x_values)) <= ROUNDING
     across, back = y_values * x_values.sum(), x_values * y_values.sum()
-    return bool((np.abs(across - back) <= _HAIR * np.maximum(across, back)).all())
+    return bool((np.abs(across - back) <= ROUNDING * np.maximum(across, back)).all())
 
 
 def _trouble(base: Sample, head: Sample, x: Tops, y: Tops, *, exact: bool) -> Trouble:
@@ -133,7 +132,7 @@ def _share_a_session(base: Sample, head: Sample) -> bool:
 
 
 def _spread(tops: Tops) -> bool:
-    return bool(tops.values.min() < tops.values.max())
+    return not same(tops.values, log=tops.log)
 
 
 def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:

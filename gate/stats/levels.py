@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model import LEVELS, Level, Sample
+from gate.stats.rounding import smallest_step
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,13 +91,6 @@ def gap_of(sample: Sample) -> float:
         sizes = np.add.reduceat(sizes, np.cumsum(children) - children)
     gaps = [smallest_step(np.sort(values)) for values in np.split(sample.values, np.cumsum(sizes)[:-1])]
     return min((gap for gap in gaps if gap > 0), default=0.0)
-
-
-def smallest_step(ordered: npt.NDArray[np.float64]) -> float:
-    """Return the smallest distance between two distinct ones of ascending values, 0 when all are equal."""
-    steps = ordered[1:] - ordered[:-1]
-    steps = steps[steps > 0]
-    return float(steps.min()) if len(steps) else 0.0
 
 
 def summarize(sample: Sample, *, sessions: bool = False) -> Summary:

@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 
 from gate.model import QuantileEffect, Sample
-from gate.stats.levels import Tops, Unit, gap_of, smallest_step
+from gate.stats.levels import Tops, Unit, gap_of
+from gate.stats.rounding import ROUNDING, smallest_step
 from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
         top = np.maximum(v_x, v_y)
         a, b = v_x / top, v_y / top
         df = (a + b) ** 2 / (a**2 / (len(x.clusters) - 1) + b**2 / (len(y.clusters) - 1))
-    variance[variance == 0] = np.nan
+    variance[variance <= ROUNDING**2] = np.nan
     return np.asarray(-stdtrit(df, (1 - confidence) / 2) * np.sqrt(variance), dtype=np.float64)
 
 

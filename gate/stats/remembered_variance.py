@@ -12,6 +12,7 @@ from gate.stats.levels import Summary, Tops, summarize
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
+from gate.stats.rounding import same
 
 
 class Repetitions(msgspec.Struct, frozen=True):
@@ -48,7 +49,7 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
     sides = [base] if head is None else [base, head]
     if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in sides):
         return None
-    if all(side.values.min() == side.values.max() for side in sides):
+    if all(same(side.values) for side in sides):
         return None
     means = [summarize(side) for side in sides] if tau is None else []
     tops = [side.tops for side in means] if tau is None else _quantiles(sides, tau)

@@ -84,6 +84,13 @@ def _not_worse(why: reasons.NotWorse) -> str:
     return f"not worse by more than {bound}; whether it is better by more than {format_percent(why.threshold)} is open"
 
 
+def _below_floor(why: reasons.BelowFloor) -> str:
+    floor = f"the floor of {as_configured(why.floor, why.unit)}"
+    if why.threshold is None:
+        return f"the change is smaller than {floor}"
+    return f"beyond the threshold of {format_percent(why.threshold)}, but smaller than {floor}"
+
+
 def _floor_open(why: reasons.FloorOpen) -> str:
     floor = as_configured(why.floor, why.unit)
     return f"beyond the threshold of {format_percent(why.threshold)}, but not shown to be above the floor of {floor}"
@@ -157,7 +164,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.AcceptedByLabel: lambda why: f"accepted by {why.label}{_and(outgrown(why.outgrown))}",
     reasons.Within: lambda why: f"the interval lies within the threshold of {format_percent(why.threshold)}",
     reasons.RealWithin: lambda why: f"real, but below the threshold of {format_percent(why.threshold)}",
-    reasons.BelowFloor: lambda why: f"the change is smaller than the floor of {as_configured(why.floor, why.unit)}",
+    reasons.BelowFloor: _below_floor,
     reasons.SameCount: lambda _: "the same count",
     reasons.ExactWithin: lambda why: (
         f"an exact count that changed by no more than the threshold of {format_percent(why.threshold)}"
@@ -210,6 +217,11 @@ def _end_not_worse(finding: Finding, reason: reasons.NotWorse) -> str:
     return f"not worse{below}; the {better} may exceed it"
 
 
+def _end_below_floor(finding: Finding, reason: reasons.BelowFloor) -> str:
+    below = f"smaller than the floor of {floor(finding)}"
+    return below if reason.threshold is None else f"beyond it, but {below}"
+
+
 def _end_uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
     return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
 
@@ -233,7 +245,7 @@ ENDINGS: dict[type, Callable[[Finding, Any], str]] = {
     reasons.AcceptedByLabel: _end_by_label,
     reasons.Within: lambda *_: "",
     reasons.RealWithin: lambda *_: "real but smaller",
-    reasons.BelowFloor: lambda finding, _: f"smaller than the floor of {floor(finding)}",
+    reasons.BelowFloor: _end_below_floor,
     reasons.SameCount: lambda *_: "",
     reasons.ExactWithin: lambda *_: "",
     reasons.Uncorrected: _end_uncorrected,

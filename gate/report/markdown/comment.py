@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.decide.importance import ordered
+from gate.decide.importance import ordered, plain
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
@@ -42,7 +42,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
 def _details(
     report: Report, found: list[Finding], shown: int, groups: list[FailureGroup], warnings: list[str]
 ) -> list[parts.Part]:
-    told = [f for f in found[:shown] if f.verdict != "unchanged" or finding_words.warnings(f)]
+    told = [f for f in found[:shown] if not plain(f) or finding_words.warnings(f)]
     return [
         parts.reasons(told, share=0.5),
         accept(report, share=0.2),

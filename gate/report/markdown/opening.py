@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from gate.decide.importance import plain
 from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
@@ -83,7 +84,7 @@ def opening(
 
 def shown_of(found: Sequence[Finding], rows: int) -> int:
     """Count the rows to show: a short table is shown whole, of a long one only what changed, which comes first."""
-    return len(found) if len(found) <= rows else min(rows, sum(f.verdict != "unchanged" for f in found))
+    return len(found) if len(found) <= rows else min(rows, sum(not plain(f) for f in found))
 
 
 def write(template: str, values: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.decide.importance import ordered
+from gate.decide.importance import ordered, plain
 from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
@@ -26,7 +26,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    told = [f for f in found if f.verdict != "unchanged" or finding_words.warnings(f)]
+    told = [f for f in found if not plain(f) or finding_words.warnings(f)]
     shown = shown_of(found, _ROOM.rows)
     begun = opening(report, links, found, groups, _ROOM)
     values = {**begun.values, "parts": [], "left_out": []}

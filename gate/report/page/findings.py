@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.decide.importance import ORDER
+from gate.decide.importance import ORDER, plain
 from gate.model import Case, Finding, QuantileCurve, Report, Verdict
 from gate.model.case import case_id
 from gate.report.page.bars import Bar, bars
@@ -117,7 +117,7 @@ def rows_of(
                 notes=tuple(
                     visible(each) for each in (finding_words.basis(finding), *map(say, finding.warnings)) if each
                 ),
-                open=few or finding.verdict != "unchanged",
+                open=few or not plain(finding),
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
                 shown=pictures,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from gate.decide.importance import plain
 from gate.model import Finding
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
@@ -105,7 +106,7 @@ class FindingsTable:
         }
 
     def _texts(self, finding: Finding) -> list[str]:
-        explained = finding.verdict == "unchanged" or (id(finding) in self._told and not self._every)
+        explained = plain(finding) or (id(finding) in self._told and not self._every)
         warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
         reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
         return [*([] if explained else reasons), *map(visible, warnings)]

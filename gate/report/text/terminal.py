@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gate.decide.importance import ordered
+from gate.decide.importance import ordered, plain
 from gate.model import Recorded, Report
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.units import format_confidence
@@ -49,7 +49,7 @@ class _Text:
         self.width = width
         self.every = every
         self.bold = "1" if color else ""
-        decided = [f for f in ordered(report.findings) if f.verdict != "unchanged"]
+        decided = [f for f in ordered(report.findings) if not plain(f)]
         self.told = decided if every and len(decided) <= _TOLD_OF_ALL else decided[:_TOLD]
 
     def lines(self) -> list[str]:
@@ -110,8 +110,8 @@ class _Text:
 
     def findings(self) -> list[str]:
         found = ordered(self.report.findings)
-        changed = [f for f in found if f.verdict != "unchanged"]
-        unchanged = [f for f in found if f.verdict == "unchanged"]
+        changed = [f for f in found if not plain(f)]
+        unchanged = [f for f in found if plain(f)]
         listed = changed if self.every else changed[:_CHANGED]
         hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
         shown = listed if hidden else listed + unchanged

@@ -17,7 +17,8 @@ from gate.model import Better
 from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import Mean, tukey_kramer
-from gate.stats.levels import Tops, smallest_step
+from gate.stats.levels import Tops
+from gate.stats.rounding import smallest_step
 from gate.stats.ratio import Limits, LogPair, unpaired
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _change(first: Cell, second: Cell, confidence: float, *, log: bool) -> _Chan
 
 
 def _tops(y: Array, *, log: bool) -> Tops:
-    return Tops(y, tuple(range(len(y))), smallest_step(np.sort(y)), log)
+    return Tops(y, tuple(range(len(y))), smallest_step(np.sort(y), log=log), log)
 
 
 def _beyond(limits: Limits, value: float) -> bool:

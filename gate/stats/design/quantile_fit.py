@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.levels import smallest_step
+from gate.stats.rounding import smallest_step
 from gate.stats.regression import quantile_regression
 
 if TYPE_CHECKING:

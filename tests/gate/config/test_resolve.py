@@ -173,9 +173,11 @@ def test_a_floor_applies_to_its_dimension_only() -> None:
     assert floor_of(RULES, "suite/x", "rate", "mean", "ops/s") == 5
     # an override of 0 takes the floor away
     assert floor_of(RULES, "suite/x", "time", "mean", "s") is None
-    # one of another dimension does not
+    # one of another dimension does not, and what no instrument is known of has none
+    started = parse(source('[[override]]\nfloor = "10KiB"\n' + BENCH.format("x", "x")))
+    assert floor_of(started, "x", "time", "mean", "s") == pytest.approx(1e-6)
     other = parse(source('[[override]]\nfloor = "10KiB"\n'))
-    assert floor_of(other, "x", "time", "mean", "s") == pytest.approx(1e-6)
+    assert floor_of(other, "x", "time", "mean", "s") is None
     assert floor_of(other, "x", "memory", "mean", "B") == 10240
 
 

@@ -104,10 +104,10 @@ def test_real_but_below_the_threshold() -> None:
 def test_a_floor_keeps_tiny_changes_from_failing() -> None:
     lines = pair(1.5, scale=1e-8)
     assert finding(lines, '[gate]\nfloor = "1ns"').verdict == "regression"
-    found = finding(lines)
+    found = finding(lines, '[gate]\nfloor = "1us"')
     assert found.verdict == "unchanged"
     assert found.floor == pytest.approx(1e-6)
-    assert found.reason == reasons.BelowFloor(floor=found.floor or 0.0, unit="s")
+    assert found.reason == reasons.BelowFloor(threshold=0.03, floor=found.floor or 0.0, unit="s")
     # the interval of the difference holds the floor: neither shown
     found = finding(lines, '[gate]\nfloor = "5ns"')
     assert found.verdict == "inconclusive"
@@ -186,7 +186,7 @@ def test_from_zero_only_a_floor_can_tell() -> None:
     assert finding(exact(0, 5), floor).verdict == "regression"
     assert finding(exact(0, 2), floor).verdict == "inconclusive"
     measured = [*builds("base", [[[0.0]]] * 5), *builds("head", [[[v]] for v in NOISE])]
-    assert finding(measured).verdict == "regression"
+    assert finding(measured, '[gate]\nfloor = "1us"').verdict == "regression"
     assert finding(measured, '[gate]\nfloor = "2s"').verdict == "inconclusive"
     assert finding(measured, "[gate]\nfloor = 0").ratio.estimate is None
 

@@ -55,7 +55,9 @@ EXPECTED = [
         "1.5% faster (0.50% to 2.5%), threshold 3%: unchanged, real but smaller",
     ),
     (
-        examples.finding(estimate=1.05, half=0.04, floor=1e-3, reason=reasons.BelowFloor(floor=1e-3, unit="s")),
+        examples.finding(
+            estimate=1.05, half=0.04, floor=1e-3, reason=reasons.BelowFloor(threshold=None, floor=1e-3, unit="s")
+        ),
         "5.0% slower (1.0% to 9.0%), threshold 3%: unchanged, smaller than the floor of 1 ms",
     ),
     (

@@ -50,7 +50,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.AcceptedByLabel(label="the label x", outgrown=None), "accepted by the label x"),
     (reasons.Within(threshold=0.03), "the interval lies within the threshold of 3%"),
     (reasons.RealWithin(threshold=0.2), "real, but below the threshold of 20%"),
-    (reasons.BelowFloor(floor=1e-6, unit="s"), "the change is smaller than the floor of 1 us"),
+    (reasons.BelowFloor(threshold=None, floor=1e-6, unit="s"), "the change is smaller than the floor of 1 us"),
     (reasons.SameCount(), "the same count"),
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
     (

@@ -187,7 +187,7 @@ def test_what_is_not_worse_is_counted_apart() -> None:
     [
         ("memory", 25_276_510_208, "23.54 GiB"),
         ("floor", "1us", "1 us"),
-        ("floor", "1us (1ns of suites)", "1 us (1 ns of suites)"),
+        ("floor", "1us of spawn, 1ns of suites, none of values", "1 us of spawn, 1 ns of suites, none of values"),
         ("floor", "100", "100"),
         ("iterations", 10_000, "10,000"),
         ("seed", 2_088_190, "2088190"),

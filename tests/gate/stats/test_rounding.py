@@ -1,0 +1,71 @@
+"""Rounding of floats is no difference: against exact fractions, and where rounding to a grid would tell values apart."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gate.model import Sample
+from gate.stats.bootstrap import bootstrap_ratio
+from gate.stats.quantile import quantile_curve
+from gate.stats.remembered_variance import remember
+from gate.stats.rounding import ROUNDING, same, smallest_step
+
+
+def literal_step(values: list[float]) -> float:
+    """The smallest distance of neighbours that is more than 2^-40 of the larger one, pair by pair."""
+    ordered = sorted(map(Fraction, values))
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    wide = [b - a for a, b in pairs if b - a > Fraction(1, 2**40) * max(abs(a), abs(b))]
+    return float(min(wide, default=Fraction(0)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_smallest_step_is_that_of_exact_fractions(seed: int) -> None:
+    drawn = np.random.default_rng(seed)
+    ticks = drawn.integers(-3, 6, 30) * 0.1 * 10.0 ** float(drawn.integers(-9, 9))
+    values = ticks * (1 + drawn.integers(-3, 4, 30) * 2.0 ** -float(drawn.integers(36, 53)))
+    found = smallest_step(np.sort(values))
+    assert found == pytest.approx(literal_step(values.tolist()), rel=1e-12)
+    assert same(values) == (max(values) - min(values) <= ROUNDING * max(map(abs, values)))
+
+
+def grid(value: float) -> float:
+    """Round to 40 significant bits."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(mantissa, 40)), exponent - 40)
+
+
+EDGE = 0.1 + 2.0**-44 - math.fmod(0.1 + 2.0**-44, 2.0**-43) + 2.0**-44
+"""A value between two of 40 bits."""
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1.0, 1e-7, 123456.789, EDGE])
+def test_a_unit_of_last_place_is_no_step(value: float) -> None:
+    near = np.sort([value, np.nextafter(value, 1e9), np.nextafter(value, -1e9)])
+    assert smallest_step(near) == 0
+    assert same(near)
+    assert smallest_step(np.sort(np.concatenate((near, near * 2)))) == pytest.approx(value, rel=1e-9)
+    assert smallest_step(np.array([0.0, 0.0])) == 0
+
+
+def test_a_grid_of_40_bits_tells_apart_what_the_step_does_not() -> None:
+    below, above = EDGE, float(np.nextafter(EDGE, 1))
+    assert len({grid(float(np.nextafter(below, 0))), grid(above)}) == 2
+    assert smallest_step(np.array([np.nextafter(below, 0), above])) == 0
+
+
+def noisy(value: float, seed: int) -> Sample:
+    """5 builds of 2 executions of 5 values that differ by rounding alone."""
+    values = value * (1 + 2.0**-52 * np.random.default_rng(seed).integers(0, 2, 50))
+    counts = ([5] * 10, [2] * 5, [5])
+    return Sample(values, tuple(map(np.array, counts)), tuple((0, b) for b in range(5)), None)
+
+
+def test_rounding_has_no_bootstrap_no_band_and_no_memory() -> None:
+    base, head = noisy(0.1, 1), noisy(0.2, 2)
+    found = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
+    assert [type(each).__name__ for each in found.warnings] == ["NoSpread"]
+    assert [(each.low, each.high) for each in quantile_curve(base, head, [0.5])] == [(None, None)]
+    assert remember(base, head, None, session="s", created="2026-11-20T09:00:00Z") is None
