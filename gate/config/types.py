@@ -109,6 +109,13 @@ class Gate(Table, frozen=True, kw_only=True):
             "memory of a calibrated host.",
         ),
     ] = 5
+    sessions: Annotated[
+        Literal["random", "fixed"],
+        Meta(
+            description='Which question several sessions (machines) answer. "random": would another machine show the '
+            'change? "fixed": do these machines show it, by the builds of each (docs/many-runners.md)?'
+        ),
+    ] = "random"
     history: Annotated[
         str | None,
         Meta(

@@ -61,7 +61,14 @@ def _opened(config: Config, *, apart: bool) -> Config:
     return msgspec.structs.replace(
         config,
         gate=msgspec.structs.replace(
-            gate, threshold=Share(0.0), floor=Quantity.parse("0"), family="none", min_builds=2, interval=interval
+            gate,
+            threshold=Share(0.0),
+            floor=Quantity.parse("0"),
+            family="none",
+            min_builds=2,
+            interval=interval,
+            # of two runs no round has both sides on one machine
+            sessions="random" if apart else gate.sessions,
         ),
         override=[],
         accept=[],
