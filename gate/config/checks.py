@@ -30,6 +30,9 @@ def check(config: Config, source: Source) -> None:
     """
     if config.gate.inconclusive == "fail":
         _refuse_zero_thresholds(config, source)
+    if config.gate.sessions == "fixed" and config.gate.interval != "auto":
+        why = f'"fixed" has an interval of its own: leave gate.interval at "auto", it is "{config.gate.interval}"'
+        raise source.error(("gate", "sessions"), why)
     _refuse_unknown_units(config, source)
     if config.plan.metrics == []:
         raise source.error(("plan", "metrics"), "names no metric, so nothing would be decided")

@@ -114,6 +114,13 @@ class Gate(Table, frozen=True, kw_only=True):
             "rate. 0: never."
         ),
     ] = default(Share(0.5))
+    sessions: Annotated[
+        Literal["random", "fixed"],
+        Meta(
+            description='Which question several sessions (machines) answer. "random": would another machine show the '
+            'change? "fixed": do these machines show it, by the builds of each (docs/many-runners.md)?'
+        ),
+    ] = "random"
     history: Annotated[
         str | None,
         Meta(

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
+from gate.evidence.factors import bound_factors
 from gate.model import Case, Evidence, FindingMemory, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
@@ -41,7 +42,9 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
     rounds of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one
     level for a fixed design. size: findings and interactions of the report. sessions: that measured, or were to; where
-    they are several no finding goes by builds. seed: of the bootstrap. now: when it was measured.
+    they are several no finding goes by builds alone. machines: these sessions, where the verdict is over them and each
+    goes by its own builds; () where sessions are a sample of others. bound: factors of which some sessions lack a
+    setting. seed: of the bootstrap. now: when it was measured.
     """
 
     policy: Policy
@@ -53,6 +56,8 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     spending: Spending
     size: int
     sessions: int
+    machines: tuple[int, ...]
+    bound: frozenset[str]
     seed: int
     memory: Memory | None
     now: datetime.datetime
@@ -108,7 +113,8 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
     size = max(len(subjects) + interactions, 1)
-    sessions = sessions_of(evidence)
+    every = _sessions(evidence)
+    sessions = len(every)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
     return Design(
         policy=policy,
@@ -120,18 +126,20 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
         spending=spending(looks or (1,)),
         size=size,
         sessions=sessions,
+        machines=tuple(sorted(every)) if gate.sessions == "fixed" and sessions > 1 else (),
+        bound=bound_factors(run),
         seed=(run.seed if run else None) or 0,
         memory=memory,
         now=_when(run.created if run else None),
     )
 
 
-def sessions_of(evidence: Evidence) -> int:
-    """Count the sessions that measured anything, or were to."""
+def _sessions(evidence: Evidence) -> set[int]:
+    """Return the sessions that measured anything, and those that were to."""
     sides = (side for case in evidence.cases for side in (case.base, case.head))
     measured = {session for side in sides for session, _ in side.builds}
-    planned = evidence.run.sessions if evidence.run else None
-    return max(len(measured), planned or 1)
+    planned = (evidence.run.sessions if evidence.run else None) or 1
+    return measured | set(range(planned)) if planned > 1 else measured
 
 
 def _most_builds(subjects: list[Subject]) -> int:

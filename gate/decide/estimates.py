@@ -9,10 +9,12 @@ from typing import Literal
 import msgspec
 
 from gate.decide.design import Design, Subject
-from gate.model import SIDES, Sample, reasons
+from gate.decide.machines import METHOD, over_its_machines
+from gate.model import Sample, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import Reduced, ratio_of, reduce
+from gate.stats.fixed_sessions import Machine, together
 from gate.stats.levels import Tops
 from gate.stats.prior import (
     Kind,
@@ -55,7 +57,8 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
 
     base, head: the samples of those rounds. method: as reports name it. paired: whether the interval is paired by
     round, which spends less of alpha at looks. moderation: None where nothing is remembered. hold: why neither a
-    regression nor an improvement may be called, "" when one may.
+    regression nor an improvement may be called, "" when one may. machines: each by itself, where the verdict is over
+    these machines.
     """
 
     subject: Subject
@@ -68,11 +71,23 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
     moderation: Moderation | None
     hold: Hold
     warnings: tuple[AnyWarning, ...]
+    machines: tuple[Machine, ...] = ()
 
     @property
     def builds(self) -> int:
         """Builds of the side that has fewer."""
         return min(len(self.base.builds), len(self.head.builds))
+
+    @property
+    def builds_each(self) -> int:
+        """Builds of a side on the machine that has fewest; of the only one where they are not judged each by itself."""
+        return min((each.rounds for each in self.machines), default=self.builds)
+
+    def by_build(self, side: Side) -> Tops:
+        """Return a side's top units: builds, also where machines are judged each by itself; sessions where sampled."""
+        if self.machines and not self.reduced.exact:
+            return together(self.machines, side)
+        return self.reduced.base if side == "base" else self.reduced.head
 
     @property
     def units(self) -> int:
@@ -82,7 +97,7 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
     @property
     def unit(self) -> Literal["session", "build"]:
         """What intervals rest on."""
-        return "build" if isinstance(self.reduced.base.units[0], tuple) else "session"
+        return "build" if self.machines or isinstance(self.reduced.base.units[0], tuple) else "session"
 
     @property
     def exact(self) -> bool:
@@ -130,10 +145,12 @@ def estimates(
 
 def measured(subject: Subject, rounds: int | None) -> Shared:
     """Return both sides in the first rounds (None: in all there are), of the sessions that have both."""
-    return of_shared_sessions(*(of_rounds(side, rounds) for side in (subject.case.base, subject.case.head)))
+    return of_shared_sessions(*first_rounds(subject, rounds))
 
 
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
+    if design.machines:
+        return _over_machines(subject, design, rounds)
     shared = measured(subject, rounds)
     base, head = shared.base, shared.head
     reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
@@ -162,6 +179,28 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
+
+
+def first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
+    """Return base and head in the first rounds of each session; None: in all there are."""
+    return of_rounds(subject.case.base, rounds), of_rounds(subject.case.head, rounds)
+
+
+def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:
+    found = over_its_machines(subject, design, *first_rounds(subject, rounds))
+    return Estimated(
+        subject=subject,
+        base=found.base,
+        head=found.head,
+        reduced=found.reduced,
+        ratio=found.ratio,
+        method="exact" if found.reduced.exact else METHOD,
+        paired=True,
+        moderation=None,
+        hold="",
+        warnings=found.warnings,
+        machines=found.machines,
+    )
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:
@@ -301,25 +340,3 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
 
 def _scaled(pair: MeanPair, tops: Tops) -> Ratio:
     return LogPair(pair) if tops.log else pair
-
-
-_TROUBLES: dict[str, reasons.Trouble] = {
-    "negative": reasons.NegativeValues(),
-    "apart": reasons.DifferentSessions(),
-    "zero-quantile": reasons.ZeroQuantile(),
-    "no-rounds": reasons.FewRounds(),
-    "no-spread": reasons.NoSpread(),
-}
-
-
-def trouble_of(reduced: Reduced, subject: Subject) -> reasons.Trouble:
-    """Say what stands in the way of a ratio of two sides that are in trouble."""
-    if reduced.trouble in _TROUBLES:
-        return _TROUBLES[reduced.trouble]
-    if reduced.trouble == "one-unit":
-        few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
-        return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
-    if reduced.trouble == "few-values" and reduced.shortage is not None:
-        return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
-    floor = subject.floor if subject.lower else None
-    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=floor, unit=subject.case.unit)

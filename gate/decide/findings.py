@@ -12,28 +12,37 @@ from gate.decide.design import Design
 from gate.decide.estimates import FEWEST_DEGREES, Estimated, Moderation
 from gate.decide.family import tails
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
+from gate.decide.machines import session_ratios
 from gate.model import (
     Counts,
     DecidedAt,
     Finding,
     MemoryUse,
     RatioInterval,
-    Sample,
+    Side,
     SideSummary,
     Variance,
     Variances,
     Verdict,
 )
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import EarlyStop, NoisierThanRemembered, NormalTail
+from gate.model.warnings.estimates import (
+    EarlyStop,
+    NoisierThanRemembered,
+    NormalTail,
+    RatioBySession,
+    SessionsDiffer,
+)
 from gate.stats import diagnostics
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
-from gate.stats.levels import LevelVariance, Tops
+from gate.stats.fixed_sessions import side_over_machines, sides_of
+from gate.stats.levels import LevelVariance
 from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
 
-_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds")
+_WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
+_OF_SAMPLED_SESSIONS = (SessionsDiffer, RatioBySession)
 
 
 def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
@@ -54,10 +63,17 @@ def _interval(found: Estimated, ratio: Ratio, method: str, alpha: float) -> Rati
     )
 
 
-def side_summary(sample: Sample, tops: Tops, value: float, alpha: float) -> SideSummary:
+def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
     """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
+    reduced = found.reduced
+    sample, tops, value = (
+        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
+    )
+    limits = WITHHELD
     # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
-    limits = side_limits(tops, alpha) if tops.log or math.isclose(tops.mean, value) else WITHHELD
+    if tops.log or math.isclose(tops.mean, value):
+        machines = sides_of(found.machines, side)
+        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
     return SideSummary(
         value=value,
         low=limits.low,
@@ -78,12 +94,14 @@ def variances(found: Sequence[Estimated]) -> list[Variances]:
     )]  # fmt: skip
     levels = iter(all_level_variances([sample for sample, _ in sides], [tops for _, tops in sides]))
     return [
-        Variances(base=_variance(next(levels), each.reduced.x), head=_variance(next(levels), each.reduced.y))
+        Variances(
+            base=_variance(each, next(levels), each.reduced.x), head=_variance(each, next(levels), each.reduced.y)
+        )
         for each in found
     ]
 
 
-def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
+def _variance(found: Estimated, levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
     return [
         Variance(
             level=item.level,
@@ -92,6 +110,8 @@ def _variance(levels: tuple[LevelVariance, ...], value: float) -> list[Variance]
             relative=math.sqrt(item.s2) / abs(value) if value else None,
         )
         for item in levels
+        # of given machines nothing rests on how they differ
+        if not (found.machines and item.level == "session")
     ]
 
 
@@ -146,10 +166,10 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     noise, builds are not what it lacks, or it takes more than MOST.
     """
     found = judged.estimated
-    df, builds = found.ratio.df, found.builds
+    df, builds = found.ratio.df, found.builds_each
     if judged.settled or judged.position.not_worse or found.exact or found.reduced.trouble or df is None:
         return None
-    if design.sessions > 1:
+    if design.sessions > 1 and not design.machines:
         # the unit is the session: builds of the same sessions tell little more
         return None
     beyond = _beyond(found)
@@ -196,7 +216,8 @@ def _edge(found: Estimated) -> float:
 
 def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
     """Return the builds a side below which the rules would not call it, however clear it were."""
-    min_builds = design.policy.config.gate.min_builds
+    # of each machine, where there are several
+    min_builds = math.ceil(design.policy.config.gate.min_builds / max(1, len(found.machines)))
     if found.hold == "memory":
         remembered = found.moderation is not None and found.moderation.prior.df >= FEWEST_DEGREES
         return 2 if remembered or not beyond else min_builds
@@ -206,7 +227,7 @@ def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
 def _degrees(found: Estimated, df: float, builds: int) -> float:
     # what is remembered does not grow with the run
     moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
-    return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds - 1)
+    return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds_each - 1)
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
@@ -237,9 +258,10 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         better=case.better,
         statistic=subject.statistic,
         factors=case.factors,
-        base=side_summary(found.base, found.reduced.base, found.reduced.x, judged.nominal_alpha),
-        head=side_summary(found.head, found.reduced.head, found.reduced.y, judged.nominal_alpha),
+        base=side_summary(found, "base", judged.nominal_alpha),
+        head=side_summary(found, "head", judged.nominal_alpha),
         ratio=ratio_interval(found, judged.nominal_alpha),
+        sessions=session_ratios(found.machines, subject, judged.nominal_alpha),
         decided_at=DecidedAt(
             confidence=1 - alpha,
             low=decided.low,
@@ -307,7 +329,9 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
     if suspicious and judged.subject.tau is None:
-        told += diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
+        of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
+        # machines that are judged each by itself may differ as they like; whether their change does is told already
+        told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]
     return told
 
 

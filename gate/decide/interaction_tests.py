@@ -16,11 +16,14 @@ import numpy as np
 
 from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import measured, trouble_of
+from gate.decide.estimates import first_rounds, measured
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
-from gate.model import outcomes, reasons
+from gate.decide.machines import METHOD, over_its_machines
+from gate.decide.troubles import trouble_of
+from gate.model import SIDES, outcomes, reasons
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
+from gate.stats.fixed_sessions import Machine, by_machine, together
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio, paired_units
 
@@ -52,7 +55,7 @@ class Crossed(msgspec.Struct, frozen=True, eq=False):
     @property
     def paired(self) -> bool:
         """Return whether the interval is paired by round, which spends less of alpha at looks."""
-        return self.method == "fieller-paired"
+        return self.method in ("fieller-paired", METHOD)
 
     @property
     def member(self) -> Member:
@@ -80,34 +83,47 @@ class Crossed(msgspec.Struct, frozen=True, eq=False):
 
 def crossings(contrasts: Sequence[Contrast], design: Design, look: int, rounds: int | None) -> list[Crossed]:
     """Test interactions at a look (from 0), over their first rounds; None: over all there is."""
-    reduced: dict[int, Reduced] = {}
+    reduced: dict[int, _Part] = {}
     for part in (part for contrast in contrasts for part in contrast.parts):
         if id(part.subject) not in reduced:
             reduced[id(part.subject)] = _reduced(part.subject, design, rounds)
     return [_crossed(contrast, reduced, design, look) for contrast in contrasts]
 
 
-def _reduced(subject: Subject, design: Design, rounds: int | None) -> Reduced:
+class _Part(msgspec.Struct, frozen=True, eq=False):
+    """One combination of settings; machines: each by itself, where the verdict is over these machines."""
+
+    reduced: Reduced
+    machines: tuple[Machine, ...]
+
+
+def _reduced(subject: Subject, design: Design, rounds: int | None) -> _Part:
+    if design.machines:
+        found = over_its_machines(subject, design, *first_rounds(subject, rounds))
+        return _Part(found.reduced, found.machines)
     both = measured(subject, rounds)
-    return reduce(both.base, both.head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
+    exact, sessions = subject.case.exact, design.sessions > 1
+    return _Part(reduce(both.base, both.head, subject.tau, exact=exact, sessions=sessions), ())
 
 
-def _crossed(contrast: Contrast, reduced: dict[int, Reduced], design: Design, look: int) -> Crossed:
-    found = [reduced[id(part.subject)] for part in contrast.parts]
+def _crossed(contrast: Contrast, reduced: dict[int, _Part], design: Design, look: int) -> Crossed:
+    parts = [reduced[id(part.subject)] for part in contrast.parts]
+    found = [part.reduced for part in parts]
     weights = [part.weight for part in contrast.parts]
     builds = _builds(contrast, found)
+    method = METHOD if design.machines else design.method
     plain = Crossed(
         contrast=contrast,
         ratio=None,
         exact=False,
-        method=design.method,
+        method=method,
         builds=builds,
         held=builds < design.policy.config.gate.min_builds,
-        trouble=_trouble(contrast, found),
+        trouble=_trouble(contrast, parts),
         look=look,
         p=None,
         p_improvement=None,
-        nominal_alpha=design.spending.nominal(look, design.alpha, paired=design.method == "fieller-paired"),
+        nominal_alpha=design.spending.nominal(look, design.alpha, paired=method in ("fieller-paired", METHOD)),
         nominal=WITHHELD,
         regression=NOT_TESTED,
         improvement=NOT_TESTED,
@@ -117,8 +133,21 @@ def _crossed(contrast: Contrast, reduced: dict[int, Reduced], design: Design, lo
         return plain
     if all(each.exact for each in found):
         return _as_numbers(plain, found, weights)
+    if design.machines:
+        return _over_machines(plain, [part.machines for part in parts], weights, design)
     base, head = (combined([getattr(each, side) for each in found], weights) for side in ("base", "head"))
     return _tested(plain, base, head, design)
+
+
+def _over_machines(
+    plain: Crossed, parts: Sequence[Sequence[Machine]], weights: Sequence[float], design: Design
+) -> Crossed:
+    """Test an interaction on each machine by itself; parts: the machines of each combination of settings."""
+    base, head = (combined([together(machines, side) for machines in parts], weights) for side in SIDES)
+    ratio = by_machine(base, head)
+    if ratio is None or ratio.df is None:
+        return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
+    return _with_ratio(plain, ratio, METHOD, design)
 
 
 def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
@@ -130,12 +159,12 @@ def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
     return min(len(side.builds) for case in cases for side in (case.base, case.head))
 
 
-def _trouble(contrast: Contrast, found: Sequence[Reduced]) -> outcomes.NotKnown | None:
+def _trouble(contrast: Contrast, found: Sequence[_Part]) -> outcomes.NotKnown | None:
     """Say what stands in the way of a ratio of ratios, and where."""
-    for part, reduced in zip(contrast.parts, found, strict=True):
-        at = part.subject.case.factors
+    for part, each in zip(contrast.parts, found, strict=True):
+        at, reduced = part.subject.case.factors, each.reduced
         if reduced.trouble:
-            return outcomes.NotKnown(at=at, why=trouble_of(reduced, part.subject))
+            return outcomes.NotKnown(at=at, why=trouble_of(reduced, part.subject, each.machines))
         values = [
             reduced.x,
             reduced.y,
@@ -195,8 +224,12 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     ratio = ratio_of(reduced, method)
     if ratio.df is None:
         return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
+    return _with_ratio(plain, ratio, method, design)
+
+
+def _with_ratio(plain: Crossed, ratio: Ratio, method: str, design: Design) -> Crossed:
     worse, better = tails(plain.contrast.subject)
-    alpha = design.spending.nominal(plain.look, design.alpha, paired=method == "fieller-paired")
+    alpha = design.spending.nominal(plain.look, design.alpha, paired=method in ("fieller-paired", METHOD))
     return msgspec.structs.replace(
         plain,
         ratio=ratio,

@@ -9,8 +9,10 @@ import numpy as np
 
 from gate.decide.design import Design
 from gate.decide.looks import Judged
+from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
-from gate.model import Overall, RatioInterval
+from gate.model import SIDES, Overall, RatioInterval
+from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
 from gate.stats.ratio import LogPair, paired, unpaired
 
@@ -51,9 +53,9 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     counted = [j for j, whole in zip(members, complete, strict=True) if whole]
     dropped = [_name(j) for j, whole in zip(members, complete, strict=True) if not whole]
     dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
-    base, head = (_logs([getattr(j.estimated.reduced, side) for j in counted]) for side in ("base", "head"))
-    pairs = design.method == "fieller-paired" and base.units == head.units
-    pair = LogPair(paired(base, head) if pairs else unpaired(base, head)) if base.n and head.n else None
+    base, head = (_logs([j.estimated.by_build(side) for j in counted]) for side in SIDES)
+    method = _method(base, head, design)
+    pair = _pair(base, head, method) if base.n and head.n else None
     limits = pair.limits(design.alpha) if pair else None
     return Overall(
         group=group,
@@ -63,7 +65,7 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
             low=limits.low if limits else None,
             high=limits.high if limits else None,
             confidence=1 - design.alpha,
-            method="fieller-paired" if pairs else "fieller",
+            method=method,
             df=pair.df if pair else None,
             kind=limits.kind if limits else "withheld",
         ),
@@ -74,9 +76,21 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     )
 
 
+def _method(base: Tops, head: Tops, design: Design) -> str:
+    if design.machines:
+        return METHOD
+    return "fieller-paired" if design.method == "fieller-paired" and base.units == head.units else "fieller"
+
+
+def _pair(base: Tops, head: Tops, method: str) -> LogPair | None:
+    if method == METHOD:
+        return by_machine(base, head)
+    return LogPair(paired(base, head) if method == "fieller-paired" else unpaired(base, head))
+
+
 def _units(judged: Judged) -> frozenset[Unit]:
-    reduced = judged.estimated.reduced
-    return frozenset(reduced.base.units) & frozenset(reduced.head.units)
+    base, head = (judged.estimated.by_build(side) for side in SIDES)
+    return frozenset(base.units) & frozenset(head.units)
 
 
 def _wanted(members: Sequence[Judged], design: Design) -> frozenset[Unit]:
@@ -91,10 +105,9 @@ def _wanted(members: Sequence[Judged], design: Design) -> frozenset[Unit]:
 
 
 def _counts(judged: Judged) -> bool:
-    reduced = judged.estimated.reduced
-    return reduced.trouble in ("", "one-unit", "no-spread") and all(
-        side.values.min() > 0 for side in (reduced.base, reduced.head)
-    )
+    if judged.estimated.reduced.trouble not in ("", "one-unit", "no-spread"):
+        return False
+    return all(judged.estimated.by_build(side).values.min() > 0 for side in SIDES)
 
 
 def _logs(sides: Sequence[Tops]) -> Tops:

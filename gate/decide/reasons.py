@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, trouble_of
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
 from gate.decide.looks import ONLY_REPORTS, Position
+from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.stats.ratio import Limits
@@ -58,7 +59,7 @@ def finding(facts: Facts) -> reasons.Reason:
     if facts.found.reduced.trouble:
         if facts.verdict == "regression" and facts.floor is not None:
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)
-        return trouble_of(facts.found.reduced, facts.found.subject)
+        return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):
         return _changed(facts)
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
@@ -129,7 +130,7 @@ def _too_wide(facts: Facts) -> reasons.TooWide:
     low, high, found, edge = facts.nominal.low, facts.nominal.high, facts.found, 1 + facts.threshold
     above, below = high is None or high >= edge, low is None or low <= 1 / edge
     exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
-    several = max(len(side.counts[2]) for side in (found.base, found.head)) > 1
+    several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
     return reasons.TooWide(
         threshold=facts.threshold,
         exceeds=exceeds,

@@ -204,8 +204,8 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
             unit=each.subject.case.unit,
             better=each.subject.case.better,
             factors=each.subject.case.factors,
-            base=side_summary(each.base, each.reduced.base, each.reduced.x, design.alpha),
-            head=side_summary(each.head, each.reduced.head, each.reduced.y, design.alpha),
+            base=side_summary(each, "base", design.alpha),
+            head=side_summary(each, "head", design.alpha),
             ratio=ratio_interval(each, design.alpha),
             warnings=[*each.subject.case.warnings, *each.warnings],
         )

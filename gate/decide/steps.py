@@ -41,10 +41,16 @@ def _settle(report: Report) -> steps.Step:
     still_open = [f for f in found if not f.not_worse]
     if not still_open:
         return steps.NothingToDo()
-    needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
+    needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     if not told:
         return steps.MeasureMore()
     return steps.MoreBuilds(
         builds=told[-1], settled=len(told), may_be_worse=len(still_open), not_worse=len(found) - len(still_open)
     )
+
+
+def _builds(finding: Finding) -> int:
+    """Count the builds that a plan asked for: those of one machine, where each is judged by itself."""
+    whole = min(finding.base.counts.build, finding.head.counts.build)
+    return min((each.rounds for each in finding.sessions), default=whole)

@@ -198,7 +198,9 @@ def round_warnings(
     return warnings
 
 
-def part_warnings(records: Sequence[Record], parts: Sequence[Part], run: Run | None) -> list[AnyWarning]:
+def part_warnings(
+    records: Sequence[Record], parts: Sequence[Part], run: Run | None, config: Config
+) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run)
     short: list[PartShort] = []
@@ -207,7 +209,9 @@ def part_warnings(records: Sequence[Record], parts: Sequence[Part], run: Run | N
         if planned is not None and part.compares and 0 < done < planned and not part.failures:
             short.append(PartShort(part.name, done, planned))
     warnings: list[AnyWarning] = [PartsShort(tuple(short))] if short else []
-    if len({r.session for r in records if isinstance(r, Execution)}) == 2:
+    # these two machines are all that is asked about
+    fixed = config.gate.sessions == "fixed"
+    if not fixed and len({r.session for r in records if isinstance(r, Execution)}) == 2:
         warnings.append(TwoSessions())
     return warnings
 

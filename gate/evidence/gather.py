@@ -21,7 +21,7 @@ from gate.evidence.completeness import (
     settled_of,
 )
 from gate.evidence.factors import at, bound_factors, settings
-from gate.evidence.hosts import machines, run_states, side_differences
+from gate.evidence.hosts import host_names, machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
@@ -68,7 +68,7 @@ def gather(
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
-    short = part_warnings(whole, parts, run)
+    short = part_warnings(whole, parts, run, config)
     if select:
         records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     refuse_duplicates(records)
@@ -86,11 +86,12 @@ def gather(
         e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
     ]
     pairs = _pairs(judged, config, bound_factors(run))
+    hosts = host_names(records)
     times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
     seconds = [each for each in times if each is not None]
     return Evidence(
         run=run,
-        cases=pairs.cases,
+        cases=[msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in pairs.cases],
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,

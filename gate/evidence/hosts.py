@@ -214,6 +214,20 @@ def machines(records: Sequence[Located]) -> list[SeveralMachines]:
     return [SeveralMachines(_ordered(every))] if len(every) > 1 else []
 
 
+def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:
+    """Name the machine of each benchmark's sessions; a session is left out where nothing is known of its machine."""
+    return {
+        benchmark: {session: name for session, sides in sessions.items() if (name := _names(sides))}
+        for benchmark, sessions in _hosts(records).items()
+    }
+
+
+def _names(sides: Mapping[str, set[Machine | None]]) -> str:
+    known = (host for host in _ordered(set().union(*sides.values())) if host is not None)
+    names = (host.hostname or (f"machine {host.fingerprint[:8]}" if host.fingerprint else "") for host in known)
+    return " and ".join(dict.fromkeys(name for name in names if name))
+
+
 _Sides = dict[str, set[Machine | None]]
 
 

@@ -45,6 +45,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     base: Sample
     head: Sample
     warnings: list[AnyWarning]
+    hosts: dict[int, str] = {}
+    """The machine of each session by name, where the measurements tell."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):

@@ -84,10 +84,6 @@ class ZeroBase(Kind, frozen=True, kw_only=True):
     unit: str
 
 
-class ZeroValue(Kind, frozen=True):
-    """A build's mean is 0, which has no logarithm."""
-
-
 class IncompleteBuilds(Kind, frozen=True, kw_only=True):
     """Too few builds or sessions of a side measured every setting."""
 
@@ -98,8 +94,37 @@ class NoSpreadOrRounds(Kind, frozen=True):
     """There is no spread, or there are fewer than two rounds of both sides."""
 
 
+class ZeroValue(Kind, frozen=True):
+    """A build's mean is 0, which has no logarithm."""
+
+
+class FewRoundsThere(Kind, frozen=True, kw_only=True):
+    """One of several machines has too few rounds of both sides."""
+
+    needs: int
+    has: int
+
+
+class OnMachine(Kind, frozen=True, kw_only=True):
+    """One of several machines, each judged by itself, has no interval, so there is none over all."""
+
+    session: int
+    host: str | None
+    """None: the measurements do not name it."""
+    why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
+
+
 Trouble = (
-    NegativeValues | DifferentSessions | ZeroQuantile | FewRounds | NoSpread | OneUnit | FewValues | BothZero | ZeroBase
+    NegativeValues
+    | DifferentSessions
+    | ZeroQuantile
+    | FewRounds
+    | NoSpread
+    | OneUnit
+    | FewValues
+    | BothZero
+    | ZeroBase
+    | OnMachine
 )
 
 

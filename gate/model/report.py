@@ -98,6 +98,17 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     """The nominal interval as it would be without the memory."""
 
 
+class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
+    """The ratio head/base on one of several machines that are judged each by itself."""
+
+    session: int
+    host: str | None
+    """Its name; None: the measurements do not say."""
+    rounds: int
+    """That both sides have."""
+    ratio: RatioInterval
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One case, one statistic, its interval and its verdict."""
 
@@ -110,6 +121,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     base: SideSummary
     head: SideSummary
     ratio: RatioInterval
+    sessions: list[SessionRatio]
+    """Each machine by itself, with `gate.sessions = "fixed"`; empty otherwise, and with one session."""
     decided_at: DecidedAt
     shown: Literal["ratio", "decided_at"] | None
     """The interval that the verdict rests on; None: there is none, or counts are compared as numbers."""
@@ -129,8 +142,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     not_worse: bool
     more_builds: int | None
-    """More builds a side that would settle the finding, if estimate and noise stay as they are; None where no more
-    are needed, no reasonable number would, builds are not what is lacking, or nothing is known of the noise."""
+    """More builds a side (with `sessions`: on each machine) that would settle the finding, if estimate and noise stay
+    as they are; None where no more are needed, no reasonable number would, builds are not what is lacking, or nothing
+    is known of the noise."""
     stopped: Literal["settled", "futility"] | None
     """Why it was not measured up to the last look; None: it was."""
     detectable: float | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ from gate.model import Case, FindingMemory, Memory, Remembered, Run, Sample, Use
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import typed
 from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
+from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of
 from gate.stats.quantile import needed_values
@@ -273,7 +275,22 @@ def _gathered(
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
     used = {k.benchmark: spent[k.benchmark] for k in known}
-    return Gathered(tuple(known), len(findings) + more, config, (*notes, *_about(used)), origin)
+    return Gathered(tuple(known), len(findings) + more, config, (*notes, *_about(used), *_of_sessions(config)), origin)
+
+
+def _of_sessions(config: Config) -> list[str]:
+    """Say what a plan means for a gate of several sessions: it knows the noise of one machine alone."""
+    count = config.plan.sessions
+    if count == 1:
+        return []
+    if config.gate.sessions == "fixed":
+        first = f"The plan is for each machine by itself, which needs at least {FEWEST_ROUNDS} builds."
+        narrower = f"about {math.sqrt(count):.1f} times narrower, if the noise is the same on all of them"
+        return [f"{first} Over all {count} machines (gate.sessions = fixed) the interval is {narrower}."]
+    first = (
+        f"The plan is for one machine. With {count} sessions (gate.sessions = random) the interval also contains how"
+    )
+    return [f"{first} the change differs from machine to machine. One machine cannot show that: it may be much wider."]
 
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:

@@ -10,9 +10,11 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import (
     FewBuilds,
     FewBuildsForBootstrap,
+    FewBuildsPerMachine,
     FewIterationsForSteady,
     NoLooksByBootstrap,
 )
+from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.quantile import needed_values
 from gate.words.numbers import plural
 
@@ -32,6 +34,8 @@ def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> lis
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
         told.append(FewBuilds(builds, needed, moderates, exact))
+    if rules.gate.sessions == "fixed" and sessions > 1 and builds < FEWEST_ROUNDS:
+        told.append(FewBuildsPerMachine(builds, FEWEST_ROUNDS))
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
         told.append(FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):

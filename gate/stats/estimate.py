@@ -29,7 +29,9 @@ Trouble = Literal[
     "few-values",
     "no-spread",
     "no-rounds",
+    "machine",
 ]
+"""What stands in the way of an interval; "machine": it is that of one of several, each by itself."""
 
 _FEWEST_EXECUTIONS = 3
 
@@ -208,15 +210,15 @@ def _by_session(base: Tops, head: Tops) -> LogPair | None:
     if not _of_sessions(base):
         return None
     both = matched(base, head)
-    x, y = _logs(both.base), _logs(both.head)
+    x, y = logs_of(both.base), logs_of(both.head)
     if x is None or y is None:
         return None
     common = (x.values + y.values) / 2 - (x.values + y.values).mean() / 2
     return LogPair(paired(*(Tops(side.values - common, side.units, side.gap, log=True) for side in (x, y))))
 
 
-def _logs(side: Tops) -> Tops | None:
-    """Return the logarithms of sessions, with the gap that they have in the middle; None where one is not above 0."""
+def logs_of(side: Tops) -> Tops | None:
+    """Return the logarithms of top units, with the gap that they have in the middle; None where one is not above 0."""
     if not side.n or (not side.log and side.values.min() <= 0):
         return None
     logs = side.values if side.log else np.log(side.values)

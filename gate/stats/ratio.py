@@ -296,8 +296,13 @@ def side_limits(side: Tops, alpha: float) -> Limits:
     """Return the interval of one side's value at confidence 1 - alpha (K&J 6.2): t on the top level's means."""
     if side.n < 2:
         return WITHHELD
-    half = t_quantile(side.n - 1, alpha / 2) * math.sqrt(variance_of_mean(side))
-    low, high = side.mean - half, side.mean + half
-    if side.log:
+    return t_limits(side.mean, variance_of_mean(side), side.n - 1, alpha, log=side.log)
+
+
+def t_limits(mean: float, variance: float, df: float, alpha: float, *, log: bool) -> Limits:
+    """Return the t interval of a mean at confidence 1 - alpha, of its exponential where it is a logarithm."""
+    half = t_quantile(df, alpha / 2) * math.sqrt(variance)
+    low, high = mean - half, mean + half
+    if log:
         return Limits("bounded", math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
     return Limits("bounded", low, high)

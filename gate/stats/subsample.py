@@ -36,12 +36,12 @@ def measured_together(base: Sample, head: Sample) -> bool:
 
 
 class Shared(msgspec.Struct, frozen=True, eq=False):
-    """Both sides of the sessions that both have."""
+    """Both sides, without what one of them lacks."""
 
     base: Sample
     head: Sample
     lacking: tuple[int, ...]
-    """The sessions that one side alone has."""
+    """The sessions of which something was left out."""
 
 
 def of_shared_sessions(base: Sample, head: Sample) -> Shared:
@@ -61,3 +61,12 @@ def of_shared_sessions(base: Sample, head: Sample) -> Shared:
 def of_rounds(sample: Sample, rounds: int | None) -> Sample:
     """Keep the builds of the first rounds of each session; None: of all."""
     return sample if rounds is None else of_builds(sample, lambda build: build[1] < rounds)
+
+
+def of_complete_rounds(base: Sample, head: Sample) -> Shared:
+    """Leave out the rounds that one side lacks, and name their sessions; both stay whole where no round is complete."""
+    both = set(base.builds) & set(head.builds)
+    lacking = tuple(sorted({session for session, _ in set(base.builds) ^ set(head.builds)}))
+    if not both or not lacking:
+        return Shared(base, head, ())
+    return Shared(of_builds(base, both.__contains__), of_builds(head, both.__contains__), lacking)

@@ -18,6 +18,7 @@ _METHODS = {
     "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from calibration",
     "bootstrap": "percentile interval of the hierarchical bootstrap",
     "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
+    "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
     "exact": "compared as numbers: neither side has any spread",
 }
 
@@ -148,13 +149,16 @@ _LONGEST = 1000
 
 def _more(finding: Finding) -> str:
     if finding.more_builds is not None and not finding.not_worse:
-        return f"; about {plural(finding.more_builds, 'more build')} would settle it"
+        where = " on each machine" if finding.sessions else ""
+        return f"; about {plural(finding.more_builds, 'more build')}{where} would settle it"
     hopeless = isinstance(finding.reason, reasons.TooWide) and finding.reason.hopeless
     return "; at this noise level, more builds will not settle it" if hopeless else ""
 
 
 def _over(case: Finding | Recorded) -> str:
     base, head = case.base.counts, case.head.counts
+    if case.ratio.method == "fixed-sessions":
+        return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
     noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
     return f"over {plural(pair[0], noun)} a side" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
@@ -169,7 +173,7 @@ def method(name: str) -> str:
 
 def finding_method(finding: Finding) -> str:
     """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == "mean" or finding.ratio.method == "exact":
+    if finding.statistic == "mean" or finding.ratio.method in ("exact", "fixed-sessions"):
         return method(finding.ratio.method)
     extra = {
         "fieller-paired": ", base and head of each round as a pair",

@@ -9,6 +9,7 @@ from gate.evidence.factors import pairs
 from gate.model import Finding, MemoryUse, outcomes, reasons
 from gate.units import format_confidence, format_number, format_share
 from gate.words import numbers
+from gate.words.machines import machine
 from gate.words.numbers import as_configured, floor, format_percent, nouns, plural
 from gate.words.phrases import joined
 from gate.words.plain import clip, visible
@@ -55,6 +56,18 @@ def _few_values(why: reasons.FewValues) -> str:
 def _one_unit(why: reasons.OneUnit) -> str:
     of = "a side" if len(why.sides) > 1 else f"of {why.sides[0]}"
     return f"one {why.unit} {of} gives no interval: the variation between {why.unit}s is unknown"
+
+
+def _on_machine(why: reasons.OnMachine) -> str:
+    name = machine(why.session, why.host)
+    if isinstance(why.why, reasons.FewRoundsThere):
+        return f"{name} {_few_rounds_there(why.why)}"
+    return f"{name}: {SENTENCES[type(why.why)](why.why)}"
+
+
+def _few_rounds_there(why: reasons.FewRoundsThere) -> str:
+    has = plural(why.has, "complete round") if why.has else "no complete round"
+    return f"has {has}, and each machine needs {why.needs}"
 
 
 def _zero_base(why: reasons.ZeroBase) -> str:
@@ -153,6 +166,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.NoSpread: lambda _: "no spread: the timer may be too coarse (declare a count or size with `exact = true`)",
     reasons.OneUnit: _one_unit,
     reasons.FewValues: _few_values,
+    reasons.FewRoundsThere: _few_rounds_there,
+    reasons.OnMachine: _on_machine,
     reasons.BothZero: lambda _: "both sides are 0",
     reasons.ZeroBase: _zero_base,
     reasons.ZeroBaseExceeds: lambda why: (

@@ -68,6 +68,8 @@ def _opened(config: Config, *, apart: bool) -> Config:
             family="none",
             min_builds=2,
             interval=interval,
+            # of two runs no round has both sides on one machine
+            sessions="random" if apart else gate.sessions,
         ),
         override=[],
         accept=[],

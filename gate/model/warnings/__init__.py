@@ -24,6 +24,7 @@ AnyWarning = (
     | estimates.BuildsUnlike
     | estimates.FewExecutions
     | estimates.OneSidedSessions
+    | estimates.RoundsLeftOut
     | estimates.OneUnit
     | estimates.NoSpread
     | estimates.FlatResampling
@@ -36,6 +37,7 @@ AnyWarning = (
     | estimates.OrderEffect
     | estimates.SessionsDiffer
     | estimates.RatioBySession
+    | estimates.DependsOnMachine
     | estimates.Autocorrelation
     | estimates.NormalTail
     | estimates.Implausible
@@ -77,6 +79,7 @@ AnyWarning = (
     | setup.MeasuringChanged
     | setup.ExpiredAccept
     | setup.FewBuilds
+    | setup.FewBuildsPerMachine
     | setup.FewBuildsForBootstrap
     | setup.NoLooksByBootstrap
     | setup.FewIterationsForSteady

@@ -41,6 +41,13 @@ class OneSidedSessions(Base, frozen=True):
     sessions: tuple[int, ...]
 
 
+class RoundsLeftOut(Base, frozen=True):
+    """Rounds that one side lacks do not count."""
+
+    rounds: int
+    sessions: tuple[int, ...]
+
+
 # --- bootstrap --------------------------------------------------------------------------------------------------------
 
 
@@ -128,6 +135,21 @@ class RatioBySession(Base, frozen=True):
 
     deviation: float
     """Between sessions."""
+
+
+class OnSession(msgspec.Struct, frozen=True):
+    """The ratio head/base on one machine."""
+
+    session: int
+    host: str | None
+    ratio: float
+
+
+class DependsOnMachine(Base, frozen=True):
+    """The change is not the same on all machines."""
+
+    least: OnSession
+    most: OnSession
 
 
 class Autocorrelation(Base, frozen=True):

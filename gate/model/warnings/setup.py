@@ -85,6 +85,13 @@ class FewBuilds(Base, frozen=True):
     """Whether something is counted exactly, which needs no builds."""
 
 
+class FewBuildsPerMachine(Base, frozen=True):
+    """The plan has fewer builds on each machine than a verdict over these machines needs."""
+
+    builds: int
+    needed: int
+
+
 class FewBuildsForBootstrap(Base, frozen=True):
     """The plan has fewer builds than a bootstrap interval needs to decide."""
 

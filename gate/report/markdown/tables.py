@@ -16,6 +16,7 @@ from gate.words import failures, interactions, numbers, reports
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
+from gate.words.machines import machine
 from gate.words.plain import last_lines, visible
 
 _TEXT = 400
@@ -126,6 +127,30 @@ def _finding_row(finding: Finding) -> Md:
         _change(numbers.shown(finding)),
         escape(numbers.threshold(finding)),
         _values(finding),
+    )
+
+
+def machines_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
+    """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
+    found = [each for each in findings if each.sessions]
+    confidence = reports.uniform(format_confidence(at.ratio.confidence) for f in found for at in f.sessions)
+    opening = f"| benchmark | metric | machine | {_titled(confidence or '')} | rounds |\n|:--|:--|:--|:--|--:|\n"
+    title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
+    return Part(title, "finding by machine", Written(found, _machine_rows), share, opening)
+
+
+def _machine_rows(finding: Finding) -> Md:
+    return Md(
+        "\n".join(
+            _row(
+                named(finding),
+                _quantity(finding, finding.statistic),
+                code(machine(at.session, at.host)),
+                _change(at.ratio),
+                escape(str(at.rounds)),
+            )
+            for at in finding.sessions
+        )
     )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from gate.decide.importance import ORDER, plain
 from gate.model import Case, Finding, QuantileCurve, Report, Verdict
 from gate.model.case import case_id
+from gate.model.report import SessionRatio
 from gate.report.page.bars import Bar, bars
 from gate.report.page.pictures import Shown
 from gate.report.page.reproduce import Again
@@ -20,6 +21,7 @@ from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
+from gate.words.machines import machine
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
@@ -40,6 +42,15 @@ class Difference(msgspec.Struct, frozen=True):
     interval: str
 
 
+class OfMachine(msgspec.Struct, frozen=True):
+    """One machine of a finding, written."""
+
+    name: str
+    change: str
+    interval: str
+    rounds: str
+
+
 class SortKeys(msgspec.Struct, frozen=True):
     """What the columns of the table sort by; nothing: last."""
 
@@ -57,6 +68,7 @@ class Row(msgspec.Struct, frozen=True):
     notes: what the interval rests on (basis) and the warnings, footnotes of the sentence. open: shown without a click.
     command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
     that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
+    machines: each by itself, where they are judged so.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
 
@@ -74,6 +86,7 @@ class Row(msgspec.Struct, frozen=True):
     conclusion: str
     notes: tuple[str, ...]
     open: bool
+    machines: tuple[OfMachine, ...]
     used: str
     by_build: ByBuild | None
     shown: Shown
@@ -118,6 +131,7 @@ def rows_of(
                     visible(each) for each in (finding_words.basis(finding), *map(say, finding.warnings)) if each
                 ),
                 open=few or not plain(finding),
+                machines=tuple(map(_of_machine, finding.sessions)),
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
                 shown=pictures,
@@ -131,6 +145,11 @@ def rows_of(
             )
         )
     return rows
+
+
+def _of_machine(at: SessionRatio) -> OfMachine:
+    name = machine(at.session, at.host)
+    return OfMachine(name, numbers.change(at.ratio), numbers.interval(at.ratio), str(at.rounds))
 
 
 def _confidence(report: Report, finding: Finding) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from gate.decide.importance import ordered, plain
 from gate.model import Recorded, Report
 from gate.report.text.findings import FindingsTable, label, verdict_style
+from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
 from gate.words import failures, interactions, numbers, reports
 from gate.words import findings as finding_words
@@ -23,6 +24,7 @@ _TOLD_OF_ALL = 20
 _UNCHANGED = 20
 _CHANGED = 50
 _FACTORS = 10
+_BY_MACHINE = 5
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
@@ -55,8 +57,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.factors(),
-            self.more(), self.warnings(), self.rules(),
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.machines(),
+            self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -125,6 +127,11 @@ class _Text:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} unchanged: report.json and report.html list them.")
         return [*lines, *table.footnotes()]
+
+    def machines(self) -> list[str]:
+        """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
+        found = [f for f in ordered(self.report.findings) if f.sessions]
+        return lines_by_machine(found, None if self.every else _BY_MACHINE, self.width, self.bold) if found else []
 
     def factors(self) -> list[str]:
         """What the settings of factors do to the change: what is shown, else a count."""

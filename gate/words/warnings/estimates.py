@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.model.warnings import estimates as kinds
-from gate.units import format_number
+from gate.units import format_number, format_share
 from gate.words import numbers
+from gate.words.machines import machine
 from gate.words.numbers import plural
-from gate.words.phrases import listed
+from gate.words.phrases import joined, listed
 
 
 def _not_exact(warning: kinds.NotExact) -> str:
@@ -27,6 +28,12 @@ def _one_sided_sessions(warning: kinds.OneSidedSessions) -> str:
     if len(warning.sessions) == 1:
         return f"session {names} measured only one side and is left out"
     return f"sessions {names} measured only one side and are left out"
+
+
+def _rounds_left_out(warning: kinds.RoundsLeftOut) -> str:
+    are = "is" if warning.rounds == 1 else "are"
+    where = f"session{'s' if len(warning.sessions) > 1 else ''} {joined([*map(str, warning.sessions)])}"
+    return f"{plural(warning.rounds, 'round')} of {where} {are} left out: only one side has values there"
 
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
@@ -90,6 +97,14 @@ def _ratio_by_session(warning: kinds.RatioBySession) -> str:
     return f"the ratio depends on the session: it varies by {warning.deviation * 100:.1f}% {_BEYOND}"
 
 
+def _depends_on_machine(warning: kinds.DependsOnMachine) -> str:
+    return f"the change depends on the machine: {_on_session(warning.least)}, {_on_session(warning.most)}"
+
+
+def _on_session(at: kinds.OnSession) -> str:
+    return f"{format_share(at.ratio - 1, sign=True)} on {machine(at.session, at.host)}"
+
+
 def _autocorrelation(warning: kinds.Autocorrelation) -> str:
     carry = f"{warning.iterations} carry the information of {warning.worth}"
     return f"iterations are correlated ({warning.correlation:.2f}): {carry}"
@@ -142,6 +157,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.FewExecutions: _few_executions,
     kinds.OneSidedSessions: _one_sided_sessions,
+    kinds.RoundsLeftOut: _rounds_left_out,
     kinds.OneUnit: _one_unit,
     kinds.NoSpread: lambda _: "no spread: all resamples are equal",
     kinds.FlatResampling: _flat_resampling,
@@ -156,6 +172,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.OrderEffect: _order_effect,
     kinds.SessionsDiffer: _sessions_differ,
     kinds.RatioBySession: _ratio_by_session,
+    kinds.DependsOnMachine: _depends_on_machine,
     kinds.Autocorrelation: _autocorrelation,
     kinds.NormalTail: _normal_tail,
     kinds.Implausible: _implausible,

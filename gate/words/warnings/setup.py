@@ -49,6 +49,11 @@ def _few_builds(warning: kinds.FewBuilds) -> str:
     return f"{below}: " + (f"only {joined(called)} can show a change" if called else "nothing can show a change")
 
 
+def _few_builds_per_machine(warning: kinds.FewBuildsPerMachine) -> str:
+    below = f"plan.builds = {warning.builds} is below the {warning.needed} that each machine needs"
+    return f'{below} with gate.sessions = "fixed": nothing can show a change'
+
+
 def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
     return f"a bootstrap interval needs {warning.needed} builds to decide, the plan has {warning.builds}"
 
@@ -183,6 +188,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.MeasuringChanged: _measuring_changed,
     kinds.ExpiredAccept: _expired_accept,
     kinds.FewBuilds: _few_builds,
+    kinds.FewBuildsPerMachine: _few_builds_per_machine,
     kinds.FewBuildsForBootstrap: _few_builds_for_bootstrap,
     kinds.NoLooksByBootstrap: _no_looks_by_bootstrap,
     kinds.FewIterationsForSteady: _few_iterations_for_steady,

@@ -1,0 +1,48 @@
+"""The change of findings on each machine, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.model import Finding
+from gate.report.text.findings import label
+from gate.units import format_confidence
+from gate.words import findings as finding_words
+from gate.words import reports
+from gate.words.grid import Cell, Column, lay_out, paint
+from gate.words.machines import change, machine
+from gate.words.phrases import more_are
+from gate.words.plain import clip, wrap
+
+
+def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, style: str) -> list[str]:
+    """Lay out the machines of findings, each machine with its own interval.
+
+    most: findings that are shown; None: all. style: of titles.
+    """
+    shown = found[:most]
+    same_metric = reports.uniform(finding_words.quantity(each) for each in found) is not None
+    confidence = reports.uniform(format_confidence(at.ratio.confidence) for each in shown for at in each.sessions)
+    title = f"change ({confidence} interval)" if confidence else "change (interval)"
+    head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
+    rows = []
+    for finding in shown:
+        name = label(finding) if same_metric else f"{label(finding)} {finding_words.quantity(finding)}"
+        for number, at in enumerate(finding.sessions):
+            # the name once: what follows below it is of the same finding
+            cells = ("" if number else name, machine(at.session, at.host), str(at.rounds), change(at))
+            rows.append([Cell(text) for text in cells])
+    lines = lay_out(head, rows, width - 2, style=style) or _stacked(rows, width - 2)
+    lines = [paint("each machine by itself", style), *(f"  {line}" for line in lines)]
+    left = len(found) - len(shown)
+    text = f"{more_are(left, 'finding')} in report.json and report.html."
+    return lines + (wrap(text, width, first="  ", rest="  ") if left else [])
+
+
+def _stacked(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """A line a machine, for a terminal too narrow for a table."""
+    lines = []
+    for name, where, _, changed in rows:
+        lines += [clip(name.text, width)] if name.text else []
+        lines += wrap(f"{where.text}: {changed.text}", width, first="  ", rest="    ")
+    return lines

@@ -1,0 +1,211 @@
+"""One ratio over given machines, from the rounds of each: nothing is said of a machine that did not measure.
+
+D = ln(head/base) of a round, of its builds' means or quantiles. Machine m has b_m complete rounds, with mean L_m and
+variance v_m = s^2/b_m. Over M machines L is the plain mean of the L_m, with the variance V = sum v_m/M^2 and
+Satterthwaite's (1946) degrees V^2/sum((v_m/M^2)^2/(b_m - 1)). Whether machines differ is Welch's F (1951). Weights by
+inverse variance would cover too little (docs/method.md, fixed sessions).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from gate.model import Sample, Side
+from gate.stats.estimate import Reduced, Shortage, Trouble, logs_of, reduce
+from gate.stats.levels import Tops
+from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
+from gate.stats.special import fdtrc
+from gate.stats.subsample import of_builds
+
+FEWEST_ROUNDS = 3
+"""Complete rounds below which a machine has no interval."""
+
+MachineTrouble = Literal["", "few-rounds", "negative", "zero-value", "few-values", "no-spread"]
+_SAME: dict[Trouble, MachineTrouble] = {
+    "negative": "negative",
+    "zero-base": "zero-value",
+    "zero-quantile": "zero-value",
+    "few-values": "few-values",
+}
+
+
+class Mean(msgspec.Struct, frozen=True):
+    """A mean with the variance of that mean; df: its degrees, None when nothing varies."""
+
+    value: float
+    variance: float
+    df: float | None
+
+
+class Machine(msgspec.Struct, frozen=True, eq=False):
+    """One session by itself."""
+
+    session: int
+    rounds: int
+    """That both sides have."""
+    reduced: Reduced | None
+    """By build; None: no round is complete."""
+    pair: LogPair | None
+    """None: there is no ratio."""
+    trouble: MachineTrouble
+    """What stands in the way of its interval, "" when nothing does."""
+
+    @property
+    def shortage(self) -> Shortage | None:
+        """Of a quantile's values."""
+        return self.reduced.shortage if self.reduced is not None else None
+
+
+def machine(session: int, base: Sample, head: Sample, tau: float | None, *, exact: bool) -> Machine:
+    """Reduce one session to its ratio and that ratio's variance over rounds.
+
+    Args:
+        base, head: the complete rounds of all sessions.
+        tau: of the quantile; None for the mean.
+        exact: the metric is declared exact, and a machine on which it does not vary has a ratio without variance.
+    """
+    rounds = sum(own == session for own, _ in base.builds)
+    if not rounds:
+        return Machine(session, 0, None, None, "few-rounds")
+    x, y = (of_builds(side, lambda build: build[0] == session) for side in (base, head))
+    reduced = reduce(x, y, tau, exact=exact)
+    logs = [logs_of(side) for side in (reduced.base, reduced.head)]
+    pair = None if logs[0] is None or logs[1] is None else LogPair(_paired(logs[0], logs[1], exact=reduced.exact))
+    return Machine(session, rounds, reduced, pair, _trouble(reduced, pair, rounds))
+
+
+def _paired(base: Tops, head: Tops, *, exact: bool) -> MeanPair:
+    return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None) if exact else paired(base, head)
+
+
+def _trouble(reduced: Reduced, pair: LogPair | None, rounds: int) -> MachineTrouble:
+    if reduced.trouble in _SAME:
+        return _SAME[reduced.trouble]
+    if pair is None:
+        return "zero-value"
+    if reduced.exact:
+        return ""
+    if rounds < FEWEST_ROUNDS:
+        return "few-rounds"
+    return "no-spread" if pair.df is None else ""
+
+
+def over_machines(machines: Sequence[Machine]) -> LogPair | None:
+    """Combine the ratios of all machines; None where one of them has none, without degrees where one is in trouble."""
+    pairs = [each.pair.logs for each in machines if each.pair is not None]
+    if len(pairs) < len(machines):
+        return None
+    found = of_pairs(pairs)
+    trouble = any(each.trouble for each in machines)
+    return LogPair(msgspec.structs.replace(found, df=None) if trouble else found)
+
+
+def of_pairs(pairs: Sequence[MeanPair]) -> MeanPair:
+    """Combine the logarithms of machines, which count alike; no degrees where nothing varies on any of them.
+
+    What both sides have in common is that of a machine in the middle, so that a difference is one there.
+    """
+    found = average([effect(each) for each in pairs])
+    common = sum(pair.x + pair.y for pair in pairs) / len(pairs) / 2
+    share = found.variance / 4
+    return MeanPair(common - found.value / 2, common + found.value / 2, share, share, -share, found.df)
+
+
+def by_machine(base: Tops, head: Tops) -> LogPair | None:
+    """Return the same ratio of logarithms by build; None where a machine has fewer than FEWEST_ROUNDS, or no spread."""
+    both = matched(base, head)
+    places: dict[int, list[int]] = {}
+    for i, unit in enumerate(both.base.units):
+        places.setdefault(unit[0] if isinstance(unit, tuple) else unit, []).append(i)
+    pairs = []
+    for own in places.values():
+        units = tuple(both.base.units[i] for i in own)
+        pair = paired(*(Tops(side.values[own], units, side.gap, log=True) for side in (both.base, both.head)))
+        if len(own) < FEWEST_ROUNDS or pair.df is None:
+            return None
+        pairs.append(pair)
+    return LogPair(of_pairs(pairs)) if pairs else None
+
+
+def effect(logs: MeanPair) -> Mean:
+    """Return L and v of one machine."""
+    return Mean(logs.y - logs.x, max(logs.v_xx + logs.v_yy - 2 * logs.v_xy, 0.0), logs.df)
+
+
+def average(parts: Sequence[Mean]) -> Mean:
+    """Return the plain mean of independent means, with its variance and Satterthwaite's degrees."""
+    count = len(parts)
+    value = sum(part.value for part in parts) / count
+    total = sum(part.variance for part in parts)
+    if total <= 0:
+        return Mean(value, 0.0, None)
+    # shares of the total, so that squares of tiny variances do not vanish
+    inverse = sum((part.variance / total) ** 2 / part.df for part in parts if part.df is not None)
+    return Mean(value, total / count**2, 1 / inverse)
+
+
+def p_alike(parts: Sequence[Mean]) -> float | None:
+    """Return the p of "all means are the same", for unequal variances; None where one is without variance.
+
+    Source: Welch 1951, eq. 24 and 28.
+    """
+    count = len(parts)
+    if count < 2 or any(part.df is None or part.variance <= 0 for part in parts):
+        return None
+    weights = np.array([1 / part.variance for part in parts])
+    values = np.array([part.value for part in parts])
+    degrees = np.array([part.df for part in parts], dtype=np.float64)
+    shares = weights / weights.sum()
+    between = float((weights * (values - (shares * values).sum()) ** 2).sum()) / (count - 1)
+    lack = float(((1 - shares) ** 2 / degrees).sum()) / (count**2 - 1)
+    return float(fdtrc(count - 1, 1 / (3 * lack), between / (1 + 2 * (count - 2) * lack)))
+
+
+def stacked(machines: Sequence[Machine]) -> Reduced:
+    """Bring machines together as one case whose top units are the sessions: for the values of each side.
+
+    Args:
+        machines: at least one of them with rounds.
+    """
+    found = [(each.session, each.reduced) for each in machines if each.reduced is not None]
+    sessions, reduced = tuple(session for session, _ in found), [each for _, each in found]
+    log = all(each.base.log for each in reduced)
+    base = _stack([each.base for each in reduced], [each.x for each in reduced], sessions, log=log)
+    head = _stack([each.head for each in reduced], [each.y for each in reduced], sessions, log=log)
+    x, y = (math.exp(side.mean) if log else side.mean for side in (base, head))
+    warnings = tuple(dict.fromkeys(warning for each in reduced for warning in each.warnings))
+    trouble: Trouble = "machine" if any(each.trouble for each in machines) else ""
+    exact = all(each.exact for each in reduced)
+    return Reduced(base, head, x, y, exact, trouble, None, warnings)
+
+
+def _stack(sides: Sequence[Tops], values: Sequence[float], sessions: tuple[int, ...], *, log: bool) -> Tops:
+    gap = min((side.gap for side in sides if side.gap > 0), default=0.0)
+    return Tops(np.array([side.mean for side in sides] if log else values), sessions, gap, log=log)
+
+
+def together(machines: Sequence[Machine], side: Side) -> Tops:
+    """Return one side's builds of all machines, as far as they have any."""
+    tops = sides_of(machines, side)
+    gap = min((each.gap for each in tops if each.gap > 0), default=0.0)
+    values = np.concatenate([each.values for each in tops]) if tops else np.array([])
+    return Tops(values, tuple(unit for each in tops for unit in each.units), gap, log=all(each.log for each in tops))
+
+
+def sides_of(machines: Sequence[Machine], side: Side) -> list[Tops]:
+    """Return one side of each machine that has rounds, by build."""
+    known = [each.reduced for each in machines if each.reduced is not None]
+    return [each.base if side == "base" else each.head for each in known]
+
+
+def side_over_machines(sides: Sequence[Tops], alpha: float) -> Limits:
+    """Return the interval of one side's value over machines, by build each; withheld where one has a single build."""
+    if any(side.n < 2 for side in sides):
+        return WITHHELD
+    found = average([Mean(side.mean, variance_of_mean(side), side.n - 1.0) for side in sides])
+    return t_limits(found.value, found.variance, found.df or 1.0, alpha, log=sides[0].log)
