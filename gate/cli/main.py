@@ -76,7 +76,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             # names of benchmarks come from files, and may hold anything
             from gate.words.plain import visible
 
-            err.write(f"perfgate: {visible(str(error))}\n")
+            err.writelines(f"perfgate: {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
             return int(code)
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
