@@ -62,13 +62,11 @@ def _meant(unit: str) -> str | None:
     return by_case or _SPELLED_OUT.get(singular)
 
 
-def _split(text: str) -> tuple[float, str]:
+def _split(text: str, what: str, right: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} does not begin with a number")
-    value = float(match[1])
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is out of range")
+    value = float(match[1]) if match else math.nan
+    if match is None or not math.isfinite(value):
+        raise ValueError(f"{text!r} is not {what}: write {right}")
     return value, match[2]
 
 
@@ -83,7 +81,7 @@ class Share(float):
             ValueError: not a share, or negative.
         """
         if isinstance(raw, str):
-            value, unit = _split(raw)
+            value, unit = _split(raw, "a share", '"3%" or 0.03')
             if unit not in ("", "%"):
                 raise ValueError(f'{raw!r} is not a share: write "3%" or 0.03')
             # 3/100 rather than 3*0.01: the closest float to 0.03
@@ -93,7 +91,7 @@ class Share(float):
         else:
             raise ValueError(f'expected a share such as "3%", got {raw!r}')
         if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"a share is 0 or more, got {raw!r}")
+            raise ValueError(f'a share is 0 or more, got {raw!r}: write "3%" or 0.03')
         if value >= 1 and not (isinstance(raw, str) and "%" in raw):
             # somebody who writes 3 means 3%, and a gate of 300% would be blind
             raise ValueError(f'{raw!r} is ambiguous: write "{value:g}%" or a number below 1')
@@ -129,7 +127,7 @@ class Duration(float):
         else:
             raise ValueError(f'expected a time span such as "15m", got {raw!r}')
         if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"a time span is above 0, got {raw!r}")
+            raise ValueError(f'a time span is above 0, got {raw!r}: write "15m" or "90s"')
         return cls(value)
 
     def __str__(self) -> str:
@@ -160,9 +158,9 @@ class Quantity:
         """
         if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
             raise ValueError(f'expected an amount such as "1us", got {raw!r}')
-        number, unit = _split(str(raw))
+        number, unit = _split(str(raw), "an amount", '"1us", "4KiB" or 100')
         if number < 0:
-            raise ValueError(f"an amount is 0 or more, got {raw!r}")
+            raise ValueError(f'an amount is 0 or more, got {raw!r}: write "1us" or 0')
         meant = _meant(unit)
         if meant is not None:
             raise ValueError(f'{unit!r} in {raw!r} is not a known unit: did you mean "{meant}"?')

@@ -76,7 +76,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             # names of benchmarks come from files, and may hold anything
             from gate.words.plain import visible
 
-            err.write(f"perfgate: {visible(str(error))}\n")
+            err.writelines(f"perfgate: {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
             return int(code)
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
@@ -203,23 +203,74 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
         known = ", ".join(named.command.parts)
         parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
     if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        option = rest[0].startswith("-")
+        parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}")
     return parsed
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Refuse an option that there is not, before argparse complains of what else is missing."""
-    known = [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
-    for word in words:
-        name = word.partition("=")[0]
+    known = _option_names(parser)
+    for index, word in enumerate(words):
+        name, given, value = word.partition("=")
         if name == "--":
             break
         if name.startswith("--") and name not in known:
-            parser.error(f"{name} is not an option{_meant(name, known)}")
+            following = words[index + 1] if index + 1 < len(words) else "-"
+            value = value if given else "..." if following.startswith("-") else following
+            parser.error(f"{name} is not an option{_advice(name, value, known)}")
+
+
+def _option_names(parser: argparse.ArgumentParser) -> list[str]:
+    return [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
+
+
+def _advice(name: str, value: str, known: Sequence[str]) -> str:
+    """Say what an option that there is not was probably meant to be: an option, a key of the config, another command's.
+
+    Args:
+        name: with its dashes.
+        value: that it was given, or dots.
+        known: the options that there are.
+    """
+    keys = _config_keys() if "--set" in known else {}
+    owners = _owners(name) if name not in keys else []
+    if owners:
+        return f"; {name} belongs to {' and '.join(f'`perfgate {owner}`' for owner in owners)}"
+    near = _near(name, [*known, *keys], 0.7)
+    if near is None:
+        return ""
+    return f" (did you mean --set {keys[near]}={value}?)" if near in keys else f" (did you mean {near}?)"
+
+
+def _owners(name: str) -> list[str]:
+    """Name the commands that have an option."""
+    found = []
+    for each in command_names():
+        command = command_of(each)
+        for part, owner in {each: command, **{f"{each} {part}": own for part, own in command.parts.items()}}.items():
+            parser = argparse.ArgumentParser(allow_abbrev=False)
+            add_options(parser, owner.options)
+            found += [part] if name in _option_names(parser) else []
+    return found
+
+
+def _config_keys() -> dict[str, str]:
+    """Return the keys that --set takes most often, by what an option would be: "--min-builds" is gate.min_builds."""
+    from json import loads  # late: only a mistake needs it
+    from pathlib import Path
+
+    tables = loads((Path(__file__).parents[1] / "perfgate.schema.json").read_text(encoding="utf-8"))["$defs"]
+    keys = {key: f"{table.lower()}.{key}" for table in ("Plan", "Gate") for key in tables[table]["properties"]}
+    return {f"--{key.replace('_', '-')}": whole for key, whole in keys.items()}
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
+    near = _near(word, known, 0.6)
+    return f" (did you mean {near}?)" if near else ""
+
+
+def _near(word: str, known: Sequence[str], cutoff: float) -> str | None:
     from difflib import get_close_matches  # late: only a mistake needs it
 
-    near = get_close_matches(word, known, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
+    return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gate.config.commands import is_simple, mentions
 from gate.config.rules import is_studied
-from gate.config.source import Path, Source
+from gate.config.source import Fault, Path
 from gate.config.study import SettingTable, Study
 from gate.config.tables import Command, Load, Service
 from gate.config.treatments import SIDE
@@ -53,40 +53,36 @@ def _marks(command: str) -> Iterator[tuple[str, str]]:
 _READY = "command:"
 
 
-def check_commands(study: Study, config: Config, source: Source) -> None:
-    """Refuse commands that would not do what the factors say.
-
-    Raises:
-        ConfigError: naming the place in the source.
-    """
+def check_commands(study: Study, config: Config) -> Iterator[Fault]:
+    """Find commands that would not do what the factors say."""
     for path, command in _commands(study, config):
-        _check_quotes(study, command, path, source)
+        yield from _check_quotes(study, command, path)
     for index, benchmark in enumerate(config.benchmark):
         # a gate measures them all
         if study.gate or is_studied(config, benchmark.name):
-            _check_words(study, benchmark, ("benchmark", index, "command"), source)
+            yield from _check_words(study, benchmark, ("benchmark", index, "command"))
 
 
-def _check_quotes(study: Study, command: Command | None, path: Path, source: Source) -> None:
+def _check_quotes(study: Study, command: Command | None, path: Path) -> Iterator[Fault]:
     quoted = in_quotes(command) if isinstance(command, str) else []
     name = next((name for name in quoted if name in study.factor and name != SIDE), None)
     if name is not None:
-        raise source.error(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
+        yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
 
 
-def _check_words(study: Study, benchmark: Benchmark, path: Path, source: Source) -> None:
+def _check_words(study: Study, benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     command = benchmark.command
     if not isinstance(command, str):
         return
     giving = _giving(study, "args")
     if giving and not takes_words(command):
         where = f"write the command as a list, or put {{{giving[0]}}} where it belongs"
-        raise source.error(path, f"args of {giving[0]} cannot follow several shell commands or a comment: {where}")
+        yield Fault(path, f"args of {giving[0]} cannot follow several shell commands or a comment: {where}")
     # the options of its tool could not be found in a script
     script = benchmark.measured.suite and not mentions(command, "output") and not is_simple(command)
     if script and _giving(study, "prefix"):
         why = "a prefix of [study.factor] cannot precede several shell commands of a suite: write a list"
-        raise source.error(path, why)
+        yield Fault(path, why)
 
 
 def _giving(study: Study, key: str) -> Sequence[str]:

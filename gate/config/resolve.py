@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ import msgspec
 from gate.config.parse import parse, parse_types
 from gate.config.rules import matches
 from gate.config.schema import to_tables
-from gate.config.source import ConfigError, Path, Source, dotted, from_tables, has
+from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
 from gate.config.types import Benchmark, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
@@ -81,8 +81,8 @@ def resolve(
     elif head is None:
         warnings.append(HeadWithoutConfig())
     sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
-    options = from_tables(tables_of(sets), "--set")
-    _refuse_other_instruments(sources, {side: parse(sources[side]) for side in SIDES})
+    options, validated = _validated(sources, sets)
+    _refuse_other_instruments(sources, validated)
     origin = rules if isinstance(rules, Source) else sources[rules]
     _refuse_without_study(origin, options)
     decisive = parse(over(origin, options))
@@ -105,28 +105,61 @@ def resolve(
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
+def _validated(sources: dict[Side, Source], sets: Sequence[str]) -> tuple[Source, dict[Side, Config]]:
+    """Return the options as a source, and the configs of both sides; raises all that is wrong in any of them."""
+    errors: list[ConfigError] = []
+    tables = _kept(errors, tables_of, sets)
+    base, head = (sources[side] for side in SIDES)
+    if base.text == head.text and base.tables == head.tables:
+        name = head.name if base is head else f"base and {head.name}"
+        one = _kept(errors, parse, replace(head, name=name, side=base.side))
+        parsed = dict.fromkeys(SIDES, one)
+    else:
+        parsed = {side: _kept(errors, parse, sources[side]) for side in SIDES}
+    if errors:
+        raise together(errors)
+    return from_tables(tables, "--set"), parsed
+
+
+def _kept(errors: list[ConfigError], make: Callable[[Any], Any], given: Any) -> Any:
+    """Return what is made, or keep why it is not."""
+    try:
+        return make(given)
+    except ConfigError as error:
+        errors += error.errors
+        return None
+
+
 def tables_of(sets: Sequence[str]) -> dict[str, Any]:
     """Return the tables that --set options make.
 
     Raises:
-        ConfigError: not TABLE.KEY=VALUE, or a value that the key does not take.
+        ConfigError: not TABLE.KEY=VALUE, or a value that the key does not take, of all that are wrong.
     """
     tables: dict[str, Any] = {}
+    errors: list[ConfigError] = []
     for text in sets:
-        key, separator, value = text.partition("=")
-        path = key.strip().split(".")
-        if not separator or len(path) != 2 or path[0] not in _SETTABLE:
-            raise ConfigError(text, f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}", option="set")
-        try:
-            parsed = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            parsed = value.strip()
-        table, name = path
-        source = from_tables({table: {name: parsed}}, text, option="set")
-        # a key of [study] means something beside its factors only
-        (parse_types if table == "study" else parse)(source)
-        tables.setdefault(table, {})[name] = parsed
+        for table, own in (_kept(errors, _table_of, text) or {}).items():
+            tables.setdefault(table, {}).update(own)
+    if errors:
+        raise together(errors)
     return tables
+
+
+def _table_of(text: str) -> dict[str, dict[str, Any]]:
+    key, separator, value = text.partition("=")
+    path = key.strip().split(".")
+    if not separator or len(path) != 2 or path[0] not in _SETTABLE:
+        raise ConfigError(text, f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}", option="set")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value.strip()
+    table, name = path
+    source = from_tables({table: {name: parsed}}, text, option="set")
+    # a key of [study] means something beside its factors only
+    (parse_types if table == "study" else parse)(source)
+    return {table: {name: parsed}}
 
 
 def over(source: Source, options: Source) -> Source:
@@ -159,7 +192,7 @@ def _refuse_unmatched_globs(config: Config, rules: Source) -> None:
         parts = glob.split("/")
         heads = ["/".join(parts[:i]) for i in range(1, len(parts) + 1)]
         if not any(matches(head, name) for head in heads for name in names) and not (suites and glob.startswith("*")):
-            raise rules.error(("study", "benchmarks"), f'"{glob}" matches none of {", ".join(names)}')
+            raise rules.error(Fault(("study", "benchmarks"), f'"{glob}" matches none of {", ".join(names)}'))
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:
@@ -213,11 +246,11 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
     base = {b.name: b.instrument for b in sides["base"].benchmark}
     for i, head in enumerate(sides["head"].benchmark):
         if base.get(head.name, head.instrument) != head.instrument:
-            raise sources["head"].error(
-                ("benchmark", i, "instrument"),
+            why = (
                 f'base measures "{head.name}" with {base[head.name]}, head with {head.instrument}: their values cannot '
-                "be compared; give the benchmark a new name",
+                "be compared; give the benchmark a new name"
             )
+            raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
 
 
 def _union(sides: dict[Side, Config], rules: Config) -> list[Benchmark]:

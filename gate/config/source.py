@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,8 +25,40 @@ class ConfigError(UserError):
         super().__init__(f"{where}: {why}" if where else why, option=option)
         self.side = side
 
+    @property
+    def errors(self) -> tuple[ConfigError, ...]:
+        """What is wrong, one line each."""
+        return (self,)
+
+
+class ManyConfigError(ConfigError):
+    """Several such errors at once."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        """Keep them in the order given."""
+        super().__init__("", "\n".join(map(str, errors)))
+        self._errors = tuple(errors)
+
+    @property
+    def errors(self) -> tuple[ConfigError, ...]:
+        """Each of them."""
+        return self._errors
+
+
+def together(errors: Sequence[ConfigError]) -> ConfigError:
+    """Make one error of one or more."""
+    return errors[0] if len(errors) == 1 else ManyConfigError(errors)
+
 
 Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A key that is wrong, and why."""
+
+    path: Path
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +81,14 @@ class Source:
         line = line_of(self.text, (*self.prefix, *path))
         return self.name if line is None else f"{self.name}:{line}"
 
-    def error(self, path: Path, why: str) -> ConfigError:
-        """Make the error of a key: its place, its name and why."""
-        where = f"{self.place(path)}: {dotted(path)}" if path else self.name
-        return ConfigError(where, why, side=self.side, option=self.option)
+    def error(self, *faults: Fault) -> ConfigError:
+        """Make the error of one or more keys, by line: the place of each, its name and why."""
+        lines = {fault: line_of(self.text, (*self.prefix, *fault.path)) or 0 for fault in faults}
+        found = []
+        for fault in sorted(lines, key=lambda fault: lines[fault]):
+            where = f"{self.place(fault.path)}: {dotted(fault.path)}" if fault.path else self.name
+            found.append(ConfigError(where, fault.why, side=self.side, option=self.option))
+        return together(found)
 
 
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
-from gate.config.source import ConfigError, Path, Source
+from gate.config.source import Fault, Path
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
     MOST_TREATMENTS,
@@ -27,30 +28,25 @@ from gate.config.types import Benchmark, Config
 from gate.model import SIDES
 
 
-def check_factor(name: str, table: FactorTable, path: Path, source: Source) -> None:
-    """Refuse a factor whose settings cannot be separated, or cannot be meant.
-
-    Raises:
-        ConfigError: naming the place in the source.
-    """
+def check_factor(name: str, table: FactorTable, path: Path) -> Iterator[Fault]:
+    """Find settings of a factor that cannot be separated, or cannot be meant."""
     settings = settings_of(table)
     if name == SIDE and (isinstance(table, dict) or sorted(map(str, settings)) != sorted(SIDES)):
-        raise source.error(path, 'means the side that is measured: write side = ["base", "head"], or rename the factor')
+        yield Fault(path, 'means the side that is measured: write side = ["base", "head"], or rename the factor')
+        return
     if len(settings) < 2:
-        raise source.error(
-            path, f"has {len(settings) or 'no'} setting{'' if settings else 's'}: a factor has two or more"
-        )
+        yield Fault(path, f"has {len(settings) or 'no'} setting{'' if settings else 's'}: a factor has two or more")
+        return
     seen: dict[str, Setting] = {}
     for setting in settings:
-        _check_setting(setting, path, source)
+        yield from _check_setting(setting, path)
         text = _text(setting)
         if text in seen:
-            raise source.error(path, f"has the setting {text} twice")
+            yield Fault(path, f"has the setting {text} twice")
         seen[text] = setting
     if isinstance(table, dict):
-        for setting_name, each in table.items():
-            _check_table(each, (*path, setting_name), source)
-        _check_bindings(table, path, source)
+        wrong = [fault for key, each in table.items() for fault in _check_table(each, (*path, key))]
+        yield from wrong or _check_bindings(table, path)
 
 
 def _text(setting: Setting) -> str:
@@ -58,60 +54,56 @@ def _text(setting: Setting) -> str:
     return str(int(setting)) if isinstance(setting, float) and setting.is_integer() else str(setting)
 
 
-def _check_setting(setting: Setting, path: Path, source: Source) -> None:
+def _check_setting(setting: Setting, path: Path) -> Iterator[Fault]:
     if isinstance(setting, float) and not math.isfinite(setting):
-        raise source.error(path, f"{setting} is not a setting: write a finite number, or text")
+        yield Fault(path, f"{setting} is not a setting: write a finite number, or text")
     if not isinstance(setting, str):
         return
     if not setting.strip():
-        raise source.error(path, "has a setting without a name")
+        yield Fault(path, "has a setting without a name")
     if any(ord(char) < 32 or ord(char) == 127 for char in setting):
-        raise source.error(path, f"the setting {setting!r} holds a control character")
-    _check_value(setting, path, source)
+        yield Fault(path, f"the setting {setting!r} holds a control character")
+    yield from _check_value(setting, path)
 
 
-def _check_value(value: Setting | None, path: Path, source: Source) -> None:
+def _check_value(value: Setting | None, path: Path) -> Iterator[Fault]:
     later = next((name for name in PLACEHOLDERS if mentions(str(value), name)), None)
     if later is not None:
-        raise source.error(path, f'"{value}" holds {{{later}}}, which is replaced in commands, prefix and args only')
+        yield Fault(path, f'"{value}" holds {{{later}}}, which is replaced in commands, prefix and args only')
     if "\0" in str(value):
-        raise source.error(path, "holds a NUL character, which no command can hold")
+        yield Fault(path, "holds a NUL character, which no command can hold")
 
 
-def _check_table(table: SettingTable, path: Path, source: Source) -> None:
-    _check_value(table.value, (*path, "value"), source)
+def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
+    yield from _check_value(table.value, (*path, "value"))
     for key in ("prefix", "args"):
         if "\0" in "".join(getattr(table, key)):
-            raise source.error((*path, key), "holds a NUL character, which no command can hold")
+            yield Fault((*path, key), "holds a NUL character, which no command can hold")
     if table.prefix and not table.prefix[0].strip():
-        raise source.error((*path, "prefix"), "begins with an empty word: name the program to start")
+        yield Fault((*path, "prefix"), "begins with an empty word: name the program to start")
     for key in ("env", "build_env"):
         for name, value in getattr(table, key).items():
             if not name or "=" in name or "\0" in name + value:
-                raise source.error(
+                yield Fault(
                     (*path, key, name), "is not a name of an environment variable: it is empty, or holds = or NUL"
                 )
     # as those of a [[benchmark]], so that the same is refused
-    check_benchmark(
-        Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path, source
+    yield from check_benchmark(
+        Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path
     )
-    _check_binding(table, path, source)
+    yield from _check_binding(table, path)
 
 
-def _check_binding(table: SettingTable, path: Path, source: Source) -> None:
+def _check_binding(table: SettingTable, path: Path) -> Iterator[Fault]:
     if table.runner is not None and not _is_runner(table.runner):
-        raise source.error(
-            (*path, "runner"), 'names no runner: write "label", or ["label", "label"] that one runner has'
-        )
+        yield Fault((*path, "runner"), 'names no runner: write "label", or ["label", "label"] that one runner has')
     bound = sessions_of(table)
     if table.session is not None and not bound:
-        raise source.error((*path, "session"), "names no session: write a number, the first is 0")
+        yield Fault((*path, "session"), "names no session: write a number, the first is 0")
     if len(set(bound)) < len(bound):
-        raise source.error((*path, "session"), "names a session twice")
+        yield Fault((*path, "session"), "names a session twice")
     if table.runner is not None and bound:
-        raise source.error(
-            path, "is bound to a runner and to a session: use one factor for runners and another for sessions"
-        )
+        yield Fault(path, "is bound to a runner and to a session: use one factor for runners and another for sessions")
 
 
 def _is_runner(runner: Runner) -> bool:
@@ -119,13 +111,13 @@ def _is_runner(runner: Runner) -> bool:
     return bool(labels) and all(label.strip() and "," not in label for label in labels)
 
 
-def _check_bindings(table: dict[str, SettingTable], path: Path, source: Source) -> None:
+def _check_bindings(table: dict[str, SettingTable], path: Path) -> Iterator[Fault]:
     kinds = {name: _kind(each) for name, each in table.items()}
     first, kind = next(iter(kinds.items()))
     other = next((name for name in kinds if kinds[name] != kind), None)
     if other is not None:
         bound = f"{first} is bound to {kind} and {other} to {kinds[other]}"
-        raise source.error((*path, other), f"{bound}: bind every setting of a factor alike")
+        yield Fault((*path, other), f"{bound}: bind every setting of a factor alike")
 
 
 def _kind(table: SettingTable) -> str:
@@ -139,62 +131,62 @@ _SINGLE = ("service", "load", "cpus", "priority")
 Settings = Mapping[str, Setting]
 
 
-def check_study(study: Study, config: Config, source: Source) -> None:
-    """Refuse a design that cannot be measured or meant.
+def check_study(study: Study, config: Config) -> Iterator[Fault]:
+    """Find what makes a design one that cannot be measured or meant."""
+    wrong = list(_check_parts(study, config))
+    # of treatments that contradict each other, the first tells enough
+    yield from wrong or islice(_check_treatments(study), 1)
 
-    Raises:
-        ConfigError: naming the place in the source.
-    """
+
+def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
     if not study.factor:
-        raise source.error(("study",), "varies nothing: add [study.factor] with two settings or more of each factor")
-    _check_names(study, source)
+        yield Fault(("study",), "varies nothing: add [study.factor] with two settings or more of each factor")
+        return
+    yield from _check_names(study)
     for name, table in study.factor.items():
-        check_factor(name, table, ("study", "factor", name), source)
-    _check_counts(study, source)
+        yield from check_factor(name, table, ("study", "factor", name))
+    yield from _check_counts(study)
     for index, partial in enumerate(study.exclude):
         path: Path = ("study", "exclude", index)
         if not partial:
-            raise source.error(path, "is empty, and would leave out every treatment")
-        _check_settings(study, partial, path, source)
+            yield Fault(path, "is empty, and would leave out every treatment")
+        yield from _check_settings(study, partial, path)
     if study.treatments is not None:
-        _check_listed(study, study.treatments, source)
-    check_commands(study, config, source)
-    found = _combinations(study, source)
-    _check_together(study, found, source)
+        yield from _check_listed(study, study.treatments)
+    yield from check_commands(study, config)
 
 
-def _check_names(study: Study, source: Source) -> None:
+def _check_names(study: Study) -> Iterator[Fault]:
     variables: dict[str, str] = {}
     for name in study.factor:
         path: Path = ("study", "factor", name)
         if not _NAME.fullmatch(name):
-            raise source.error(
-                path, "is not a name of a factor: use letters, digits, _ and -, beginning with a letter or _"
-            )
+            yield Fault(path, "is not a name of a factor: use letters, digits, _ and -, beginning with a letter or _")
         if name in PLACEHOLDERS:
-            raise source.error(path, f"{{{name}}} already has a meaning in commands: choose another name")
+            yield Fault(path, f"{{{name}}} already has a meaning in commands: choose another name")
         other = variables.setdefault(variable(name), name)
         if other != name:
-            raise source.error(path, f"{other} and {name} would both be {variable(name)}: rename one of them")
+            yield Fault(path, f"{other} and {name} would both be {variable(name)}: rename one of them")
 
 
-def _check_counts(study: Study, source: Source) -> None:
+def _check_counts(study: Study) -> Iterator[Fault]:
     if study.builds is not None and study.builds > study.replicates:
         why = f"{study.builds} rounds cannot share {study.replicates} replicates: at most one build a replicate"
-        raise source.error(("study", "builds"), why)
+        yield Fault(("study", "builds"), why)
     if study.benchmarks == []:
-        raise source.error(("study", "benchmarks"), "names no benchmark, so nothing would be measured")
+        yield Fault(("study", "benchmarks"), "names no benchmark, so nothing would be measured")
     if study.responses == []:
-        raise source.error(("study", "responses"), "names no metric, so nothing would be analysed")
+        yield Fault(("study", "responses"), "names no metric, so nothing would be analysed")
 
 
-def _check_settings(study: Study, settings: Settings, path: Path, source: Source) -> None:
+def _check_settings(study: Study, settings: Settings, path: Path) -> Iterator[Fault]:
     for name, setting in settings.items():
         if name not in study.factor:
-            raise source.error(path, f"{_shown(name)} is not a factor; {_advice(name, study.factor)}")
+            yield Fault(path, f"{_shown(name)} is not a factor; {_advice(name, study.factor)}")
+            continue
         known = settings_of(study.factor[name])
         if setting not in known:
-            raise source.error(path, f"{_shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
+            yield Fault(path, f"{_shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
 
 
 def _advice(given: Setting, known: Iterable[Setting]) -> str:
@@ -213,39 +205,37 @@ def words(settings: Settings) -> str:
     return ", ".join(f"{name}={setting}" for name, setting in settings.items())
 
 
-def _check_listed(study: Study, listed: Sequence[Settings], source: Source) -> None:
+def _check_listed(study: Study, listed: Sequence[Settings]) -> Iterator[Fault]:
     seen: dict[tuple[Setting, ...], int] = {}
     for index, settings in enumerate(listed):
         path: Path = ("study", "treatments", index)
-        _check_settings(study, settings, path, source)
+        yield from _check_settings(study, settings, path)
         lacking = [name for name in study.factor if name not in settings]
         if lacking:
-            raise source.error(path, f"names no setting of {', '.join(lacking)}: a treatment has one of every factor")
+            yield Fault(path, f"names no setting of {', '.join(lacking)}: a treatment has one of every factor")
+            continue
         first = seen.setdefault(tuple(settings[name] for name in study.factor), index)
         if first != index:
-            raise source.error(path, f"is the same as study.treatments[{first}]")
+            yield Fault(path, f"is the same as study.treatments[{first}]")
 
 
-def _combinations(study: Study, source: Source) -> list[dict[str, Setting]]:
-    """Return the treatments, of which there must be some and not too many."""
+def _check_treatments(study: Study) -> Iterator[Fault]:
+    """Find too many treatments or none, and treatments whose settings contradict each other."""
     listed = study.treatments is not None
     path: Path = ("study", "treatments" if listed else "factor")
     count = len(study.treatments) if study.treatments is not None else math.prod(map(len, study.factor.values()))
     if count > MOST_TREATMENTS:
         way = "list fewer" if listed else "take fewer factors or settings, or list those wanted in study.treatments"
-        raise source.error(path, f"{count} treatments are more than {MOST_TREATMENTS}: {way}")
+        yield Fault(path, f"{count} treatments are more than {MOST_TREATMENTS}: {way}")
+        return
     found = combinations(study)
     if not found:
         where: Path = ("study", "exclude") if study.exclude else path
         why = (
             "leaves no treatment: exclude fewer" if study.exclude else "is empty: list treatments, or leave the key out"
         )
-        raise source.error(where, why)
-    return found
-
-
-def _check_together(study: Study, found: Sequence[Settings], source: Source) -> None:
-    """Refuse treatments whose settings contradict each other."""
+        yield Fault(where, why)
+        return
     # plain settings give nothing, so few combinations are left to look at
     tabled = [name for name, table in study.factor.items() if isinstance(table, dict)]
     for combination in dict.fromkeys(tuple(settings[name] for name in tabled) for settings in found):
@@ -257,8 +247,8 @@ def _check_together(study: Study, found: Sequence[Settings], source: Source) -> 
                 if other != name:
                     both = words({each: settings[each] for each in (other, name)})
                     why = f"{both} both give {what}: leave them out with study.exclude, or give it in one factor"
-                    raise source.error(("study", "factor", name), why)
-        _check_bound(study, settings, source)
+                    yield Fault(("study", "factor", name), why)
+        yield from _check_bound(study, settings)
 
 
 def _gives(table: SettingTable) -> list[str]:
@@ -267,16 +257,16 @@ def _gives(table: SettingTable) -> list[str]:
     return single + [f"env {key}" for key in table.env] + [f"build_env {key}" for key in table.build_env]
 
 
-def _check_bound(study: Study, settings: Settings, source: Source) -> None:
+def _check_bound(study: Study, settings: Settings) -> Iterator[Fault]:
     tables = {name: setting_table(study, name, setting) for name, setting in settings.items()}
     runners = {name: labels_of(table.runner) for name, table in tables.items() if table.runner is not None}
     sessions = {name: set(bound) for name, table in tables.items() if (bound := sessions_of(table))}
     if len(set(runners.values())) > 1:
-        raise _nowhere({name: settings[name] for name in runners}, "runners", source)
+        yield _nowhere({name: settings[name] for name in runners}, "runners")
     if sessions and not set.intersection(*sessions.values()):
-        raise _nowhere({name: settings[name] for name in sessions}, "sessions", source)
+        yield _nowhere({name: settings[name] for name in sessions}, "sessions")
 
 
-def _nowhere(bound: Settings, what: str, source: Source) -> ConfigError:
+def _nowhere(bound: Settings, what: str) -> Fault:
     why = f"no job measures {words(bound)}, which are bound to different {what}: leave them out with study.exclude"
-    return source.error(("study", "factor", next(iter(bound))), why)
+    return Fault(("study", "factor", next(iter(bound))), why)

@@ -41,7 +41,11 @@ class Service(Table, frozen=True, kw_only=True):
     """A server that a benchmark talks to: started before an execution, stopped after it with all its children."""
 
     command: Annotated[
-        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+        Command,
+        Meta(
+            examples=["./build/server --port {port}"],
+            description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.",
+        ),
     ]
     ready: Annotated[
         str | None,
@@ -64,6 +68,10 @@ class Load(Table, frozen=True, kw_only=True):
     """A background program that runs exactly as long as the execution."""
 
     command: Annotated[
-        Command, Meta(description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.")
+        Command,
+        Meta(
+            examples=["./build/load --port {port}"],
+            description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.",
+        ),
     ]
     cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None

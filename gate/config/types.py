@@ -152,12 +152,14 @@ class Override(Table, frozen=True, kw_only=True):
 class Accept(Table, frozen=True, kw_only=True):
     """A known regression that does not fail: up to a size, until a date, with a reason."""
 
-    benchmark: Annotated[str, Meta(description="Glob of benchmark names.")]
+    benchmark: Annotated[str, Meta(examples=["encode"], description="Glob of benchmark names.")]
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
     up_to: Annotated[Share, Meta(description="The largest accepted slowdown: it fails if its interval is beyond that.")]
     until: Annotated[datetime.date, Meta(description="The last day on which it is accepted.")]
-    reason: Annotated[str, Meta(min_length=1, description="Why; shown in the report.")]
+    reason: Annotated[
+        str, Meta(min_length=1, examples=["new checksum, see #123"], description="Why; shown in the report.")
+    ]
 
 
 BuildCount = Annotated[int, Meta(ge=1, le=1000)]
@@ -166,8 +168,8 @@ BuildCount = Annotated[int, Meta(ge=1, le=1000)]
 class Builds(Table, frozen=True, kw_only=True):
     """A range of builds: the first look for a verdict comes after `min` rounds, the last after `max`."""
 
-    min: Annotated[int, Meta(ge=2, le=1000, description="Rounds before the first look.")]
-    max: Annotated[int, Meta(ge=2, le=1000, description="Rounds at most.")]
+    min: Annotated[int, Meta(ge=2, le=1000, examples=[4], description="Rounds before the first look.")]
+    max: Annotated[int, Meta(ge=2, le=1000, examples=[12], description="Rounds at most.")]
 
 
 class Plan(Table, frozen=True, kw_only=True):
@@ -195,6 +197,7 @@ class Plan(Table, frozen=True, kw_only=True):
     metrics: Annotated[
         list[str] | None,
         Meta(
+            examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
             'Default: "time" of hyperfine and spawn, all metrics of values.',
         ),
@@ -270,12 +273,13 @@ class MetricRules(Table, frozen=True, kw_only=True):
 class Benchmark(Table, frozen=True, kw_only=True):
     """One benchmark: a command and the instrument that takes its values."""
 
-    name: Annotated[str, Meta(min_length=1, description="Unique in the file.")]
+    name: Annotated[str, Meta(min_length=1, examples=["parse-large"], description="Unique in the file.")]
     command: Annotated[
         Command,
         Meta(
+            examples=["./build/app data.json"],
             description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} (a free port) "
-            "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}."
+            "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}.",
         ),
     ]
     instrument: Annotated[

@@ -35,3 +35,8 @@ class UserError(Exception):
         """Keep why; option: of the command line with whose value it begins, such as "base"."""
         super().__init__(f"--{option} {why}" if option else why)
         self.why, self.option = why, option
+
+    @property
+    def errors(self) -> tuple[UserError, ...]:
+        """What is wrong, one line each."""
+        return (self,)

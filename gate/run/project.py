@@ -16,7 +16,7 @@ from gate.cli.values import Shard
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in
-from gate.config.source import ConfigError, Source, project_source
+from gate.config.source import ConfigError, Source, project_source, together
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.model import SIDES, Side, Whose
@@ -79,7 +79,7 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     try:
         return project_of(repository, sources, options)
     except ConfigError as error:
-        raise _way_out(error) if error.side == "base" else error from None
+        raise _way_out(error) from None
 
 
 def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
@@ -165,10 +165,10 @@ def _config_at(repository: Repository, revision: str, side: Side) -> Source | No
 
 def _way_out(error: ConfigError) -> ConfigError:
     """Say what gets a change past a base whose config is wrong, or the one that fixes it would be stopped too."""
-    return ConfigError(
-        "",
-        f"{error}; to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides",
-    )
+    if not any(each.side == "base" for each in error.errors):
+        return error
+    way = "to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides"
+    return together([*error.errors, ConfigError("", way)]) if error.errors[1:] else ConfigError("", f"{error}; {way}")
 
 
 def _refuse_ignored(repository: Repository) -> None:

@@ -35,7 +35,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     try:
         code: int = step.run(out)
     except UserError as error:
-        out.write(error_line(f"perfgate: {visible(str(error))}", "perfgate"))
+        out.writelines(error_line(f"perfgate: {visible(str(each))}", "perfgate") for each in error.errors)
         return Exit.USAGE
     except Exception as error:  # a fault of perfgate itself is one line too
         if os.environ.get("PERFGATE_TRACEBACK"):

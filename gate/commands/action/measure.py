@@ -121,7 +121,7 @@ def attempted(measure: Callable[[], int], err: TextIO) -> int:
     try:
         return measure()
     except UserError as error:
-        say_why(err, visible(str(error)), as_input=visible(as_inputs(error)))
+        say_why(err, visible("; ".join(map(str, error.errors))), as_input=visible(as_inputs(error)))
         return error.exit_code
     except EndedError as ended:
         say_why(err, visible(str(ended)))

@@ -150,7 +150,9 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> 
 
 def as_inputs(error: UserError) -> str:
     """Say what is wrong, with an input of the action where the command line has an option."""
-    return f"input {error.option} {error.why}" if error.option in _INPUTS else str(error)
+    return "; ".join(
+        f"input {each.option} {each.why}" if each.option in _INPUTS else str(each) for each in error.errors
+    )
 
 
 def folded(warnings: Iterable[AnyWarning | str]) -> list[AnyWarning]:

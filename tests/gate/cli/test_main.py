@@ -48,11 +48,19 @@ def test_version_and_help() -> None:
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("chekc",), "'chekc' is not a command (did you mean check?)"),
         (("check", "--bench", "x"), "--bench is not an option (did you mean --benchmark?)"),
+        # the keys of the config are options to many a reader
+        (("check", "--thresold", "3%"), "--thresold is not an option (did you mean --set gate.threshold=3%?); see perfgate check --help"),
+        (("check", "--threshold=3%"), "(did you mean --set gate.threshold=3%?); see perfgate check --help"),
+        (("check", "--builds", "--quiet"), "(did you mean --set plan.builds=...?)"),
+        (("check", "--inject", "3%"), "--inject is not an option; --inject belongs to `perfgate calibrate`; see perfgate check --help"),
+        (("check", "--seeed", "1"), "--seeed is not an option (did you mean --seed?)"),
+        (("check", "-j", "3"), "perfgate check: -j is not an option; see perfgate check --help"),
+        (("check", "main"), "perfgate check: unexpected argument 'main'; see perfgate check --help"),
         (("decide",), "the following arguments are required: FILE"),
         (("decide", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
         (("report", "nowhere"), "nowhere: cannot be read: No such file or directory"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:
     code, out, err = run(*argv)
     assert (code, out, err.count("\n")) == (2, "", 1)

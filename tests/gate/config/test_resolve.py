@@ -69,8 +69,14 @@ def test_rules_may_come_from_a_file() -> None:
         ("gate.threshold", "--set gate.threshold: write TABLE.KEY=VALUE, with a table of gate, plan, build, env"),
         ("threshold=3%", "--set threshold=3%: write TABLE.KEY=VALUE"),
         ("gate.thresold=3%", "--set gate.thresold=3%: gate.thresold: unknown key; did you mean threshold?"),
-        ("plan.builds=x", '--set plan.builds=x: plan.builds: expected a whole number or a table, got "x"'),
-        ("build.perturb=true", "--set build.perturb=true: build.perturb: expected a list, got True"),
+        (
+            "plan.builds=x",
+            '--set plan.builds=x: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4, max = 12}',
+        ),
+        (
+            "build.perturb=true",
+            "--set build.perturb=true: build.perturb: expected a list, got true; write e.g. perturb",
+        ),
     ],
 )
 def test_a_wrong_set_option_is_named(option: str, message: str) -> None:

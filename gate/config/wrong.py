@@ -1,0 +1,188 @@
+"""What is wrong with a value of perfgate.toml, and a right one, in words: from the key's type alone."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import operator
+import re
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gate.units import Duration, Quantity, Share
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """One of the types that a value may be, and what bounds it."""
+
+    kind: Any
+    meta: msgspec.Meta | None
+
+    def holds(self, raw: Any) -> bool:
+        """Return whether a value is of this type, whatever its bounds."""
+        plain = typing.get_origin(self.kind) or self.kind
+        if plain in (int, float) and isinstance(raw, int):
+            return not isinstance(raw, bool)
+        return isinstance(plain, type) and not is_struct(plain) and type(raw) is plain
+
+
+def wrong(hint: Any, raw: Any, key: str | int, default: Any = None) -> str:
+    """Say why a value is not one of a type, and what to write instead.
+
+    Args:
+        hint: the type of the key.
+        raw: the value, as TOML gives it.
+        key: the last part of its name; a number: it is an item of a list.
+        default: of the key, which is then the example; None: there is none.
+    """
+    members = _members(hint)
+    kinds = [member.kind for member in members]
+    choices = [choice for kind in kinds if typing.get_origin(kind) is typing.Literal for choice in kind.__args__]
+    if choices and int in kinds:
+        return f"{shown(raw)} is neither a whole number from 0 on nor {shown(choices[0])}"
+    if choices:
+        return f"{shown(raw)} is not one of {', '.join(shown(choice) for choice in choices)}"
+    found = next((member for member in members if member.holds(raw)), None)
+    of = _stranger(found, raw) if found else None
+    if of is not None:
+        return of
+    why = _beyond(found, raw) if found else None
+    right = _example(members, key, default)
+    # an empty table says nothing
+    return f"{why or _expected(members, raw)}{'' if '{}' in right else f'; write e.g. {right}'}"
+
+
+def is_struct(kind: Any) -> bool:
+    """Return whether a type is a table of its own."""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def shown(raw: Any) -> str:
+    """Write a value as TOML does; a table is only called one."""
+    if isinstance(raw, dict):
+        return "a table"
+    if isinstance(raw, list):
+        return f"[{', '.join(map(shown, raw))}]"
+    if isinstance(raw, (Share, Duration, Quantity)):
+        return f'"{raw}"'
+    return json.dumps(raw, ensure_ascii=False) if isinstance(raw, (str, bool)) else str(raw)
+
+
+def _members(hint: Any) -> list[_Member]:
+    if typing.get_origin(hint) is typing.Annotated:
+        bare, *metas = typing.get_args(hint)
+        own = next((meta for meta in metas if isinstance(meta, msgspec.Meta)), None)
+        return [_Member(member.kind, member.meta or own) for member in _members(bare)]
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return [member for each in typing.get_args(hint) for member in _members(each) if each is not types.NoneType]
+    return [_Member(hint, None)]
+
+
+_NOUNS: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+    datetime.date: "a date",
+}
+
+
+_PLURALS = {int: "numbers", float: "numbers", str: "texts"}
+
+
+def _expected(members: list[_Member], raw: Any) -> str:
+    nouns = dict.fromkeys(_noun(member.kind) for member in members)
+    if "a number" in nouns:
+        nouns.pop("a whole number", None)
+    return f"expected {' or '.join(nouns)}, got {shown(raw)}"
+
+
+def _noun(kind: Any) -> str:
+    plain = typing.get_origin(kind) or kind
+    if plain is list:
+        items = [_PLURALS.get(member.kind) for member in _members(typing.get_args(kind)[0])]
+        return f"a list of {' or '.join(dict.fromkeys(filter(None, items)))}" if all(items) else "a list"
+    return "a table" if is_struct(plain) else _NOUNS.get(plain, "another value")
+
+
+def _stranger(member: _Member, raw: Any) -> str | None:
+    """Say of a text, or of the first such item of a list, that it has not the form that its type asks for."""
+    meta = member.meta
+    if isinstance(raw, str) and meta is not None and meta.extra and not re.search(meta.pattern or "", raw):
+        return f"{shown(raw)} is {meta.extra['else']}"
+    if not isinstance(raw, list):
+        return None
+    items = _members(typing.get_args(member.kind)[0])
+    return next((text for item in raw for each in items if each.holds(item) and (text := _stranger(each, item))), None)
+
+
+def _beyond(member: _Member, raw: Any) -> str | None:
+    """Say which bound a number, or the length of a text or list, is beyond."""
+    meta = member.meta
+    if meta is None:
+        return None
+    if isinstance(raw, (str, list)):
+        if meta.min_length is not None and len(raw) < meta.min_length:
+            return "is empty"
+        long = meta.max_length is not None and len(raw) > meta.max_length
+        return f"is longer than {meta.max_length} characters" if long else None
+    bounds: tuple[tuple[float | None, str, Callable[[Any, Any], bool]], ...] = (
+        (meta.gt, "above {}", operator.gt),
+        (meta.ge, "of {} or more", operator.ge),
+        (meta.lt, "below {}", operator.lt),
+        (meta.le, "of {} or less", operator.le),
+    )
+    return next(
+        (
+            f"expected {_noun(member.kind)} {words.format(f'{end:g}')}, got {shown(raw)}"
+            for end, words, holds in bounds
+            if end is not None and not holds(raw, end)
+        ),
+        None,
+    )
+
+
+def _example(members: list[_Member], key: str | int, default: Any) -> str:
+    lead = f"{key} = " if isinstance(key, str) else ""
+    if default in (None, [], {}) or is_struct(type(default)):
+        table = next((member for member in members if is_struct(member.kind)), members[0])
+        return f"{lead}{_example_value(table)}"
+    return f"{lead}{shown(default)}"
+
+
+def example(hint: Any, key: str) -> str:
+    """Write a key with a value of its type."""
+    return f"{key} = {_example_value(_members(hint)[0])}"
+
+
+def _example_value(member: _Member) -> str:
+    if member.meta is not None and member.meta.examples:
+        return shown(member.meta.examples[0])
+    plain = typing.get_origin(member.kind) or member.kind
+    if is_struct(plain):
+        hints = typing.get_type_hints(plain, include_extras=True)
+        required = [field for field in msgspec.structs.fields(plain) if field.required]
+        return f"{{{', '.join(example(hints[field.name], field.encode_name) for field in required)}}}"
+    if plain is list:
+        return f"[{_example_value(_members(typing.get_args(member.kind)[0])[0])}]"
+    if plain in (int, float):
+        return str(max(0, int(member.meta.ge or 0) if member.meta else 0))
+    return _EXAMPLES.get(plain, '"..."')
+
+
+_EXAMPLES: dict[Any, str] = {
+    bool: "true",
+    dict: "{}",
+    datetime.date: "2026-12-31",
+    Share: '"3%"',
+    Duration: '"15m"',
+    Quantity: '"1us"',
+}
