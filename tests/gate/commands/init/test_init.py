@@ -123,16 +123,17 @@ def test_a_broken_cargo_manifest_is_no_crash(project: Project, text: str) -> Non
         ("add_executable(app main.c)\nadd_executable(app_bench main.c)", "build/app_bench"),
         ("add_executable(other ALIAS x)\nadd_executable(i IMPORTED)\nadd_executable(app main.c)", "build/app"),
         ("add_executable(app adaptive.cpp)", None),
+        ("if(NOT B)\nadd_executable(app main.c)\nendif()", None),
         ("add_executable(unit_tests main.c)", None),
         ("add_executable(${UNKNOWN} main.c)", None),
         ("set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${ELSEWHERE})\nadd_executable(app main.c)", None),
-        ("add_executable(app main.c)\nset_target_properties(app PROPERTIES OUTPUT_NAME z)", None),
+        ("add_executable(app main.c)\nset_target_properties(app PROPERTIES OUTPUT_NAME z)", "build/z"),
+        ("add_executable(app main.c)\nset_target_properties(app PROPERTIES OUTPUT_NAME ${X})", None),
         ("if(WIN32)\nadd_executable(app main.c)\nendif()", None),
-        ("add_executable(app main.c", "build/app"),
     ],
 )
 def test_cmake_program(project: Project, text: str, path: str | None) -> None:
-    files = {"CMakeLists.txt": text, "main.c": MAIN, "adaptive.cpp": "#include <nanobench.h>"}
+    files = {"CMakeLists.txt": text, "main.c": MAIN, "adaptive.cpp": "#include <picobench.hpp>"}
     found = detected(project(files))
     assert found.kind == "cmake"
     assert found.artifacts == ([path] if path else [])
@@ -365,7 +366,7 @@ def test_ignored_paths_are_shared_or_offered(project: Project) -> None:
         # only a part of the build, and in a folder of its own
         ({"Makefile": "bench: wf\n\t./wf\nwf: gen/t.h\n\tcc -o wf main.c\ngen/t.h:\n\tmake-table\n"}, ["words.txt"]),
         ({"Makefile": "all: x\nx: main.c\n\tcc -o x main.c\nwf:\n\tfetch\n"}, ["wf", "words.txt", "gen/"]),
-        ({"CMakeLists.txt": "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY gen)\nadd_executable(wf main.c)"}, ["wf", "words.txt"]),
+        ({"CMakeLists.txt": "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/gen)\nadd_executable(wf main.c)"}, ["wf", "words.txt"]),
     ],
 )  # fmt: skip
 def test_what_a_build_makes_is_not_offered(project: Project, files: dict[str, str], offered: list[str]) -> None:

@@ -268,53 +268,6 @@ def test_a_library_that_the_script_does_not_use(project: Project) -> None:
     assert detected(project(files)).benchmark.command == ["npm", "run", "--silent", "bench"]
 
 
-# --- cmake with google benchmark -----------------------------------------------------------------------------------
-
-_GOOGLE = "#include <benchmark/benchmark.h>\nBENCHMARK(BM_a);\nBENCHMARK(BM_b)->Arg(1);\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("add_executable(speed b.cc)\ntarget_link_libraries(speed PRIVATE benchmark::benchmark)", ""),
-        ("add_executable(speed b.cc)", ""),
-        ("add_executable(speed ${X})\ntarget_link_libraries(speed benchmark::benchmark_main)", ""),
-        ("option(B x OFF)\nif(B)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
-        ("option(B x)\noption(C x ON)\nif(B AND C)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
-        ("option(B x ${PROJECT_IS_TOP_LEVEL})\nif(B)\nadd_executable(speed b.cc)\nendif()", ""),
-    ],
-)
-def test_google_benchmark(project: Project, text: str, options: str) -> None:
-    config = written(project({"CMakeLists.txt": text, "b.cc": _GOOGLE}))
-    (benchmark,) = config.benchmark
-    assert (benchmark.name, benchmark.instrument) == ("speed", "google-benchmark")
-    assert benchmark.command == ["./build/speed", "--benchmark_min_time=0.2"]
-    build = str(config.build.command)
-    assert build.startswith(f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release{options} && ")
-    assert build.endswith(" && cmake --build build --parallel 2 --target speed")
-    assert config.build.artifacts == ["build/speed"]
-
-
-def test_google_benchmark_in_a_directory_behind_an_option(project: Project) -> None:
-    files = {
-        "CMakeLists.txt": "option(BENCH x OFF)\nadd_executable(app a.c)\nif(BENCH)\nadd_subdirectory(bench)\nendif()",
-        "a.c": "int main(void) { return 0; }",
-        "bench/CMakeLists.txt": "add_executable(one one.cc)\nadd_executable(two two.cc)",
-        "bench/one.cc": _GOOGLE,
-        "bench/two.cc": _GOOGLE,
-    }
-    found = detected(project(files))
-    assert [benchmark.name for benchmark in found.benchmarks] == ["one", "two"]
-    assert found.artifacts == ["build/bench/one", "build/bench/two"]
-    assert "-DBENCH=ON" in str(found.build)
-
-
-@pytest.mark.parametrize("condition", ["WIN32", "NOT B", "B OR X", "B AND MSVC"])
-def test_google_benchmark_under_conditions_that_are_not_known(project: Project, condition: str) -> None:
-    text = f"option(B x OFF)\nif({condition})\nadd_executable(speed b.cc)\nendif()"
-    assert not detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).is_suite
-
-
 # --- pyperf --------------------------------------------------------------------------------------------------------
 
 
@@ -384,7 +337,7 @@ def test_jmh_whose_jar_is_not_known(project: Project, files: dict[str, str]) -> 
     [
         # benchmarks before a program, whatever the order of kinds
         (
-            {"Cargo.toml": '[package]\nname = "app"\n', "src/main.rs": "fn main() {}", "CMakeLists.txt": "add_executable(b b.cc)", "b.cc": _GOOGLE},
+            {"Cargo.toml": '[package]\nname = "app"\n', "src/main.rs": "fn main() {}", "CMakeLists.txt": "add_executable(b b.cc)", "b.cc": "#include <benchmark/benchmark.h>\n"},
             ["cmake", "cargo"],
         ),
         (
