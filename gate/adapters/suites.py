@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
 
-from gate.adapters.values import OutputError, Series
+from gate.adapters.values import OutputError, Series, checked
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 
@@ -71,3 +71,22 @@ def _fault(metric: str, series: Series) -> str | None:
         if value < 0 and series.unit in _NO_NEGATIVES:
             return f"{value:g} in {metric!r} is below 0"
     return None
+
+
+def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
+    """Make metrics of named times in seconds, as a program prints one of each benchmark.
+
+    Args:
+        what: what the output should be, for the message.
+
+    Raises:
+        OutputError: there is none, two have one name, or one is not a usable time.
+    """
+    series: dict[str, Series] = {}
+    for name, seconds in found:
+        if name in series:
+            raise OutputError(f"two benchmarks are called {name!r}")
+        series[name] = Series("s", [checked(seconds, "s", f"{name}: {seconds}".encode())])
+    if not series:
+        raise OutputError(f"no benchmark in the output: {what}")
+    return series

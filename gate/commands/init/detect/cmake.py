@@ -1,16 +1,18 @@
-"""CMake projects: the programs that are built without a choice of options, and where they end up."""
+"""CMake projects: benchmarks of a library, else a program, else the tests."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from gate.commands.init.detect import google_benchmark
+from gate.commands.init.detect import cmake_benches
 from gate.commands.init.detect.cmake_files import FILE, Program, Project, read_project
 from gate.commands.init.detect.result import Found, c_wants_arguments, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)
+_NOT_MEASURED = re.compile(r"test|fuzz|example|(^|/)ex_|demo|tutorial|check", re.IGNORECASE)
+_BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 
 
 def look(tree: Tree) -> Found | None:
@@ -22,24 +24,23 @@ def look(tree: Tree) -> Found | None:
 
 
 def _found(tree: Tree, project: Project) -> Found:
-    binary = project.binary
-    build = f"cmake -S . -B {binary} -DCMAKE_BUILD_TYPE=Release && cmake --build {binary} --parallel 2 --clean-first"
-    comment = ["From scratch each time (--clean-first), so that the rebuilds of a side differ as two builds do."]
-    if project.fetches:
-        comment += ["What the project fetches is downloaded once a side, into its build directory."]
-    suites = google_benchmark.look(tree, project)
+    suites = cmake_benches.look(project)
     if suites is not None:
         return suites
+    comment = cmake_benches.build_comment(project)
     chosen = _choose(tree, project)
     if chosen is not None:
         argument, unsure = _argument(tree, chosen)
         benchmark, notes = program(chosen.name, chosen.path, argument, unsure=unsure)
+        build = cmake_benches.build(project, chosen.needs, [chosen])
         return Found(
             "cmake", f"{FILE}, program {chosen.name}", benchmark, build, comment, artifacts=[chosen.path], notes=notes
         )
-    if project.testing and project.tests:
+    tested = project.tests and project.testing is not None
+    build = cmake_benches.build(project, project.testing or (), [])
+    if tested:
         # ctest finds its tests in the working directory; --test-dir needs CMake 3.20
-        measured = stand_in("ctest", f"cd {binary} && ctest --output-on-failure --no-tests=error")
+        measured = stand_in("ctest", f"cd {project.binary} && ctest --output-on-failure --no-tests=error")
         notes = ["the benchmark runs the tests: replace it with a program that does real work"]
         return Found("cmake", f"{FILE}, tests", measured, build, comment, notes=notes)
     benchmark, notes = placeholder()
@@ -49,16 +50,18 @@ def _found(tree: Tree, project: Project) -> Found:
 def _choose(tree: Tree, project: Project) -> Program | None:
     """Take a benchmark program before another, and none that wants arguments where there are tests instead."""
     usable = []
-    for built in (built for built in project.programs if not built.needs):
+    for built in project.programs:
         texts = [tree.text(path) for path in built.sources]
+        bench = bool(_BENCH.search(built.name))
         # a program that repeats until it has taken a fixed time takes the same time on both sides
-        if not any(_ADAPTIVE.search(text) for text in texts) and "test" not in built.name.lower():
+        wanted = bench or not (built.needs or _NOT_MEASURED.search(built.path))
+        if wanted and not any(_ADAPTIVE.search(text) for text in texts):
             usable.append(built)
-    ordered = sorted(usable, key=lambda built: "bench" not in built.name.lower())
+    ordered = sorted(usable, key=lambda built: (not _BENCH.search(built.name), len(built.needs)))
     sure = [built for built in ordered if not _argument(tree, built)[1]]
     if sure:
         return sure[0]
-    return ordered[0] if ordered and not (project.testing and project.tests) else None
+    return ordered[0] if ordered and not (project.testing is not None and project.tests) else None
 
 
 def _argument(tree: Tree, built: Program) -> tuple[str | None, bool]:

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
+from gate.commands.init.detect.cmake_syntax import Branch, Call, Word, parse
+from gate.commands.init.detect.cmake_values import UNKNOWN, YES, Needs, Scope
+from gate.commands.init.detect.cmake_variables import ROOT, assign
 from gate.commands.init.detect.tree import Tree
 
 FILE = "CMakeLists.txt"
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|#\[(=*)\[.*?\]\1\]|#[^\n]*', re.DOTALL)
-_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s()"]+)')
-_REFERENCE = re.compile(r"\$\{([\w.-]+)\}")
 _PATH = re.compile(r"[\w./][\w./+-]*")
-_OPENING = {"if", "foreach", "while", "function", "macro"}
-# An if that holds for a project built by itself.
-_TOP_LEVEL = re.compile(r"BUILD_TESTING|PROJECT_IS_TOP_LEVEL|CMAKE_PROJECT_NAME|CMAKE_(CURRENT_)?SOURCE_DIR")
-_GOOGLE = {"benchmark", "benchmark_main", "benchmark::benchmark", "benchmark::benchmark_main"}
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".f90", ".cu")
-_DEEPEST = 6
-
-
-class _Call(NamedTuple):
-    """needs: options that must be switched on for it; None where it may be skipped or repeated for another reason."""
-
-    name: str
-    arguments: list[str]
-    needs: tuple[str, ...] | None
+_FETCHES = ("fetchcontent_declare", "externalproject_add", "cpmaddpackage")
+_VENDORED = {"third_party", "third-party", "thirdparty", "3rdparty", "external", "vendor", "deps"}
+_DEEPEST = 12
+_MOST_CALLS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +33,18 @@ class Program:
     """Those that are known."""
     needs: tuple[str, ...]
     """Options to be switched on for it."""
+    libraries: frozenset[str]
+    """What it is linked with, as far as that is named."""
+
+
+@dataclass(slots=True)
+class _Target:
+    scope: Scope
+    """At its place."""
+    needs: tuple[str, ...]
+    sources: list[str]
+    libraries: set[str]
+    properties: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -53,18 +55,14 @@ class Project:
     binary: str
     """The build directory."""
     programs: list[Program] = field(default_factory=list)
-    testing: bool = False
-    """enable_testing() or its like."""
+    testing: Needs = None
+    """What enable_testing() or its like needs; None without one."""
     tests: bool = False
     """There are some."""
-    renamed: set[str] = field(default_factory=set)
-    """Targets whose programs have other names or places."""
     fetches: bool = False
     """Something is downloaded."""
-    options: dict[str, bool] = field(default_factory=dict)
-    """What `option` declares, and whether it is on."""
-    linked: set[str] = field(default_factory=set)
-    """Targets that are linked with Google Benchmark."""
+    shared: bool = False
+    """There are shared libraries, which are linked as well."""
 
 
 def read_project(tree: Tree) -> Project:
@@ -72,139 +70,213 @@ def read_project(tree: Tree) -> Project:
     # a source directory may be called build
     binary = "build" if not any(tree.ending("", under="build")) else "build-perfgate"
     project = Project(tree, binary)
-    _walk(project, "", {"CMAKE_SOURCE_DIR": ".", "CMAKE_BINARY_DIR": binary}, ())
+    scope = Scope()
+    for name in ("CMAKE", "PROJECT"):
+        scope.variables |= {f"{name}_SOURCE_DIR": ROOT, f"{name}_BINARY_DIR": f"{ROOT}/{binary}"}
+    walk = _Walk(project)
+    walk.directory(scope, "", f"{ROOT}/{binary}", _Place(()))
+    project.programs = [program for name in walk.targets if (program := _placed(tree, name, walk.targets[name]))]
     return project
 
 
-def _walk(project: Project, directory: str, variables: dict[str, str], needs: tuple[str, ...], depth: int = 0) -> None:
-    path = posixpath.join(directory, FILE)
-    if depth > _DEEPEST or path not in project.tree.names:
-        return
-    here = {
-        **variables,
-        "CMAKE_CURRENT_SOURCE_DIR": directory or ".",
-        "CMAKE_CURRENT_BINARY_DIR": posixpath.join(project.binary, directory),
-    }
-    for call in _calls(project.tree.text(path), project.options):
-        expanded = [_expand(argument, here) for argument in call.arguments]
-        project.fetches |= call.name in ("fetchcontent_declare", "externalproject_add", "cpmaddpackage")
-        # within if(option): whether it is built is not known here
-        project.tests |= call.name == "add_test" or call.name.endswith("_discover_tests")
-        project.testing |= call.needs == () and not directory and call.name == "enable_testing"
-        if call.name == "target_link_libraries" and _GOOGLE & set(expanded):
-            project.linked |= {expanded[0] or ""}
-        if call.needs is not None and expanded and expanded[0] is not None:
-            all_needs = tuple(dict.fromkeys((*needs, *call.needs)))
-            _take(project, directory, here, call._replace(needs=all_needs), expanded, depth)
-    if depth == 0:
-        project.programs[:] = _placed(project)
+def _placed(tree: Tree, name: str, target: _Target) -> Program | None:
+    """Return a program with its place; None where CMake computes that, or puts it elsewhere."""
+    variables, own = target.scope.variables, target.properties
+    place = own.get("RUNTIME_OUTPUT_DIRECTORY") or variables.get("CMAKE_RUNTIME_OUTPUT_DIRECTORY")
+    place = place or variables.get("EXECUTABLE_OUTPUT_PATH") or variables["CMAKE_CURRENT_BINARY_DIR"]
+    path = posixpath.join(ROOT, variables["CMAKE_CURRENT_BINARY_DIR"], place, own.get("OUTPUT_NAME", name))
+    inside = _inside(path)
+    if not _PATH.fullmatch(name) or not _PATH.fullmatch(inside) or not posixpath.normpath(path).startswith(ROOT):
+        return None
+    here = variables["CMAKE_CURRENT_SOURCE_DIR"]
+    known = (_inside(posixpath.join(here, source)) for source in target.sources if source.endswith(_SOURCES))
+    return Program(
+        name,
+        inside,
+        tuple(dict.fromkeys(source for source in known if source in tree.names)),
+        target.needs,
+        frozenset(target.libraries),
+    )
 
 
-def _take(
-    project: Project, directory: str, here: dict[str, str], call: _Call, arguments: list[str | None], depth: int
-) -> None:
-    name, needs = call.name, call.needs or ()
-    first, rest = arguments[0] or "", arguments[1:]
-    if name == "project":
-        here |= {"PROJECT_NAME": first, "PROJECT_SOURCE_DIR": directory or "."}
-        here |= {"PROJECT_BINARY_DIR": here["CMAKE_CURRENT_BINARY_DIR"]}
-        here |= {} if directory else {"CMAKE_PROJECT_NAME": first}
-    elif name == "set":
-        _set(here, first, rest)
-    elif name == "include" and first == "CTest":
-        project.testing |= not directory
-    elif name == "add_subdirectory" and not rest:
-        _walk(project, posixpath.normpath(posixpath.join(directory, first)), here, needs, depth + 1)
-    elif name in ("set_target_properties", "set_property"):
-        if {"OUTPUT_NAME", "RUNTIME_OUTPUT_DIRECTORY"} & set(rest):
-            project.renamed |= {first, *(value for value in rest if value)}
-    elif name == "add_executable":
-        _add(project, directory, here, needs, [first, *rest])
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """needs: what it takes to get there; None: that cannot be had, or is not known. depth: of files and functions."""
+
+    needs: Needs
+    depth: int = 0
+
+    def deeper(self) -> _Place:
+        return replace(self, depth=self.depth + 1)
 
 
-def _set(variables: dict[str, str], name: str, values: list[str | None]) -> None:
-    cut = values[: values.index("CACHE")] if "CACHE" in values else values
-    known = [value for value in cut if value is not None]
-    if len(known) == len(cut):
-        variables[name] = ";".join(known)
-    else:
-        variables[name] = "$"  # known to be unknown
+class _Return(Exception):  # noqa: N818 - it is no error
+    """The end of a file or function."""
 
 
-def _add(
-    project: Project, directory: str, variables: dict[str, str], needs: tuple[str, ...], arguments: list[str | None]
-) -> None:
-    name, rest = arguments[0] or "", arguments[1:]
-    if not _PATH.fullmatch(name) or {"IMPORTED", "ALIAS", "EXCLUDE_FROM_ALL", "MACOSX_BUNDLE"} & set(rest):
-        return
-    own = variables.get("CMAKE_RUNTIME_OUTPUT_DIRECTORY") or variables.get("EXECUTABLE_OUTPUT_PATH")
-    place = own or variables["CMAKE_CURRENT_BINARY_DIR"]
-    named = [item for value in rest if value for item in value.split(";")]
-    sources = [posixpath.normpath(posixpath.join(directory, item)) for item in named if item.endswith(_SOURCES)]
-    path = posixpath.normpath(posixpath.join(place, name))
-    known = tuple(source for source in sources if source in project.tree.names)
-    project.programs.append(Program(name, path, known, needs))
+class _Walk:
+    """Goes through the commands of a project."""
 
+    def __init__(self, project: Project) -> None:
+        self.targets: dict[str, _Target] = {}
+        self._project = project
+        self._functions: dict[str, tuple[Call, bool]] = {}
+        self._left = _MOST_CALLS
 
-def _placed(project: Project) -> Iterator[Program]:
-    for built in project.programs:
-        # a "$" is left where CMake computes the directory
-        if built.name not in project.renamed and _PATH.fullmatch(built.path) and not built.path.startswith(("/", "..")):
-            yield built
+    def directory(self, scope: Scope, directory: str, binary: str, place: _Place) -> None:
+        """Read the file of a directory."""
+        scope.variables["CMAKE_CURRENT_SOURCE_DIR"] = posixpath.join(ROOT, directory).rstrip("/")
+        scope.variables["CMAKE_CURRENT_BINARY_DIR"] = binary
+        self._file(posixpath.join(directory, FILE), scope, place)
 
+    def _file(self, path: str, scope: Scope, place: _Place) -> None:
+        if place.depth <= _DEEPEST and path in self._project.tree.names:
+            scope.variables["CMAKE_CURRENT_LIST_DIR"] = posixpath.join(ROOT, posixpath.dirname(path)).rstrip("/")
+            self._body(parse(self._project.tree.text(path)), scope, place)
 
-def _expand(text: str, variables: dict[str, str]) -> str | None:
-    for _ in range(10):
-        if not _REFERENCE.search(text):
-            break
-        text = _REFERENCE.sub(lambda match: variables.get(match[1], "$"), text)
-    return None if "$" in text else text
+    def _body(self, calls: list[Call], scope: Scope, place: _Place) -> None:
+        with suppress(_Return):
+            for call in calls:
+                place = replace(place, needs=self._call(call, scope, place))
 
+    def _call(self, call: Call, scope: Scope, place: _Place) -> Needs:
+        """Follow a command, and return what those behind it need."""
+        self._left -= 1
+        if self._left < 0:
+            raise _Return
+        if call.name == "if":
+            return self._if(call, scope, place)
+        if call.name in ("function", "macro") and call.words:
+            self._functions[call.words[0].text.lower()] = (call, call.name == "macro")
+        elif call.name == "foreach" and call.words:
+            self._foreach(call, scope, place)
+        elif call.name == "return" and place.needs is not None:
+            raise _Return
+        elif call.name in self._functions and place.depth <= _DEEPEST:
+            self._function(call.name, scope.words(call.words), scope, place)
+        elif not call.branches:
+            self._command(call.name, scope.words(call.words), scope, place)
+        return place.needs
 
-def _calls(text: str, options: dict[str, bool]) -> Iterator[_Call]:
-    """Yield the calls of a CMake file.
+    def _if(self, call: Call, scope: Scope, place: _Place) -> Needs:
+        needs = remaining = place.needs
+        for branch in call.branches:
+            truth = scope.truth(branch.condition) if branch.condition else YES
+            if truth.fails is not None and _leaves(branch):
+                # "if(NOT OPTION) return()": what comes behind it needs the option
+                needs = remaining = _joined(remaining, truth.fails)
+                continue
+            inside = _joined(remaining, truth.holds)
+            # what is only so with an option is not so otherwise
+            own = scope if inside == needs else scope.inner()
+            for inner in branch.calls:
+                inside = self._call(inner, own, replace(place, needs=inside))
+            remaining = _joined(remaining, truth.fails)
+        return needs
 
-    Args:
-        options: what `option` declares, and whether it is on; is added to.
-    """
-    text = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
-    blocks: list[tuple[str, ...] | None] = []
-    position = 0
-    while match := _CALL.search(text, position):
-        end = _closing(text, match.end())
-        name, inside = match[1].lower(), text[match.end() : end]
-        position = end + 1
-        arguments = [quoted or bare for quoted, bare in _ARGUMENT.findall(inside)]
-        if name in _OPENING:
-            blocks.append(_needed(inside, options) if name == "if" else None)
-        elif name in ("else", "elseif") and blocks:
-            blocks[-1] = None
-        elif name.startswith("end") and name[3:] in _OPENING and blocks:
-            blocks.pop()
+    def _foreach(self, call: Call, scope: Scope, place: _Place) -> None:
+        name, *words = call.words
+        values: list[str] = []
+        if words and words[0].text == "IN":
+            lists = False
+            for word in words[1:]:
+                if word.text in ("LISTS", "ITEMS"):
+                    lists = word.text == "LISTS"
+                else:
+                    values += scope.words([Word(f"${{{scope.expand(word.text)}}}")] if lists else [word])
         else:
-            if name == "option" and arguments:
-                on = arguments[-1] == "ON" or bool(_TOP_LEVEL.search(arguments[-1]))
-                options.setdefault(arguments[0], on)
-            known = [block for block in blocks if block is not None]
-            yield _Call(name, arguments, sum(known, ()) if len(known) == len(blocks) else None)
+            values = [UNKNOWN] if words and words[0].text == "RANGE" else scope.words(words)
+        for value in values:
+            scope.variables[name.text] = value
+            needs = None if UNKNOWN in value else place.needs
+            for inner in call.branches[0].calls:
+                needs = self._call(inner, scope, replace(place, needs=needs))
+
+    def _function(self, name: str, words: list[str], scope: Scope, place: _Place) -> None:
+        call, macro = self._functions[name]
+        own = scope if macro else scope.inner()
+        parameters = [word.text for word in call.words[1:]]
+        own.variables |= {f"ARGV{number}": word for number, word in enumerate(words)}
+        own.variables |= dict(zip(parameters, words, strict=False))
+        own.variables |= {"ARGC": str(len(words)), "ARGV": ";".join(words), "ARGN": ";".join(words[len(parameters) :])}
+        self._body(call.branches[0].calls, own, place.deeper())
+
+    def _command(self, name: str, words: list[str], scope: Scope, place: _Place) -> None:
+        project, needs = self._project, place.needs
+        first, rest = (words[0], words[1:]) if words else ("", [])
+        # within an if that is not known they still show what there is
+        project.fetches |= name in _FETCHES
+        project.tests |= name == "add_test" or name.endswith("_discover_tests")
+        project.shared |= name == "add_library" and "SHARED" in rest
+        if name == "option":
+            scope.declare(first, rest[1] if len(rest) > 1 else "OFF")
+        elif name == "cmake_dependent_option" and len(rest) > 2:
+            truths = [scope.truth(parse(f"if({part})")[0].words) for part in rest[2].split(";")]
+            scope.declare(first, rest[1] if all(truth.holds == () for truth in truths) else (rest[3:] or ["OFF"])[0])
+        elif needs is not None and UNKNOWN not in first:
+            self._known(name, first, rest, scope, place)
+
+    def _known(self, name: str, first: str, rest: list[str], scope: Scope, place: _Place) -> None:
+        """Follow a command that is surely reached, if only with some options."""
+        project, needs = self._project, place.needs or ()
+        if name == "project":
+            here, binary = scope.variables["CMAKE_CURRENT_SOURCE_DIR"], scope.variables["CMAKE_CURRENT_BINARY_DIR"]
+            scope.variables |= {"PROJECT_NAME": first, "PROJECT_SOURCE_DIR": here, "PROJECT_BINARY_DIR": binary}
+            scope.variables |= {f"{first}_SOURCE_DIR": here, f"{first}_BINARY_DIR": binary}
+            scope.variables.setdefault("CMAKE_PROJECT_NAME", first)
+        elif name == "enable_testing" or (name == "include" and first == "CTest"):
+            project.testing = min((each for each in (project.testing, needs) if each is not None), key=len)
+        elif name == "include":
+            self._include(first, scope, place)
+        elif name == "add_subdirectory" and "EXCLUDE_FROM_ALL" not in rest:
+            inner = _inside(posixpath.join(scope.variables["CMAKE_CURRENT_SOURCE_DIR"], first))
+            binary = posixpath.join(scope.variables["CMAKE_CURRENT_BINARY_DIR"], rest[0] if rest else first)
+            if not _VENDORED & set(PurePosixPath(inner).parts):
+                self.directory(scope.inner(), inner, binary, place.deeper())
+        elif name == "find_package" and "REQUIRED" in rest:
+            scope.variables[f"{first}_FOUND"] = "1"
+        elif not self._target(name, first, rest, scope, needs):
+            assign(name, [first, *rest], scope, project.tree.files)
+
+    def _include(self, name: str, scope: Scope, place: _Place) -> None:
+        """Follow a file of the project that is included, by its path or as a module."""
+        path = _inside(posixpath.join(scope.variables["CMAKE_CURRENT_SOURCE_DIR"], name))
+        if path not in self._project.tree.names:
+            path = next(self._project.tree.ending(f"/{name}.cmake"), "")
+        self._file(path, scope, place.deeper())
+
+    def _target(self, name: str, first: str, rest: list[str], scope: Scope, needs: tuple[str, ...]) -> bool:
+        """Follow a command for a target; False where it is none."""
+        if name == "add_executable":
+            before = self.targets.get(first)
+            aside = {"IMPORTED", "ALIAS", "EXCLUDE_FROM_ALL", "MACOSX_BUNDLE"} & set(rest)
+            if not aside and (before is None or len(before.needs) > len(needs)):
+                self.targets[first] = _Target(scope.inner(), needs, list(rest), {*scope.linked})
+        elif name == "link_libraries":
+            scope.linked += [first, *rest]
+        elif name in ("target_link_libraries", "target_sources") and first in self.targets:
+            target = self.targets[first]
+            target.sources += rest if name == "target_sources" else []
+            target.libraries |= set(rest) if name == "target_link_libraries" else set()
+        elif name in ("set_target_properties", "set_property") and {"PROPERTIES", "PROPERTY"} & set(rest):
+            words = [first, *rest]
+            end = next(place for place, word in enumerate(words) if word in ("PROPERTIES", "PROPERTY"))
+            for each in words[:end]:
+                if each in self.targets:
+                    self.targets[each].properties |= dict(zip(words[end + 1 :: 2], words[end + 2 :: 2], strict=False))
+        scope.targets |= {first} if name in ("add_executable", "add_library", "add_custom_target") else set()
+        return name.startswith(("add_", "target_", "set_", "link_"))
 
 
-def _needed(condition: str, options: dict[str, bool]) -> tuple[str, ...] | None:
-    """Return the options that must be switched on for a condition to hold; None when that is not all it takes."""
-    needs = []
-    for term in re.split(r"\bAND\b", condition):
-        name = term.strip()
-        if name in options:
-            needs += [] if options[name] else [name]
-        elif not _TOP_LEVEL.search(term):
-            return None
-    return tuple(needs)
+def _leaves(branch: Branch) -> bool:
+    """Return whether what stands behind a block is not reached from it."""
+    return any(call.name == "return" for call in branch.calls)
 
 
-def _closing(text: str, position: int) -> int:
-    depth = 1
-    for match in re.compile(r'"(?:[^"\\]|\\.)*"|[()]').finditer(text, position):
-        depth += {"(": 1, ")": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.start()
-    return len(text)
+def _joined(first: Needs, second: Needs) -> Needs:
+    return None if first is None or second is None else tuple(dict.fromkeys((*first, *second)))
+
+
+def _inside(path: str) -> str:
+    """Return a path below the project's directory; "" for that itself."""
+    return posixpath.normpath(path).removeprefix(ROOT).lstrip("/")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -14,7 +13,7 @@ NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 """What Cargo takes for the name of a package or target; anything else must not end up in a shell command."""
 # An option, because CARGO_TARGET_DIR or a config file could name one directory for both sides.
 TARGET = "--target-dir target"
-_MOST_NAMED = 6
+_ASIDE = {"fuzz", "testdata", "fixtures", "vendor", "third_party", "tests", "test", "examples"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,17 @@ class Crate:
 
 def crates_of(tree: Tree) -> list[Crate]:
     """Return the packages of the project or workspace."""
-    return list(_crates(tree))
+    root = tree.toml("Cargo.toml")
+    return _crates(tree, ["", *_members(tree, root, "members")])
+
+
+def every_crate(tree: Tree) -> list[Crate]:
+    """Return all packages: those of the workspace first, then those beside it, such as one of benchmarks."""
+    own = crates_of(tree)
+    manifests = (PurePosixPath(path) for path in tree.ending("Cargo.toml") if PurePosixPath(path).name == "Cargo.toml")
+    others = [str(path.parent) for path in manifests if not _ASIDE & set(path.parts)]
+    known = {crate.directory for crate in own}
+    return [*own, *(crate for crate in _crates(tree, others) if crate.directory not in known | {"."})]
 
 
 def default_crates(tree: Tree, crates: list[Crate]) -> list[Crate]:
@@ -39,12 +48,6 @@ def default_crates(tree: Tree, crates: list[Crate]) -> list[Crate]:
     if named:
         return [crate for crate in crates if crate.directory in named]
     return [crate for crate in crates if not crate.directory] or crates
-
-
-def clean(crates: list[Crate]) -> str:
-    """Return the command that leaves only what dependencies are built to."""
-    names = "".join(f" -p {crate.name}" for crate in crates) if len(crates) <= _MOST_NAMED else ""
-    return f"cargo clean --release {TARGET}{names} && "
 
 
 def triple(tree: Tree) -> str:
@@ -62,19 +65,25 @@ def at(directory: str, path: str) -> str:
     return f"{directory}/{path}" if directory else path
 
 
+def inside(path: str, directory: str) -> str:
+    """Return a file's path below a directory of the project; empty for one that lies elsewhere."""
+    lead = f"{directory}/" if directory else ""
+    return path.removeprefix(lead) if path.startswith(lead) else ""
+
+
 def tables(value: Any) -> list[dict[str, Any]]:
     """Return the tables of an array of tables, whatever it really is."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _crates(tree: Tree) -> Iterator[Crate]:
-    root = tree.toml("Cargo.toml")
-    directories = ["", *_members(tree, root, "members")]
+def _crates(tree: Tree, directories: list[str]) -> list[Crate]:
+    crates = []
     for directory in dict.fromkeys(directories):
-        manifest = tree.toml(at(directory, "Cargo.toml")) if directory else root
+        manifest = tree.toml(at(directory, "Cargo.toml"))
         name = manifest.get("package", {}).get("name") if isinstance(manifest.get("package"), dict) else None
         if isinstance(name, str) and NAME.fullmatch(name):
-            yield Crate(directory, name, manifest)
+            crates.append(Crate(directory, name, manifest))
+    return crates
 
 
 def _members(tree: Tree, root: dict[str, Any], key: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from gate.commands.init.detect.repetitions import WANTED, in_minutes, whole_plan
+from gate.commands.init.detect.repetitions import fixed_amount
 from gate.commands.init.detect.result import Amount
 
 _PACKAGES = (
@@ -32,18 +32,7 @@ _CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "benchmark.js": re.compi
 
 def amount(tool: str, sources: list[str]) -> Amount:
     """Return the plan of benchmarks that take the time that their library gives them, one value an execution."""
-    start, each = _TIMES[tool]
-    cases = max(1, sum(len(_CASES[tool].findall(text)) for text in sources))
-    execution = start + each * cases
-    executions = next((count for count in (3, 2) if whole_plan(execution * count) <= WANTED), 1)
-    counted = f"{cases} benchmark{'s' if cases != 1 else ''}"
-    number = f"{executions} execution{'s' if executions != 1 else ''}"
-    minutes = in_minutes(whole_plan(execution * executions))
-    comment = [
-        f"An execution runs {counted} for as long as {tool} does, some {execution:.0f} s, and takes one value of each.",
-        f"{number} x 12 builds x 2 sides: about {minutes} at most. Longer if a loop yields many benchmarks.",
-    ]
-    return Amount(executions, 1, comment=comment)
+    return fixed_amount(tool, max(1, sum(len(_CASES[tool].findall(text)) for text in sources)), *_TIMES[tool])
 
 
 def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gate.commands.init.detect.result import Amount
 
-WANTED = 300.0
+_WANTED = 300.0
 """Seconds that the whole plan may take."""
 _SIDES = 2
 _BUILDS = 12  # at most, by the plan that is written
@@ -43,15 +43,15 @@ class Suite:
     def total(self, length: float) -> float:
         """Return the seconds that all builds of both sides are measured for."""
         execution = self.start + self.cases * self.values * length * (1 + self.overhead)
-        return whole_plan(execution * self.executions)
+        return _whole_plan(execution * self.executions)
 
 
-def whole_plan(build: float) -> float:
+def _whole_plan(build: float) -> float:
     """Return the seconds that the executions of all builds of both sides take, from those of one build."""
     return build * _BUILDS * _SIDES
 
 
-def in_minutes(seconds: float) -> str:
+def _in_minutes(seconds: float) -> str:
     """Write a time in minutes, rounded up."""
     minutes = math.ceil(seconds / _MINUTE)
     return f"{minutes} minute{'s' if minutes != 1 else ''}"
@@ -60,7 +60,7 @@ def in_minutes(seconds: float) -> str:
 def length_of_value(suite: Suite) -> float:
     """Return for how many seconds one value is measured: the longest with which the plan takes some minutes."""
     lengths = [length for length in _LENGTHS if length >= suite.shortest]
-    return next((length for length in lengths if suite.total(length) <= WANTED), lengths[-1])
+    return next((length for length in lengths if suite.total(length) <= _WANTED), lengths[-1])
 
 
 def amount(suite: Suite, length: float) -> Amount:
@@ -69,6 +69,25 @@ def amount(suite: Suite, length: float) -> Amount:
     executions = f"{suite.executions} execution{'s' if suite.executions != 1 else ''}"
     comment = [
         f"{cases} x {suite.values} values of about {1000 * length:.0f} ms x {executions} x {_BUILDS} builds x 2 sides:",
-        f"about {in_minutes(suite.total(length))} at most, plus the builds.{' ' + suite.more if suite.more else ''}",
+        f"about {_in_minutes(suite.total(length))} at most, plus the builds.{' ' + suite.more if suite.more else ''}",
     ]
     return Amount(suite.executions, suite.iterations, suite.warmup, comment)
+
+
+def fixed_amount(tool: str, cases: int, start: float, each: float) -> Amount:
+    """Return the plan of benchmarks that take the time that their tool gives them, one value an execution.
+
+    Args:
+        start: seconds of the tool in each execution.
+        each: seconds of a benchmark.
+    """
+    execution = start + each * cases
+    executions = next((count for count in (3, 2) if _whole_plan(execution * count) <= _WANTED), 1)
+    counted = f"{cases} benchmark{'s' if cases != 1 else ''}"
+    number = f"{executions} execution{'s' if executions != 1 else ''}"
+    minutes = _in_minutes(_whole_plan(execution * executions))
+    comment = [
+        f"An execution runs {counted} for as long as {tool} does, some {execution:.0f} s, and takes one value of each.",
+        f"{number} x {_BUILDS} builds x 2 sides: about {minutes} at most. Longer if a loop yields many benchmarks.",
+    ]
+    return Amount(executions, 1, warmup=0, comment=comment)

@@ -13,12 +13,15 @@ KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "ma
 """In the order in which they are looked for: the surest sign of benchmarks first."""
 
 
+_MOST_NAMED = 12
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One benchmark of the file.
 
     comment: lines above it. slow: a whole test run or the like, of which fewer are measured. command: a list is
-    executed, a string goes to sh -c.
+    executed, a string goes to sh -c. form: the format that the values instrument reads.
     """
 
     name: str
@@ -26,6 +29,7 @@ class Measured:
     comment: list[str]
     slow: bool = False
     instrument: str = "hyperfine"
+    form: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,8 @@ class Found:
 
     @property
     def is_suite(self) -> bool:
-        """Whether the project's own benchmarks are run by the tool that they were written for."""
-        return KNOWN[self.benchmark.instrument].suite
+        """Whether results of the project's own benchmarks are read: those of its tool, or values that they write."""
+        return KNOWN[self.benchmark.instrument].suite or self.benchmark.instrument == "values"
 
     @property
     def measures_something(self) -> bool:
@@ -133,6 +137,14 @@ def stand_in(
 ) -> Measured:
     """Return the benchmark that runs a project's tests, where there is nothing better."""
     return Measured(name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True)
+
+
+def left_out(rest: list[str], what: str) -> list[str]:
+    """Return the note that names what was found and is not written, if there is any."""
+    if not rest:
+        return []
+    many, shown = f"{len(rest)} more {what}" + ("s are" if len(rest) > 1 else " is"), ", ".join(rest[:_MOST_NAMED])
+    return [f"{many} left out ({shown}{', ...' if len(rest) > _MOST_NAMED else ''}): add those that matter"]
 
 
 def placeholder() -> tuple[Measured, list[str]]:

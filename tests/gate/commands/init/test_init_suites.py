@@ -1,55 +1,20 @@
 """perfgate init on made-up projects whose benchmarks other tools run: what it detects, and that its file can be read."""
 
-import io
 import json
 import shlex
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
-from gate.commands.init.detect.result import Found, names_of
+from gate.commands.init.detect.result import names_of
 from gate.commands.init.detect.tree import read_tree
-from gate.commands.init.init import InitOptions, run
-from gate.config.parse import parse_types
-from gate.config.source import read_source
-from gate.config.types import Config
-
-Project = Callable[[dict[str, str]], Path]
+from tests.support.initialized import Project, detected, written
 
 _MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"
 _BENCH = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\n"
 _TEST = "package a\n\nfunc TestA(t *testing.T) {}\n"
 _OPTIONS = ["-test.run=^$", "-test.bench=.", "-test.benchtime=200ms"]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """Make a git repository of files."""
-
-    def make(files: dict[str, str]) -> Path:
-        directory = tmp_path / "a project"
-        directory.mkdir()
-        for name, text in files.items():
-            (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            (directory / name).write_text(text, encoding="utf-8")
-        subprocess.run(["git", "init", "--quiet"], cwd=directory, check=True)
-        return directory
-
-    return make
-
-
-def written(directory: Path, kind: str | None = None) -> Config:
-    out, err = io.StringIO(), io.StringIO()
-    assert run(InitOptions(directory, kind, force=False), out, err) == 0, err.getvalue()
-    return parse_types(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
-
-
-def detected(directory: Path) -> Found:
-    return choose(read_tree(directory), None)[0]
 
 
 # --- how much ------------------------------------------------------------------------------------------------------
@@ -303,104 +268,6 @@ def test_a_library_that_the_script_does_not_use(project: Project) -> None:
     assert detected(project(files)).benchmark.command == ["npm", "run", "--silent", "bench"]
 
 
-# --- cargo with criterion ------------------------------------------------------------------------------------------
-
-_CRATE = '[package]\nname = "app"\nversion = "0.1.0"\n[dev-dependencies]\ncriterion = "0.5"\n'
-_TARGET = '[[bench]]\nname = "my-bench"\nharness = false\n'
-_USE = "use criterion::*;\nfn f(c: &mut Criterion) { c.bench_function(n, g); }\ncriterion_main!(x);\n"
-
-
-def test_criterion(project: Project) -> None:
-    files = {"Cargo.toml": _CRATE + _TARGET, "src/main.rs": "fn main() {}", "benches/my-bench.rs": _USE}
-    config = written(project(files))
-    (benchmark,) = config.benchmark
-    assert (benchmark.name, benchmark.instrument) == ("my-bench", "criterion")
-    assert benchmark.command == ["./target/bench-my-bench", "--bench", "--warm-up-time=1", "--measurement-time=2"]
-    assert config.build.artifacts == ["target/bench-my-bench"]
-    lines = str(config.build.command).splitlines()
-    assert lines[1:3] == [
-        "cargo clean --release --target-dir target -p app",
-        "cargo bench --no-run --target-dir target -p app --bench my-bench",
-    ]
-    assert "target/release/deps/my_bench-????????????????" in lines[3]
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"Cargo.toml": _CRATE, "benches/my-bench.rs": _USE},
-        {"Cargo.toml": _CRATE + _TARGET.replace("false", "true"), "benches/my-bench.rs": _USE},
-        {"Cargo.toml": _CRATE + _TARGET + 'required-features = ["x"]\n', "benches/my-bench.rs": _USE},
-        {"Cargo.toml": _CRATE + _TARGET, "benches/my-bench.rs": "use divan::x;\n"},
-        {"Cargo.toml": _CRATE + _TARGET.replace("my-bench", "$(id)"), "benches/$(id).rs": _USE},
-    ],
-    ids=["no-target", "harness", "features", "divan", "name"],
-)
-def test_no_bench_of_criterion(project: Project, files: dict[str, str]) -> None:
-    assert not detected(project({**files, "src/main.rs": "fn main() {}"})).is_suite
-
-
-def test_criterion_in_a_workspace(project: Project) -> None:
-    files = {
-        "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
-        "crates/one/Cargo.toml": _CRATE + _TARGET + 'path = "b/x.rs"\n',
-        "crates/one/b/x.rs": _USE,
-        ".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n',
-    }
-    config = written(project(files))
-    assert config.benchmark[0].command == (
-        "cd crates/one && ../../target/bench-my-bench --bench --warm-up-time=1 --measurement-time=2"
-    )
-    assert "target/x86_64-linux/release/deps/my_bench-" in str(config.build.command)
-
-
-# --- cmake with google benchmark -----------------------------------------------------------------------------------
-
-_GOOGLE = "#include <benchmark/benchmark.h>\nBENCHMARK(BM_a);\nBENCHMARK(BM_b)->Arg(1);\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("add_executable(speed b.cc)\ntarget_link_libraries(speed PRIVATE benchmark::benchmark)", ""),
-        ("add_executable(speed b.cc)", ""),
-        ("add_executable(speed ${X})\ntarget_link_libraries(speed benchmark::benchmark_main)", ""),
-        ("option(B x OFF)\nif(B)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
-        ("option(B x)\noption(C x ON)\nif(B AND C)\nadd_executable(speed b.cc)\nendif()", " -DB=ON"),
-        ("option(B x ${PROJECT_IS_TOP_LEVEL})\nif(B)\nadd_executable(speed b.cc)\nendif()", ""),
-    ],
-)
-def test_google_benchmark(project: Project, text: str, options: str) -> None:
-    config = written(project({"CMakeLists.txt": text, "b.cc": _GOOGLE}))
-    (benchmark,) = config.benchmark
-    assert (benchmark.name, benchmark.instrument) == ("speed", "google-benchmark")
-    assert benchmark.command == ["./build/speed", "--benchmark_min_time=0.2"]
-    build = str(config.build.command)
-    assert build.startswith(f"cmake -S . -B build -DCMAKE_BUILD_TYPE=Release{options} && ")
-    assert build.endswith(" && cmake --build build --parallel 2 --target speed")
-    assert config.build.artifacts == ["build/speed"]
-
-
-def test_google_benchmark_in_a_directory_behind_an_option(project: Project) -> None:
-    files = {
-        "CMakeLists.txt": "option(BENCH x OFF)\nadd_executable(app a.c)\nif(BENCH)\nadd_subdirectory(bench)\nendif()",
-        "a.c": "int main(void) { return 0; }",
-        "bench/CMakeLists.txt": "add_executable(one one.cc)\nadd_executable(two two.cc)",
-        "bench/one.cc": _GOOGLE,
-        "bench/two.cc": _GOOGLE,
-    }
-    found = detected(project(files))
-    assert [benchmark.name for benchmark in found.benchmarks] == ["one", "two"]
-    assert found.artifacts == ["build/bench/one", "build/bench/two"]
-    assert "-DBENCH=ON" in str(found.build)
-
-
-@pytest.mark.parametrize("condition", ["WIN32", "NOT B", "B OR X", "B AND MSVC"])
-def test_google_benchmark_under_conditions_that_are_not_known(project: Project, condition: str) -> None:
-    text = f"option(B x OFF)\nif({condition})\nadd_executable(speed b.cc)\nendif()"
-    assert not detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).is_suite
-
-
 # --- pyperf --------------------------------------------------------------------------------------------------------
 
 
@@ -470,7 +337,7 @@ def test_jmh_whose_jar_is_not_known(project: Project, files: dict[str, str]) -> 
     [
         # benchmarks before a program, whatever the order of kinds
         (
-            {"Cargo.toml": _CRATE, "src/main.rs": "fn main() {}", "CMakeLists.txt": "add_executable(b b.cc)", "b.cc": _GOOGLE},
+            {"Cargo.toml": '[package]\nname = "app"\n', "src/main.rs": "fn main() {}", "CMakeLists.txt": "add_executable(b b.cc)", "b.cc": "#include <benchmark/benchmark.h>\n"},
             ["cmake", "cargo"],
         ),
         (

@@ -1,0 +1,119 @@
+"""Formats of values that benchmark programs print: the output of the real tools, shortened."""
+
+import pytest
+
+from gate.adapters import catch2, divan, libtest, nanobench
+from gate.adapters.values import Format, OutputError
+
+# bencher 0.1.5, and rustc 1.95's libtest in the third line
+LIBTEST = """
+running 3 tests
+test a    ... bench:          12 ns/iter (+/- 0)
+test tput ... bench:       1,356 ns/iter (+/- 158) = 280 MB/s
+test m::b ... bench:          45.23 ns/iter (+/- 1.41)
+test c ... ignored
+
+test result: ok. 0 passed; 0 failed; 1 ignored; 3 measured
+"""
+# divan 0.1.21
+DIVAN = """\
+Timer precision: 19 ns
+d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
+├─ arg                       │               │               │               │         │
+│  ├─ 1        0.914 ns      │ 1.897 ns      │ 1.376 ns      │ 1.37 ns       │ 100     │ 204800
+│  ╰─ 10 11    37.82 ns      │ 57.2 ns       │ 46.3 ns       │ 46.6 µs       │ 100     │ 6400
+├─ simple      1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ms      │ 100     │ 204800
+╰─ inner                     │               │               │               │         │
+   ├─ cnt      15.63 ns      │ 56.16 ns      │ 18.87 ns      │ 20.1 ns       │ 100     │ 6400
+   │           6.396 GB/s    │ 1.78 GB/s     │ 5.298 GB/s    │ 4.973 GB/s    │         │
+   │           max alloc:    │               │               │               │         │
+   │             1           │ 1             │ 1             │ 1             │         │
+   ├─ ign      (ignored)     │               │               │               │         │
+   ╰─ gen                    │               │               │               │         │
+      ╰─ u8                  │               │               │               │         │
+         ╰─ 2  0.024 ns      │ 0.238 ns      │ 0.081 ns      │ 0.085 ns      │ 100     │ 819200
+"""
+# nanobench 4.6.0
+NANOBENCH = """
+|               ns/op |                op/s |    err% |     total | benchmark
+|--------------------:|--------------------:|--------:|----------:|:----------
+|                1.20 |      800,000,000.00 |    1.4% |      0.01 | `some | double ops`
+
+| relative |             ns/byte |              byte/s |    err% |     total | group
+|---------:|--------------------:|--------------------:|--------:|----------:|:------
+|   100.0% |                0.12 |            1,000.00 |    0.4% |      0.02 | `x`
+|    78.5% |                0.15 |            2,000.00 |   27.8% |      0.01 | :wavy_dash: `y` (Unstable with ~434,015.8 iters. Increase `minEpochIterations` to e.g. 4340158)
+"""
+# Catch2 3.7.1
+CATCH2 = """<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="t" rng-seed="3238752779" xml-format-version="3" catch2-version="3.7.1" filters="[!benchmark]">
+  <TestCase name="Fibonacci &amp; co" tags="[!benchmark][.]" filename="t.cpp" line="4">
+    <BenchmarkResults name="fib &quot;10&quot;" samples="20" resamples="100000" iterations="64" clockResolution="26.8">
+      <!-- All values in nano seconds -->
+      <mean value="436.03" lowerBound="435.427" upperBound="437.634" ci="0.95"/>
+      <standardDeviation value="2.09383" lowerBound="0.862343" upperBound="3.97661" ci="0.95"/>
+    </BenchmarkResults>
+    <Section name="inner" filename="t.cpp" line="4">
+      <BenchmarkResults name="fib 12" samples="20" resamples="100000" iterations="26" clockResolution="26.8">
+        <mean value="1123.32" lowerBound="1042.08" upperBound="1444.56" ci="0.95"/>
+      </BenchmarkResults>
+    </Section>
+    <OverallResult success="true" skips="0"/>
+  </TestCase>
+</Catch2TestRun>
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "seconds"),
+    [
+        (libtest.FORMAT, LIBTEST, {"a": 12e-9, "tput": 1356e-9, "m::b": 45.23e-9}),
+        (
+            divan.FORMAT,
+            DIVAN,
+            {"arg::1": 1.37e-9, "arg::10 11": 46.6e-6, "simple": 1.249e-3, "inner::cnt": 20.1e-9, "inner::gen::u8::2": 0.085e-9},
+        ),
+        (nanobench.FORMAT, NANOBENCH, {"some | double ops": 1.25e-9, "group/x": 1e-3, "group/y": 0.5e-3}),
+        (catch2.FORMAT, CATCH2, {'Fibonacci & co/fib "10"': 436.03e-9, "Fibonacci & co/inner/fib 12": 1123.32e-9}),
+    ],
+    ids=["libtest", "divan", "nanobench", "catch2"],
+)  # fmt: skip
+def test_one_time_of_each_benchmark(read: Format, text: str, seconds: dict[str, float]) -> None:
+    found = read(text.encode(), {})
+    assert {name: each.unit for name, each in found.items()} == dict.fromkeys(seconds, "s")
+    for name, value in seconds.items():
+        assert found[name].values == pytest.approx([value])
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [(libtest.FORMAT, LIBTEST), (divan.FORMAT, DIVAN), (nanobench.FORMAT, NANOBENCH)],
+    ids=["libtest", "divan", "nanobench"],
+)
+def test_a_name_twice_is_refused(read: Format, text: str) -> None:
+    with pytest.raises(OutputError, match="two benchmarks are called"):
+        read((text + text).encode(), {})
+
+
+@pytest.mark.parametrize("read", [libtest.FORMAT, divan.FORMAT, nanobench.FORMAT, catch2.FORMAT])
+@pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
+def test_other_output_is_refused(read: Format, data: bytes) -> None:
+    with pytest.raises(OutputError):
+        read(data, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            '<a><TestCase name="x"><BenchmarkResults name="b"><failed/></BenchmarkResults></TestCase></a>',
+            "'x/b' failed",
+        ),
+        ('<a><BenchmarkResults name="b"><mean value="z"/></BenchmarkResults></a>', "'z' is not a number"),
+        ('<a><BenchmarkResults name="b"><mean value="nan"/></BenchmarkResults></a>', "not a finite number"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "document type"),
+    ],
+)
+def test_what_catch2_did_not_measure(text: str, reason: str) -> None:
+    with pytest.raises(OutputError, match=reason):
+        catch2.FORMAT(text.encode(), {})
