@@ -59,15 +59,12 @@ def _one_unit(why: reasons.OneUnit) -> str:
 
 
 def _on_machine(why: reasons.OnMachine) -> str:
-    name = machine(why.session, why.host)
-    if isinstance(why.why, reasons.FewRoundsThere):
-        return f"{name} {_few_rounds_there(why.why)}"
-    return f"{name}: {SENTENCES[type(why.why)](why.why)}"
+    return f"{machine(why.session, why.host)}: {SENTENCES[type(why.why)](why.why)}"
 
 
 def _few_rounds_there(why: reasons.FewRoundsThere) -> str:
     has = plural(why.has, "complete round") if why.has else "no complete round"
-    return f"has {has}, and each machine needs {why.needs}"
+    return f"{has}, but each machine needs {why.needs}"
 
 
 def _zero_base(why: reasons.ZeroBase) -> str:

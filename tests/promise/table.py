@@ -1,6 +1,6 @@
 """Prints the figures of docs/method.md: `.venv/bin/python -m tests.promise.table [PART]`, Markdown on standard output.
 
-The parts are coverage, alarms, builds, methods and levels; without a name all of them, which takes ten minutes. What
+The parts are coverage, alarms, builds, methods, levels and machines; without a name all of them, which takes ten minutes. What
 tests/promise holds a bound for is simulated by the test's own functions, with the same seeds and counts.
 """
 
@@ -18,6 +18,7 @@ from gate.model import Sample
 from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.levels import summarize
 from gate.units import Quantity, Share
+from tests.promise import machines
 from tests.promise.test_fieller import TODAY, coverage, false_alarms
 from tests.support import simulate
 
@@ -136,12 +137,46 @@ def print_levels() -> None:
     table(head, (row(name, builds) for name, builds in shapes.items()))
 
 
+def print_machines() -> None:
+    """Given machines, by the formula on arrays: coverage, reports of 20 that fail, and power where machines differ."""
+    factors = (1.0, 2.0, 4.0)
+    trials = 200_000
+
+    def row(count: int, rounds: int) -> list[str]:
+        cells = []
+        for factor in factors:
+            rng = np.random.default_rng([6, count, rounds])
+            drawn = machines.draw(rng, machines.unlike(count, factor), rounds, trials)
+            found, usual = machines.fixed(drawn), machines.weighted(drawn)
+            shares = (machines.coverage(found, 0), machines.failing(found, 20, 0.0), machines.coverage(usual, 0))
+            cells.append(" / ".join(map(percent, shares)))
+        return [f"{count} x {rounds}", *cells]
+
+    head = ["machines x rounds", *(f"noise 1:{factor:.0f}" for factor in factors)]
+    table(head, (row(count, rounds) for count in (2, 3, 5) for rounds in (3, 5, 8)))
+    changes = np.log(1 + np.array([0.12, 0.12, 0.14, 0.38, 0.40]))
+
+    def power(noise: float, rounds: int) -> list[str]:
+        rng = np.random.default_rng([7, rounds])
+        drawn = machines.draw(rng, np.full(5, noise * 2**0.5), rounds, 40_000, changes)
+        cells = []
+        for found in (machines.fixed(drawn), machines.sampled(drawn)):
+            p = found.p(np.log(1.05))
+            cells += [percent(float((p < 0.05).mean())), percent(float((p * 10 < 0.05).mean()))]
+        return [f"{noise:.0%}, {rounds} rounds", *cells]
+
+    write("")
+    head = ["noise of builds", "fixed, alone", "fixed, one of 10", "random, alone", "random, one of 10"]
+    table(head, (power(noise, rounds) for noise in (0.01, 0.02, 0.04) for rounds in (3, 5)))
+
+
 PARTS: dict[str, Callable[[], None]] = {
     "coverage": print_coverage,
     "alarms": print_alarms,
     "builds": print_builds,
     "methods": print_methods,
     "levels": print_levels,
+    "machines": print_machines,
 }
 
 

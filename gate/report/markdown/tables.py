@@ -134,7 +134,7 @@ def machines_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
     confidence = reports.uniform(format_confidence(at.ratio.confidence) for f in found for at in f.sessions)
-    opening = f"| benchmark | metric | machine | {_titled(confidence or '')} | rounds |\n|:--|:--|:--|:--|--:|\n"
+    opening = f"| benchmark | machine | {_titled(confidence or '')} | rounds |\n|:--|:--|:--|--:|\n"
     title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
     return Part(title, "finding by machine", Written(found, _machine_rows), share, opening)
 
@@ -143,8 +143,7 @@ def _machine_rows(finding: Finding) -> Md:
     return Md(
         "\n".join(
             _row(
-                named(finding),
-                _quantity(finding, finding.statistic),
+                f"{named(finding)} {_quantity(finding, finding.statistic)}",
                 code(machine(at.session, at.host)),
                 _change(at.ratio),
                 escape(str(at.rounds)),

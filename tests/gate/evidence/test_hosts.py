@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.hosts import run_states, side_differences, state_changes
+from gate.evidence.hosts import host_names, run_states, side_differences, state_changes
 from gate.evidence.records import Located, read
 from gate.model import HostState, Record, Run
 from gate.model.warnings.hosts import (
@@ -227,3 +227,18 @@ def test_the_benchmarks_are_named_where_others_do_not_differ() -> None:
     head = [line for name in names for line in one("head", benchmark=name)]
     found = side_differences(files(x=[*same, *base], y=[b, *head]))
     assert found == [SidesApart(tuple(names), None, (MACHINE,), (OTHER,))]
+
+
+def test_the_machine_of_a_session_is_named_as_far_as_it_is_known() -> None:
+    lines: list[dict[str, Any]] = []
+    for session, host in enumerate(({"hostname": "arm"}, {"fingerprint": "0123456789"}, {}, {"hostname": "amd"})):
+        lines += [{"type": "run", "session": session, "sessions": 4, "host": host}]
+        lines += [execution(side, [1.0], session=session) for side in ("base", "head")]
+    # a second shard of the last session, on another machine
+    lines += [{"type": "run", "session": 3, "sessions": 4, "host": {"hostname": "amd-2"}}]
+    lines += [execution("base", [1.0], session=3, build=1), execution("base", [1.0], session=3, benchmark="other")]
+    records = read("m.jsonl", text(lines).encode()).records
+    assert host_names(records) == {
+        "bench": {0: "arm", 1: "machine 01234567", 3: "amd and amd-2"},
+        "other": {3: "amd-2"},
+    }

@@ -42,9 +42,16 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
-from gate.model.report import Interaction
+from gate.model.report import Interaction, SessionRatio
 from gate.model.warnings.base import Said
-from gate.model.warnings.estimates import Drift, EarlyStop, NoisierThanRemembered, NormalTail
+from gate.model.warnings.estimates import (
+    DependsOnMachine,
+    Drift,
+    EarlyStop,
+    NoisierThanRemembered,
+    NormalTail,
+    OnSession,
+)
 from gate.model.warnings.measured import IdenticalBuilds, SameBuilds
 from gate.model.warnings.setup import RulesChanged
 
@@ -114,6 +121,7 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
         "base": side(value),
         "head": side(value * (1.0 if estimate is None else estimate)),
         "ratio": interval(estimate, half),
+        "sessions": [],
         "decided_at": DecidedAt(
             confidence=0.9958,
             low=estimate - 1.7 * half if decided else None,
@@ -657,6 +665,57 @@ def factors() -> Report:
     )  # fmt: skip
 
 
+HOSTS = ("ci-amd-1", "ci-arm-1", None)
+
+
+def on_machines(*changes: float | None, rounds: int = 5) -> list[SessionRatio]:
+    """A machine each; None: it has too few rounds, and so no interval."""
+    ratios = [
+        interval(1.2, None, "withheld", "fixed-sessions")
+        if each is None
+        else interval(each, 0.03, "bounded", "fixed-sessions")
+        for each in changes
+    ]
+    return [
+        SessionRatio(session=k, host=host, rounds=2 if change is None else rounds, ratio=ratio)
+        for k, (host, change, ratio) in enumerate(zip(HOSTS, changes, ratios, strict=True))
+    ]
+
+
+def machines() -> Report:
+    """Three machines, each judged by itself."""
+    counts = Counts(session=3, build=15, execution=75, iteration=750)
+    method = "fixed-sessions"
+    depends = DependsOnMachine(OnSession(0, "ci-amd-1", 1.12), OnSession(2, None, 1.4))
+    few = reasons.OnMachine(session=1, host="ci-arm-1", why=reasons.FewRoundsThere(needs=3, has=2))
+    findings = [
+        regressed(
+            base=side(0.1015, counts=counts),
+            head=side(0.1259, counts=counts),
+            ratio=interval(1.24, 0.02, method=method),
+            decided_at=DecidedAt(confidence=0.9917, low=1.21, high=1.27, look=1, looks=1),
+            reason=reasons.Exceeds(threshold=0.03, confidence=0.9917, comparisons=3, outgrown=None),
+            sessions=on_machines(1.12, 1.21, 1.40),
+            warnings=[depends],
+        ),
+        withheld(
+            base=side(0.0123, counts=counts),
+            head=side(0.0148, counts=counts),
+            ratio=interval(1.2, None, "withheld", method),
+            reason=few,
+            sessions=on_machines(1.19, None, 1.21),
+        ),
+        finding(
+            "render",
+            base=side(0.21, counts=counts),
+            head=side(0.2104, counts=counts),
+            ratio=interval(1.002, 0.011, method=method),
+            sessions=on_machines(0.99, 1.01, 1.006),
+        ),
+    ]
+    return report("regression", findings, run=run_facts(rounds=Round(done=15, planned=15)))
+
+
 ALL = {
     "regression": regression,
     "pass": passing,
@@ -671,4 +730,5 @@ ALL = {
     "one_build": one_build,
     "quantiles": quantiles,
     "factors": factors,
+    "machines": machines,
 }

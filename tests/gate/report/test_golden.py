@@ -25,14 +25,17 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 # colour, narrowness and the JSON of long reports say nothing new in every example
 CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
-    *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles", "factors")),
+    *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles", "factors", "machines")),
     ("regression", "color.txt"),
     *(
         (name, "summary.md")
         for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors")
     ),
     *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics")),
-    *((name, "json") for name in ("regression", "inconclusive", "failures", "nothing", "metrics", "early", "factors")),
+    *(
+        (name, "json")
+        for name in ("regression", "inconclusive", "failures", "nothing", "metrics", "early", "factors", "machines")
+    ),
 ]
 
 

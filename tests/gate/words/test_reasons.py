@@ -30,6 +30,15 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         reasons.FewValues(statistic="p99", needs=1000, has=120),
         "p99 needs 1,000 values per build and has 120: measure 880 more",
     ),
+    (reasons.FewRoundsThere(needs=3, has=0), "no complete round, but each machine needs 3"),
+    (
+        reasons.OnMachine(session=3, host="ci-arm-1", why=reasons.FewRoundsThere(needs=3, has=1)),
+        "session 3 (ci-arm-1): 1 complete round, but each machine needs 3",
+    ),
+    (
+        reasons.OnMachine(session=0, host=None, why=reasons.NegativeValues()),
+        "session 0: negative values have no ratio",
+    ),
     (reasons.BothZero(), "both sides are 0"),
     (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only an absolute floor can decide"),
     (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
@@ -284,7 +293,7 @@ def test_each_has_a_sentence(what: object, expected: str) -> None:
 def test_no_member_of_a_union_is_without_a_sentence() -> None:
     """The unions are closed: a type that is added without a sentence, or without one proved here, fails."""
     members = {*get_args(reasons.Reason), *get_args(outcomes.Where), *get_args(outcomes.Summary)}
-    whys = {reasons.ZeroValue, reasons.IncompleteBuilds, reasons.NoSpreadOrRounds}
+    whys = {reasons.FewRoundsThere, reasons.ZeroValue, reasons.IncompleteBuilds, reasons.NoSpreadOrRounds}
     ours = {MemoryUse, Interaction}
     assert members | whys | ours <= SENTENCES.keys()
     assert members | whys | ours == {type(what) for what, _ in ALL}

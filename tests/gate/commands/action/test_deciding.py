@@ -57,6 +57,34 @@ def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, forge: 
     assert merged == measured("a") + measured("b")
 
 
+def test_machines_that_are_downloaded_are_judged_by_the_rules_of_their_runs(tmp_path: Path, forge: FakeGitHub) -> None:
+    """The jobs of a matrix over two machines, one of which shows more than the other."""
+    job = gate_job(tmp_path, forge)
+    for session, head in enumerate((1.2, 1.5)):
+        folder = tmp_path / "downloads" / f"perfgate-data-{session}"
+        folder.mkdir(parents=True)
+        config = {"gate": {"sessions": "fixed"}, "plan": {"sessions": 2, "builds": 6}}
+        header = {
+            "type": "run",
+            "session": session,
+            "sessions": 2,
+            "config": config,
+            "host": {"hostname": f"m{session}"},
+        }
+        lines = [json.loads(line) | {"session": session} for line in measured("a", head=head).splitlines()]
+        for line in lines:
+            # base and head of a round vary apart, as builds do
+            shift = 1 + 0.001 * ((line["build"] * (3 if line["side"] == "head" else 5)) % 7)
+            line["metrics"]["time"]["values"] = [value * shift for value in line["metrics"]["time"]["values"]]
+        (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]))
+        (folder / "status.json").write_text('{"code":0,"lines":[]}')
+    done = job.run(command="publish", runs=str(tmp_path / "downloads"))
+    assert (done.code, done.outputs["verdict"]) == (1, "regression")
+    (found,) = json.loads(Path(done.outputs["json"]).read_text())["findings"]
+    assert [(at["host"], round(at["ratio"]["estimate"], 1)) for at in found["sessions"]] == [("m0", 1.2), ("m1", 1.5)]
+    assert "`session 1 (m1)` | +5" in forge.comments[0]["body"]
+
+
 def test_without_downloads_the_gate_fails(tmp_path: Path, forge: FakeGitHub) -> None:
     done = gate_job(tmp_path, forge).run(command="publish", runs="perfgate-data-*")
     assert (done.code, done.outputs["verdict"]) == (4, "error")

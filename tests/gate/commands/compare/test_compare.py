@@ -485,6 +485,8 @@ def test_several_sessions_are_the_units_and_one_alone_has_no_interval(tmp_path: 
     assert [float(row[key]) for key in ("ratio", "ratio_low", "ratio_high")] == pytest.approx(
         fieller(means[0], means[1]), rel=1e-6
     )
+    # of two runs no round has both sides on one machine, whatever a gate asks about
+    assert table(two, three, "--set", "gate.sessions=fixed") == [row]
     (row,) = table(two, single)
     assert row["ratio_low"] == ""
     assert "one session of head" in row["notes"]

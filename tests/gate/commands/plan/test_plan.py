@@ -207,6 +207,23 @@ def test_below_min_builds_it_finds_nothing(folder: Path) -> None:
     assert re.search(r"parse .* nothing ", text)
 
 
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("fixed", "The plan is for each machine by itself, which needs at least 3 builds. Over all 4 machines"),
+        ("random", "the interval also contains how the change differs from machine to machine"),
+    ],
+)
+def test_a_plan_of_several_sessions_says_what_it_is_for(folder: Path, mode: str, said: str) -> None:
+    def told(sessions: int) -> str:
+        config = {**CONFIG, "gate": {"sessions": mode}, "plan": {"sessions": sessions}}
+        return " ".join(plan(write(folder, head(config), built(), measured("parse", PARSE))).split())
+
+    assert said in told(4)
+    assert "about 2.0 times narrower" in told(4) or mode == "random"
+    assert "machine" not in told(1)
+
+
 def test_metrics_of_the_config_stay_in_the_section(folder: Path) -> None:
     config = {**CONFIG, "plan": {"metrics": ["time", "user"]}}
     text = plan(write(folder, head(config), built(), measured("parse", PARSE)))

@@ -69,6 +69,16 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (e.OneSidedSessions((2,)), "session 2 measured only one side and is left out"),
         (e.OneSidedSessions((2, 4)), "sessions 2, 4 measured only one side and are left out"),
     ],
+    "rounds-left-out": [
+        (e.RoundsLeftOut(1, (3,)), "1 round of session 3 is left out: only one side has values there"),
+        (e.RoundsLeftOut(4, (0, 3)), "4 rounds of sessions 0 and 3 are left out: only one side has values there"),
+    ],
+    "depends-on-machine": [
+        (
+            e.DependsOnMachine(e.OnSession(0, "ci-arm-1", 0.98), e.OnSession(4, None, 1.4)),
+            "the change depends on the machine: -2.0% on session 0 (ci-arm-1), +40.0% on session 4",
+        )
+    ],
     "one-unit": [
         (e.OneUnit("build"), "one build a side: the variation between builds is unknown"),
         (e.OneUnit("session"), "one session a side: the variation between sessions is unknown"),
@@ -415,6 +425,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             ("plan.builds = 3 is below gate.min_builds = 5: only exact counts and benchmarks remembered on this "
             "host can show a change"),
         ),
+    ],
+    "few-builds-per-machine": [
+        (
+            s.FewBuildsPerMachine(2, 3),
+            'plan.builds = 2 is below the 3 that each machine needs with gate.sessions = "fixed": nothing can show a change',
+        )
     ],
     "few-builds-for-bootstrap": [
         (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds to decide, the plan has 5")

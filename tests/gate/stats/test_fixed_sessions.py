@@ -1,0 +1,232 @@
+"""The ratio over given machines: the formula written out, its edges, and coverage over machines of unlike noise."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from gate.model import Sample
+from gate.stats.fixed_sessions import (
+    Machine,
+    Mean,
+    average,
+    effect,
+    machine,
+    over_machines,
+    p_alike,
+    side_over_machines,
+    sides_of,
+    stacked,
+)
+from gate.stats.ratio import LogPair
+from tests.support.seeds import some
+
+Array = npt.NDArray[np.float64]
+
+
+def sample(by_session: Sequence[Sequence[Sequence[float]]]) -> Sample:
+    """Make a side of sessions of builds of values, an execution each."""
+    names = tuple((s, b) for s, builds in enumerate(by_session) for b in range(len(builds)))
+    values = [v for builds in by_session for build in builds for v in build]
+    iterations = np.array([len(build) for builds in by_session for build in builds])
+    counts = (iterations, np.ones(len(names), dtype=np.int64), np.array([len(builds) for builds in by_session]))
+    return Sample(np.array(values, dtype=np.float64), counts, names)
+
+
+def machines(base: Sample, head: Sample, tau: float | None = None, *, exact: bool = False) -> list[Machine]:
+    sessions = sorted({session for session, _ in base.builds})
+    return [machine(session, base, head, tau, exact=exact) for session in sessions]
+
+
+def over(found: list[Machine]) -> LogPair:
+    pair = over_machines(found)
+    assert pair is not None
+    return pair
+
+
+def literal(base: list[list[float]], head: list[list[float]], confidence: float) -> tuple[float, float, float, float]:
+    """Estimate, low, high and degrees as statistics books have them, from the means of builds by machine."""
+    log_ratios = [[math.log(y / x) for x, y in zip(b, h, strict=True)] for b, h in zip(base, head, strict=True)]
+    count = len(log_ratios)
+    mean = statistics.mean(statistics.mean(own) for own in log_ratios)
+    parts = [statistics.variance(own) / len(own) / count**2 for own in log_ratios]
+    degrees = sum(parts) ** 2 / sum(p**2 / (len(own) - 1) for p, own in zip(parts, log_ratios, strict=True))
+    half = float(stats.t.ppf((1 + confidence) / 2, degrees)) * math.sqrt(sum(parts))
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half), degrees
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (5, 5, 5, 5, 5), (3, 8, 4), (12,)])
+def test_the_interval_is_that_of_the_formula(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(sizes))
+    base, head = (
+        [[[float(speed * v) for v in rng.normal(1, 0.03 * (m + 1), 4)] for _ in range(b)] for m, b in enumerate(sizes)]
+        for speed in (0.1, 0.12)
+    )
+    means = [[[statistics.mean(build) for build in builds] for builds in side] for side in (base, head)]
+    for confidence in (0.95, 0.998):
+        estimate, low, high, degrees = literal(*means, confidence)
+        found = over(machines(sample(base), sample(head)))
+        limits = found.limits(1 - confidence)
+        assert found.y / found.x == pytest.approx(estimate, rel=1e-12)
+        assert (limits.low, limits.high, found.df) == pytest.approx((low, high, degrees), rel=1e-9)
+        # the p of an end of the interval is its level
+        assert found.p(low, "above") == pytest.approx(1 - confidence, rel=1e-6)
+
+
+def test_quantiles_are_those_of_each_build() -> None:
+    rng = np.random.default_rng(2)
+    base, head = ([[rng.gamma(4, scale, 40).tolist() for _ in range(4)] for _ in range(3)] for scale in (1.0, 1.3))
+    p50 = [[[float(np.median(build)) for build in builds] for builds in side] for side in (base, head)]
+    found = over(machines(sample(base), sample(head), 0.5))
+    estimate, low, high, _ = literal(*p50, 0.95)
+    limits = found.limits(0.05)
+    assert (found.y / found.x, limits.low, limits.high) == pytest.approx((estimate, low, high), rel=1e-9)
+
+
+def test_a_machine_alone_has_the_paired_t_interval_of_its_rounds() -> None:
+    base, head = [[[1.0], [1.1], [0.9], [1.05]]], [[[1.2], [1.25], [1.1], [1.3]]]
+    (alone,) = machines(sample(base), sample(head))
+    assert alone.pair is not None
+    logs = [math.log(y[0] / x[0]) for x, y in zip(base[0], head[0], strict=True)]
+    expected = stats.ttest_1samp(logs, 0).confidence_interval(0.95)
+    limits = alone.pair.limits(0.05)
+    assert (limits.low, limits.high) == pytest.approx((math.exp(expected.low), math.exp(expected.high)), rel=1e-9)
+
+
+def test_machines_count_alike_however_many_rounds_they_have() -> None:
+    steady = [[1.0], [1.01], [0.99]]
+    base = sample([steady, steady * 4])
+    head = sample([[[1.5 * v[0] * (1 + k / 1000)] for k, v in enumerate(steady)], [[v[0]] for v in steady * 4]])
+    found = over(machines(base, head))
+    assert found.y / found.x == pytest.approx(math.sqrt(1.5), rel=0.002)
+
+
+def test_the_difference_is_that_of_a_machine_in_the_middle() -> None:
+    rng = np.random.default_rng(4)
+    speeds = (0.1, 0.4)
+    base, head = (
+        sample([[[float(k * s * rng.normal(1, 1e-4))] for _ in range(5)] for s in speeds]) for k in (1.0, 1.5)
+    )
+    found = over(machines(base, head)).difference_limits(0.05)
+    assert found.low is not None and found.high is not None
+    assert found.low < 0.5 * 0.2 < found.high < 0.102
+
+
+@pytest.mark.parametrize(
+    ("change", "trouble", "rounds"),
+    [
+        (lambda v: v[:2], "few-rounds", 2),
+        (lambda v: [[0.0], *v[1:]], "zero-value", 4),
+        (lambda v: [[-1.0], *v[1:]], "negative", 4),
+        (lambda v: [[1.0]] * 4, "no-spread", 4),
+    ],
+)
+def test_one_machine_in_trouble_is_told_and_gives_no_interval(change: object, trouble: str, rounds: int) -> None:
+    rng = np.random.default_rng(5)
+    good, other = ([[float(v)] for v in rng.normal(1, 0.01, 4)] for _ in range(2))
+    side = sample([good, change(other)])  # type: ignore[operator]  # a function of the table
+    found = machines(side, side)
+    assert [each.trouble for each in found] == ["", trouble]
+    assert found[1].rounds == rounds
+    assert stacked(found).trouble == "machine"
+    pair = over_machines(found)
+    assert pair is None or pair.df is None
+
+
+def test_a_session_without_a_round_is_in_trouble() -> None:
+    side = sample([[[1.0], [1.1], [1.2]]])
+    found = machine(3, side, side, None, exact=False)
+    assert (found.session, found.rounds, found.pair, found.trouble) == (3, 0, None, "few-rounds")
+
+
+def test_the_smallest_step_of_one_machine_is_not_that_of_another() -> None:
+    """A coarse timer gives one value there; a fine one elsewhere must not stand for its resolution."""
+    coarse, fine = [[0.010]] * 4, [[0.010001], [0.010002], [0.010004], [0.010003]]
+    found = machines(sample([coarse, fine]), sample([coarse, fine[::-1]]))
+    assert [each.trouble for each in found] == ["no-spread", ""]
+
+
+def test_counts_need_no_spread() -> None:
+    base, head = sample([[[100.0]] * 2, [[200.0]] * 2]), sample([[[110.0]] * 2, [[224.0]] * 2])
+    found = machines(base, head, exact=True)
+    whole = stacked(found)
+    assert ([each.trouble for each in found], whole.exact, whole.trouble) == (["", ""], True, "")
+    pair = over(found)
+    assert (pair.y / pair.x, pair.df) == (pytest.approx(math.sqrt(1.1 * 1.12)), None)
+
+
+def test_a_side_has_the_interval_over_builds_within_machines() -> None:
+    """Machines that differ by a factor of ten do not widen it, as sessions that are a sample would."""
+    base = sample([[[1.0], [1.1], [0.9]], [[10.0], [10.3], [9.7]]])
+    found = machines(base, base)
+    limits = side_over_machines(sides_of(found, "base"), 0.05)
+    parts = [statistics.variance(v) / 3 / 4 for v in ([1.0, 1.1, 0.9], [10.0, 10.3, 9.7])]
+    half = stats.t.ppf(0.975, sum(parts) ** 2 / sum(p**2 / 2 for p in parts)) * math.sqrt(sum(parts))
+    assert (limits.low, limits.high) == pytest.approx((5.5 - half, 5.5 + half), rel=1e-9)
+
+
+def test_welchs_f_is_the_square_of_his_t_for_two_and_that_of_a_table_for_three() -> None:
+    rng = np.random.default_rng(6)
+    two = [rng.normal(0, 1, 6), rng.normal(1, 3, 9)]
+    parts = [Mean(float(v.mean()), float(v.var(ddof=1)) / len(v), len(v) - 1.0) for v in two]
+    assert p_alike(parts) == pytest.approx(stats.ttest_ind(*two, equal_var=False).pvalue, rel=1e-9)
+    three = [[2.0, 4.0, 3.0, 5.0], [6.0, 9.0, 7.5, 6.5, 8.0], [4.0, 4.5, 5.0]]
+    weights = [len(v) / statistics.variance(v) for v in three]
+    grand = sum(w * statistics.mean(v) for w, v in zip(weights, three, strict=True)) / sum(weights)
+    above = sum(w * (statistics.mean(v) - grand) ** 2 for w, v in zip(weights, three, strict=True)) / 2
+    lack = sum((1 - w / sum(weights)) ** 2 / (len(v) - 1) for w, v in zip(weights, three, strict=True))
+    expected = float(stats.f.sf(above / (1 + 2 * 1 / 8 * lack), 2, 8 / (3 * lack)))
+    parts = [Mean(statistics.mean(v), statistics.variance(v) / len(v), len(v) - 1.0) for v in three]
+    assert p_alike(parts) == pytest.approx(expected, rel=1e-9)
+    assert p_alike(parts[:1]) is None
+    assert p_alike([*parts, Mean(0.0, 0.0, None)]) is None
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+def logs(rng: np.random.Generator, means: Array, deviations: Array, rounds: int, trials: int) -> Array:
+    """Draw ln(head/base) of rounds, shape (trials, machines, rounds)."""
+    return means[:, None] + deviations[:, None] * rng.normal(0, 1, (trials, len(means), rounds))
+
+
+def intervals(drawn: Array, alpha: float = 0.05) -> tuple[Array, Array]:
+    """Return both limits of the mean over machines of each trial, by the code under test."""
+    found = []
+    for trial in drawn:
+        rounds = trial.shape[1]
+        parts = [Mean(float(v.mean()), float(v.var(ddof=1)) / rounds, rounds - 1.0) for v in trial]
+        over_all = average(parts)
+        half = float(stats.t.ppf(1 - alpha / 2, over_all.df)) * math.sqrt(over_all.variance)
+        found.append((over_all.value - half, over_all.value + half))
+    low, high = np.array(found).T
+    return low, high
+
+
+@pytest.mark.parametrize(
+    ("count", "rounds"), some([(2, 3), (5, 5), (3, 3), (2, 5), (2, 8), (3, 5), (3, 8), (5, 3), (5, 8)], 2)
+)
+@pytest.mark.parametrize("unlike", some([1.0, 4.0, 2.0], 1))
+def test_the_interval_over_given_machines_covers(count: int, rounds: int, unlike: float) -> None:
+    """At most 3 standard errors below 94%, whatever the machines' own changes."""
+    rng = np.random.default_rng([count, rounds, int(unlike)])
+    trials = 4000
+    truth = rng.normal(0.1, 0.1, count)
+    deviations = 0.03 * np.linspace(1, unlike, count)
+    low, high = intervals(logs(rng, truth, deviations, rounds, trials))
+    inside = float(((low < truth.mean()) & (truth.mean() < high)).mean())
+    error = 3 * math.sqrt(0.05 * 0.95 / trials)
+    assert 0.94 - error <= inside <= 0.97 + error, inside
+
+
+def test_effects_are_what_over_machines_averages() -> None:
+    rng = np.random.default_rng(8)
+    base, head = (sample([[[float(v)] for v in rng.normal(m, 0.02, 4)] for _ in range(3)]) for m in (1.0, 1.1))
+    found = machines(base, head)
+    pairs = [each.pair.logs for each in found if each.pair is not None]
+    mean = average([effect(pair) for pair in pairs])
+    assert over(found).y / over(found).x == pytest.approx(math.exp(mean.value), rel=1e-12)

@@ -1,0 +1,175 @@
+"""What docs/method.md promises of `gate.sessions = "fixed"`: coverage, false alarms and power of the whole gate.
+
+Everything goes through decide. A machine has its own speed, its own change and its own noise; the question is about
+the mean over these machines. Each bound is the promise plus three standard errors of the simulation.
+"""
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from gate.config.rules import Policy
+from gate.config.types import Config, Gate
+from gate.decide import decide
+from gate.model import Report, Sample
+from gate.stats.fixed_sessions import Mean, average
+from gate.units import Quantity, Share
+from tests.promise import machines
+from tests.promise.test_fieller import standard_error
+from tests.support import simulate
+
+TODAY = datetime.date(2026, 11, 20)
+
+
+@dataclass(frozen=True)
+class Machines:
+    """What is drawn. noise: sd of builds on each machine. changes: ln(head/base) on each. rho: of both sides' builds."""
+
+    noise: tuple[float, ...]
+    changes: tuple[float, ...]
+    rounds: int
+    effects: str = "normal"
+    rho: float = 0.0
+    cases: int = 1
+
+    @property
+    def truth(self) -> float:
+        """The mean of the changes over these machines."""
+        return math.exp(sum(self.changes) / len(self.changes))
+
+
+def unlike(count: int, factor: float) -> tuple[float, ...]:
+    """Standard deviations from 3% up to so many times as much."""
+    return tuple(0.03 * (1 + (factor - 1) * k / (count - 1)) for k in range(count))
+
+
+def drawn(rng: np.random.Generator, of: Machines) -> tuple[Sample, Sample]:
+    """Draw builds of 2 executions of 3 values; what both sides of a round share has the correlation rho."""
+    sides: list[list[float]] = [[], []]
+    draw = simulate.DISTRIBUTIONS[of.effects]
+    for noise, change in zip(of.noise, of.changes, strict=True):
+        speed = math.exp(rng.normal(0, 0.7))
+        shared = draw(rng, of.rounds) * math.sqrt(of.rho)
+        for side, scale in enumerate((speed, speed * math.exp(change))):
+            own = shared + draw(rng, of.rounds) * math.sqrt(1 - of.rho)
+            builds = scale * np.exp(noise * own)
+            executions = builds[:, None] * np.exp(0.005 * rng.normal(0, 1, (of.rounds, 2)))
+            sides[side] += (
+                (executions[:, :, None] * np.exp(0.01 * rng.normal(0, 1, (of.rounds, 2, 3)))).ravel().tolist()
+            )
+    count = len(of.noise) * of.rounds
+    sizes = (np.full(2 * count, 3), np.full(count, 2), np.full(len(of.noise), of.rounds))
+    names = tuple((machine, build) for machine in range(len(of.noise)) for build in range(of.rounds))
+    base, head = (Sample(np.array(values), sizes, names) for values in sides)
+    return base, head
+
+
+def decided(rng: np.random.Generator, of: Machines, threshold: float, mode: str = "fixed") -> Report:
+    gate = Gate(threshold=Share(threshold), floor=Quantity.parse("0"), sessions=mode)  # type: ignore[arg-type]  # one of two
+    return decide(
+        simulate.evidence([drawn(rng, of) for _ in range(of.cases)]), Policy(Config(gate=gate), "test", TODAY)
+    )
+
+
+def covered(of: Machines, trials: int, seed: Sequence[int]) -> float:
+    rng = np.random.default_rng(seed)
+    found = [decided(rng, of, 0.03).findings[0].ratio for _ in range(trials)]
+    return sum(r.low is not None and r.high is not None and r.low < of.truth < r.high for r in found) / trials
+
+
+def alarms(of: Machines, reports: int, threshold: float, seed: Sequence[int]) -> float:
+    rng = np.random.default_rng(seed)
+    return sum(decided(rng, of, threshold).verdict == "regression" for _ in range(reports)) / reports
+
+
+def spread(count: int) -> tuple[float, ...]:
+    """Changes from 0 to 30%, each machine another one."""
+    return tuple(0.26 * k / (count - 1) for k in range(count))
+
+
+@pytest.mark.parametrize(("count", "rounds", "factor"), [(2, 3, 1.0), (5, 5, 4.0)])
+def test_coverage_quick(count: int, rounds: int, factor: float) -> None:
+    trials = 600
+    found = covered(Machines(unlike(count, factor), spread(count), rounds), trials, [1, count, rounds])
+    assert found >= 0.94 - 3 * standard_error(0.94, trials), found
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("rounds", [3, 5, 8])
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize(
+    ("factor", "effects", "rho"), [(1.0, "normal", 0.0), (4.0, "normal", 0.9), (2.0, "skewed", 0.5)]
+)
+def test_coverage(count: int, rounds: int, factor: float, effects: str, rho: float) -> None:
+    trials = 4000
+    of = Machines(unlike(count, factor), spread(count), rounds, effects, rho)
+    found = covered(of, trials, [1, count, rounds, int(factor)])
+    assert 0.94 - 3 * standard_error(0.94, trials) <= found <= 0.97 + 3 * standard_error(0.97, trials), found
+
+
+def test_false_alarms_quick() -> None:
+    reports = 300
+    of = Machines(unlike(3, 2.0), (0.0,) * 3, 5, cases=5)
+    assert alarms(of, reports, 0.0, [2]) <= 0.03 + 3 * standard_error(0.03, reports)
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize(
+    ("count", "rounds", "factor", "effects", "promise"),
+    [
+        (2, 3, 1.0, "normal", 0.03),
+        (5, 3, 2.0, "normal", 0.03),
+        (2, 3, 4.0, "normal", 0.05),
+        (3, 5, 2.0, "skewed", 0.03),
+        (3, 5, 2.0, "bimodal 50:50", 0.04),
+    ],
+)
+def test_false_alarms(count: int, rounds: int, factor: float, effects: str, promise: float) -> None:
+    """Reports of 20 findings that fail at threshold 0 though nothing changed."""
+    reports = 2000
+    found = alarms(Machines(unlike(count, factor), (0.0,) * count, rounds, effects, cases=20), reports, 0.0, [2, count])
+    assert found <= promise + 3 * standard_error(promise, reports), found
+
+
+def power(of: Machines, reports: int, mode: str) -> float:
+    rng = np.random.default_rng([3, of.rounds])
+    found = [decided(rng, of, 0.05, mode).findings[0].verdict for _ in range(reports)]
+    return sum(verdict == "regression" for verdict in found) / reports
+
+
+FIVE = tuple(math.log(1 + change) for change in (0.12, 0.12, 0.14, 0.38, 0.40))
+
+
+@pytest.mark.parametrize("rounds", [3, 5])
+def test_what_five_machines_each_show_is_found(rounds: int) -> None:
+    of = Machines((0.02,) * 5, FIVE, rounds)
+    assert power(of, 100, "fixed") == 1.0
+    # alone in its report a sample of these five finds it sometimes, in a family never
+    many = Machines((0.02,) * 5, FIVE, rounds, cases=10)
+    rng = np.random.default_rng(4)
+    assert sum(decided(rng, many, 0.05, "random").verdict == "regression" for _ in range(20)) == 0
+    assert sum(decided(rng, many, 0.05, "fixed").verdict == "regression" for _ in range(20)) == 20
+
+
+def test_the_arrays_of_the_figures_are_the_code_of_the_gate() -> None:
+    rounds = machines.draw(np.random.default_rng(5), machines.unlike(3, 4.0), 4, 20, np.array([0.0, 0.1, 0.3]))
+    found = machines.fixed(rounds)
+    for k, trial in enumerate(rounds):
+        one = average([Mean(float(own.mean()), float(own.var(ddof=1)) / 4, 3.0) for own in trial])
+        assert (one.value, one.variance, one.df) == pytest.approx((found.value[k], found.variance[k], found.df[k]))
+
+
+@pytest.mark.parametrize("rounds", [3, 5, 8])
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
+def test_coverage_of_the_formula(count: int, rounds: int, factor: float) -> None:
+    trials = 40_000
+    drawn_rounds = machines.draw(
+        np.random.default_rng([6, count, rounds]), machines.unlike(count, factor), rounds, trials
+    )
+    found = machines.coverage(machines.fixed(drawn_rounds), 0.0)
+    assert 0.94 - 3 * standard_error(0.94, trials) <= found <= 0.97
