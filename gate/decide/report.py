@@ -108,7 +108,9 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     contrasts = contrasts_of(subjects, evidence.run).found
     # they share the error, and nothing is measured for their sake
     judged = walk(subjects, design_of(evidence, policy, subjects, len(contrasts)), contrasts).judged
-    return frozenset(names - {j.subject.case.benchmark for j in judged if not j.settled})
+    # the loop knows of no failure that only the values of several executions show
+    repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
+    return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
 
 
 def _family_size(walked: Walk) -> int:

@@ -24,8 +24,9 @@ from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
+from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
-from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
@@ -48,7 +49,12 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | 
 
 
 def gather(
-    records: Sequence[Located], config: Config, select: Sequence[str] = (), measured: Config | None = None
+    records: Sequence[Located],
+    config: Config,
+    select: Sequence[str] = (),
+    measured: Config | None = None,
+    *,
+    one: bool = False,
 ) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
@@ -56,6 +62,7 @@ def gather(
         config: the rules in force, for units, exactness and which metrics are decided.
         select: globs of benchmarks; the others are left out.
         measured: the config of the run line, where it is parsed already.
+        one: base and head are one measurement, which is compared with itself.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
@@ -76,9 +83,7 @@ def gather(
     executions = [record for record in everything if isinstance(record, Execution)]
     builds = [record for record in everything if isinstance(record, Build)]
     failures = [record for record in everything if isinstance(record, Failure)]
-    failures += [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
-    known = {f.benchmark for f in failures}
-    failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
+    failures += _failures(executions, config, run, failures, one=one)
     found = presence(executions, failures, run, select)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
@@ -112,6 +117,16 @@ def gather(
             *run_states(records),
         ],
     )
+
+
+def _failures(
+    executions: Sequence[Execution], config: Config, run: Run | None, known: Sequence[Failure], *, one: bool
+) -> list[Failure]:
+    """Return the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
+    found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
+    found += repeated(executions, config, by_side=one)
+    failed = {f.benchmark for f in (*known, *found)}
+    return [*found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
 
 
 def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:

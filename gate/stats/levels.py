@@ -41,8 +41,8 @@ class Tops:
     units: tuple[Unit, ...]
     """Which build or session each is of."""
     gap: float
-    """The smallest distance that the instrument can tell, on the same scale; 0 when all values of each session are
-    equal.
+    """The smallest distance that the instrument can tell, on the same scale, less where the executions of a unit round
+    it each in its own way; 0 when all values of each session are equal.
     """
     log: bool
     """Whether values are logarithms."""
@@ -76,7 +76,24 @@ def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
     for children in (*sample.counts[:2], *((sample.counts[2],) if sessions else ())):
         means = _by_parent(means, children) / children
     units: tuple[Unit, ...] = tuple(dict.fromkeys(s for s, _ in sample.builds)) if sessions else sample.builds
-    return Tops(means, units, gap_of(sample), log=False)
+    return Tops(means, units, _step_of(sample, len(units)), log=False)
+
+
+def _step_of(sample: Sample, units: int) -> float:
+    """Return the smallest step that counts for the mean of a unit.
+
+    Where the values inside executions dither, so that their standard deviation (the median over executions, which an
+    outlier does not move) is more than half a step, each execution rounds another way: their number counts instead of
+    the units'. A timer's rounding averages out over what dithers it (Widrow and Kollar 2008; docs/method.md).
+    """
+    gap, sizes = gap_of(sample), sample.counts[0]
+    repeated = sizes > 1
+    if gap == 0 or not repeated.any():
+        return gap
+    apart = sample.values - np.repeat(_by_parent(sample.values, sizes) / sizes, sizes)
+    variances = _by_parent(apart**2, sizes)[repeated] / (sizes[repeated] - 1)
+    dithers = math.sqrt(float(np.median(variances))) > gap / 2
+    return gap * math.sqrt(units / len(sizes)) if dithers else gap
 
 
 def gap_of(sample: Sample) -> float:

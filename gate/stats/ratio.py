@@ -196,9 +196,8 @@ def paired_units(base: Tops, head: Tops) -> bool:
 def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPair:
     """Estimate both means and their variances, each side by itself (v_xy = 0).
 
-    Satterthwaite's (1946) degrees at the estimated ratio, for unequal variances and counts. The smallest gap g between
-    distinct values floors the variance of a side's mean at g^2/(12 n), since a timer cannot tell less (docs/method.md,
-    degenerate data).
+    Satterthwaite's (1946) degrees at the estimated ratio, for unequal variances and counts. The gap g of a side floors
+    the variance of its mean at g^2/(12 n), since a timer cannot tell less (docs/method.md, degenerate data).
 
     Args:
         kalibera_jones: n - 1 of the smaller side (K&J eq. 12 has equal counts).

@@ -1,4 +1,4 @@
-"""What is rounding of floats rather than a difference of values: instruments and sums leave some units of last place."""
+"""What is rounding of floats rather than a difference of values: sums and clocks leave some units of last place."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _APART = (
     "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
     "them; `perfgate check` measures both in turns"
 )
-_TWICE = "base and head are the same measurements"
+_TWICE = "base and head are the same measurements: every ratio is 1, whatever was measured"
 _EARLY = (
     "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
     "`perfgate decide` allows for it"

@@ -159,7 +159,7 @@ def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequenc
     # a benchmark may well lack the metrics that were asked for
     found = comparable(records, config)
     expected = {} if metrics else _expected(pair, found.gone)
-    gathered = gather([Located(Run(benchmarks=expected), "", 0), *found.records], config, select)
+    gathered = gather([Located(Run(benchmarks=expected), "", 0), *found.records], config, select, one=pair.twice)
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)

@@ -18,8 +18,8 @@ from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, Perc
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import Mean, tukey_kramer
 from gate.stats.levels import Tops
-from gate.stats.rounding import smallest_step
 from gate.stats.ratio import Limits, LogPair, unpaired
+from gate.stats.rounding import smallest_step
 
 if TYPE_CHECKING:
     import numpy.typing as npt

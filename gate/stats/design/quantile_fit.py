@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.rounding import smallest_step
 from gate.stats.regression import quantile_regression
+from gate.stats.rounding import smallest_step
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,6 +11,7 @@ import pytest
 
 from gate.cli.main import main
 from tests.support import lines
+from tests.support.project import Project
 
 Line = dict[str, Any]
 Draw = Callable[[str, int, int], list[float]]
@@ -162,3 +163,99 @@ def test_a_setting_whose_values_differ_by_rounding_has_no_interaction(tmp_path: 
     ]
     (told,) = decided(tmp_path, lines)["interactions"]
     assert (told["verdict"], told["outcome"]["why"]["kind"]) == ("inconclusive", "no-spread")
+
+
+# --- the same values twice --------------------------------------------------------------------------------------------
+
+TWICE = "bench failed on head: the same values of time twice: was a file of an earlier run read?"
+
+
+def drawn(seed: int, count: int) -> list[float]:
+    values: list[float] = np.random.default_rng(seed).normal(1, 0.05, count).tolist()
+    return values
+
+
+def kinds(report: dict[str, Any]) -> set[tuple[str, str, str]]:
+    return {(f["kind"], f["benchmark"], f["side"]) for f in report["failures"]}
+
+
+def test_the_same_values_in_every_execution_are_a_failure(tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    report = decided(tmp_path, executions(lambda *_: drawn(1, 200)), "--junit", str(junit))
+    assert (report["verdict"], report["exit_code"], report["code"]) == ("error", 4, 4)
+    assert report["findings"] == []
+    assert kinds(report) == {("repeated", "bench", "base"), ("repeated", "bench", "head")}
+    assert len(report["failures"]) == 35
+    assert TWICE in report["text"]
+    assert "they are the values of build 0, execution 0 of base" in report["text"]
+    assert TWICE in junit.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("count", [5, 200])
+def test_two_executions_of_many_are_enough_and_other_benchmarks_go_on(tmp_path: Path, count: int) -> None:
+    rng = np.random.default_rng(7)
+    stale = drawn(2, count)
+    twice = {("base", 1, 1), ("head", 4, 0)}
+
+    def fresh() -> list[float]:
+        values: list[float] = rng.normal(1, 0.01, count).tolist()
+        return values
+
+    found = executions(lambda side, b, e: stale if (side, b, e) in twice else fresh())
+    found += executions(lambda *_: fresh(), benchmark="other")
+    report = decided(tmp_path, found)
+    assert (report["verdict"], report["code"]) == ("error", 4)
+    assert [(f["side"], f["build"], f["execution"]) for f in report["failures"]] == [("head", 4, 0)]
+    assert [f["benchmark"] for f in report["findings"]] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (executions(lambda *_: [1.0, 1.1, 1.2, 1.3, 1.1, 1.0]), "4 distinct values"),
+        ([declared(exact=True), *executions(lambda *_: drawn(3, 20))], "exact"),
+    ],
+)
+def test_what_may_well_come_twice_is_no_failure(tmp_path: Path, lines: list[Line], why: str) -> None:
+    assert decided(tmp_path, lines)["failures"] == [], why
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_timer_of_few_ticks_repeats_short_series_by_chance(tmp_path: Path, seed: int) -> None:
+    # 240 executions of 5 values on 7 ticks: in one file of four two series of 5 distinct values agree
+    rng = np.random.default_rng(seed)
+    found = executions(lambda *_: (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
+    assert decided(tmp_path, found)["failures"] == []
+    # and one file that is read everywhere is told from it
+    again = [0.008, 0.009, 0.010, 0.011, 0.012]
+    stale = executions(lambda side, *_: again if side == "head" else (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
+    assert kinds(decided(tmp_path, stale)) == {("repeated", "bench", "head")}
+
+
+def test_a_metric_that_is_recorded_and_not_decided_may_repeat_itself(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    found = executions(lambda *_: rng.normal(1, 0.01, 6).tolist())
+    for line in found:
+        line["metrics"]["inputs"] = {"unit": "", "values": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    assert decided(tmp_path, found, "--set", "plan.metrics=['time']")["failures"] == []
+
+
+def test_a_check_that_reads_an_old_file_ends_at_its_first_look_with_the_same_answer(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("old.txt", "".join(f"{value}\n" for value in drawn(4, 6)))
+    project.write(
+        "perfgate.toml",
+        "[plan]\nbuilds = {min = 2, max = 4}\nexecutions = 2\niterations = 6\n"
+        '[[benchmark]]\nname = "bench"\ncommand = ["cp", "old.txt", "{output}"]\ninstrument = "values"\n',
+    )
+    project.commit("base")
+    project.commit("head")
+    done = project.perfgate("check", "--base", "HEAD~1")
+    assert done.returncode == 4, done.stderr
+    assert TWICE in " ".join(done.stdout.split())
+    report = project.report()
+    assert kinds(report) == {("repeated", "bench", "base"), ("repeated", "bench", "head")}
+    assert {build for *_, build, _ in project.executions()} == {0, 1}
+    again = project.perfgate("decide", ".perfgate", "--json", "again.json")
+    assert again.returncode == 4
+    assert json.loads((project.top / "again.json").read_text())["failures"] == report["failures"]

@@ -1,4 +1,6 @@
+import math
 import statistics
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -123,3 +125,26 @@ def test_samples_of_equal_shape_in_one_array_are_reduced_as_one_by_one() -> None
     one_by_one = [summarize(each, sessions=own).variances for each, own in zip(samples, sessions, strict=True)]
     assert variances_of_all(samples, sessions) == one_by_one
     assert variances_of_all([], []) == []
+
+
+def literal_gap(nested: list[list[list[float]]]) -> float:
+    """The smallest step, over the root of executions per build where the middle execution's spread is above half."""
+    values = sorted({value for build in nested for execution in build for value in execution})
+    gap = min(b - a for a, b in pairwise(values))
+    executions = [execution for build in nested for execution in build]
+    spreads = sorted(statistics.stdev(execution) for execution in executions if len(execution) > 1)
+    return gap / math.sqrt(len(executions) / len(nested)) if statistics.median(spreads) > gap / 2 else gap
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.04, 0.05, 0.06, 0.2])
+def test_values_that_dither_round_each_execution_in_its_own_way(noise: float) -> None:
+    rng = np.random.default_rng(4)
+    nested = [[(0.1 * np.round(rng.normal(10.3, noise * 10, 8))).tolist() for _ in range(3)] for _ in range(5)]
+    expected = literal_gap(nested)
+    assert summarize(sample(nested)).tops.gap == pytest.approx(expected)
+    assert expected == pytest.approx(0.1 if noise < 0.05 else 0.1 / math.sqrt(3), rel=1e-9)
+
+
+def test_an_outlier_does_not_dither() -> None:
+    nested = [[[1.0, 1.0, 1.1, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0, 1.0]]] * 3
+    assert summarize(sample(nested)).tops.gap == pytest.approx(0.1)

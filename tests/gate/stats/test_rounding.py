@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,8 +17,7 @@ from gate.stats.rounding import ROUNDING, same, smallest_step
 def literal_step(values: list[float]) -> float:
     """The smallest distance of neighbours that is more than 2^-40 of the larger one, pair by pair."""
     ordered = sorted(map(Fraction, values))
-    pairs = list(zip(ordered, ordered[1:], strict=False))
-    wide = [b - a for a, b in pairs if b - a > Fraction(1, 2**40) * max(abs(a), abs(b))]
+    wide = [b - a for a, b in pairwise(ordered) if b - a > Fraction(1, 2**40) * max(abs(a), abs(b))]
     return float(min(wide, default=Fraction(0)))
 
 

@@ -171,10 +171,10 @@ def test_a_run_compared_with_itself_has_ratio_1_everywhere(two: tuple[str, str])
     rows = table(two[0], two[0])
     assert [float(row["ratio"]) for row in rows] == [1.0] * 4
     assert {row["change"] for row in rows} == {"not shown", ""}
-    assert "! base and head are the same measurements\n" in run(two[0], two[0])[1]
+    assert TWICE in run(two[0], two[0])[1]
 
 
-TWICE = "! base and head are the same measurements\n"
+TWICE = "! base and head are the same measurements: every ratio is 1, whatever was measured\n"
 
 
 def test_other_measurements_under_the_same_id_are_apart(tmp_path: Path) -> None:
@@ -711,3 +711,22 @@ def test_no_golden_file_is_left_over() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {
         f"{name}.{end}" for name in LOOKS for end in ("80.txt", "120.txt", "50.txt", "md")
     }
+
+
+def test_files_that_hold_the_same_values_are_not_compared(tmp_path: Path) -> None:
+    # as where the second run read the output file of the first
+    values = [
+        [(0.1 * np.random.default_rng(10 * b + e).normal(1, 0.01, 8)).tolist() for e in range(3)] for b in range(5)
+    ]
+    a = write(tmp_path / "a", run_line("monday"), *lines.builds("head", values, benchmark="parse"))
+    b = write(tmp_path / "b", run_line("friday"), *lines.builds("head", values, benchmark="parse"))
+    code, out, _ = run(a, b)
+    assert code == 4
+    assert "nothing to compare" in out
+    assert "parse failed on head: the same values of time twice: was a file of an earlier run read?" in " ".join(
+        out.split()
+    )
+    # a file against itself is no mistake of a run, and says what it is
+    code, out, _ = run(a, a)
+    assert (code, TWICE in out) == (0, True)
+    assert "failed" not in out
