@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.decide import steps
 from gate.decide.importance import Tally, tallies
-from gate.model import Commit, Counts, Finding, Recorded, Report, reasons
+from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers
 from gate.words.numbers import format_percent, known, plural
@@ -16,13 +16,12 @@ from gate.words.plain import clip, visible
 from gate.words.sentences import say
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
-MEANINGS = {
+_MEANINGS = {
     "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
     "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
     "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
-"""What each verdict of a report means, for a newcomer."""
 _HEADLINE = 300
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
@@ -34,7 +33,16 @@ def headline(report: Report) -> str:
     """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
     beside = [say(each) for each in report.warnings if each.in_headline]
     said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *beside))
+    if isinstance(report.summary, outcomes.NotEnoughMeasured):
+        return capitalized(said)
     return f"{_VERDICTS[report.verdict]}: {said}"
+
+
+def meaning(report: Report) -> str:
+    """What the verdict of a report means, for a newcomer."""
+    if isinstance(report.summary, outcomes.NotEnoughMeasured):
+        return "The budget ended before there were enough builds to tell a change from noise."
+    return _MEANINGS[report.verdict]
 
 
 def counts(report: Report) -> str:
