@@ -61,6 +61,25 @@ def counts(report: Report) -> str:
     return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
 
 
+def could_have_shown(report: Report) -> str:
+    """Say which changes the findings of an inconclusive report could have shown at all; no full stop.
+
+    Nothing for a single finding, whose sentence says it, and where the budget left too little.
+    """
+    found = [f for f in report.findings if f.verdict in ("inconclusive", "unchanged") and f.ratio.method != "exact"]
+    if report.verdict != "inconclusive" or isinstance(report.summary, outcomes.NotEnoughMeasured) or len(found) < 2:
+        return ""
+    sizes = sorted(f.detectable for f in found if known(f.detectable))
+    if not sizes:
+        return "This run could not have shown any change"
+    least, most = numbers.share(sizes[0]), numbers.share(sizes[-1])
+    said = f"This run could have shown a change of {least} or more"
+    if len(sizes) == len(found) and least == most:
+        return said
+    noisiest = f"one of {most} or more" if len(sizes) == len(found) else "none"
+    return f"{said} in the quietest of {len(found)} findings, and {noisiest} in the noisiest"
+
+
 def _apart(tally: Tally) -> str:
     if not tally.not_worse:
         return ""
