@@ -9,6 +9,7 @@ from typing import Literal
 
 from gate.decide import reasons
 from gate.decide.design import Design
+from gate.decide.detectable import POWER, degrees, detectable
 from gate.decide.estimates import FEWEST_DEGREES, Estimated, Moderation
 from gate.decide.family import tails
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
@@ -153,7 +154,6 @@ def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "d
 
 MOST = 100
 """More builds than this are no advice."""
-POWER = 0.8
 
 
 def more_builds(judged: Judged, design: Design) -> int | None:
@@ -181,8 +181,8 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     statistic = t_quantile(df, p / 2)
     for more in range(max(1, least - builds), MOST + 1):
         grown = builds + more
-        degrees = _degrees(found, df, grown)
-        wanted = t_quantile(degrees, alpha / 2) + t_quantile(degrees, 1 - POWER)
+        grown_df = degrees(found, df, grown)
+        wanted = t_quantile(grown_df, alpha / 2) + t_quantile(grown_df, 1 - POWER)
         if statistic * math.sqrt(grown / builds) > wanted:
             return more
     return None
@@ -222,12 +222,6 @@ def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
         remembered = found.moderation is not None and found.moderation.prior.df >= FEWEST_DEGREES
         return 2 if remembered or not beyond else min_builds
     return min_builds if found.hold == "builds" and beyond else 0
-
-
-def _degrees(found: Estimated, df: float, builds: int) -> float:
-    # what is remembered does not grow with the run
-    moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
-    return df + builds - found.builds if moderated else df * (builds - 1) / (found.builds_each - 1)
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
@@ -299,7 +293,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         not_worse=judged.position.not_worse,
         more_builds=more,
         stopped="settled" if judged.settled and judged.look + 1 < len(design.looks) else None,
-        detectable=None,
+        detectable=detectable(found, design) if verdict in ("inconclusive", "unchanged") else None,
         identical=None,
         variance=variance,
         memory=memory_use(found, judged.nominal_alpha, design),

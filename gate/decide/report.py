@@ -31,6 +31,7 @@ from gate.model import (
     Report,
     ReportVerdict,
     RunFacts,
+    outcomes,
 )
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
@@ -60,13 +61,15 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     told = explained(walked, findings_of(walked.judged, design, size))
     findings = told.findings
     verdict = _report_verdict(findings, evidence, policy)
+    stopped = _stopped(evidence, walked)
     gate = policy.config.gate
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=reasons.summary(verdict, findings, evidence, told.only),
-        stopped=_stopped(evidence, walked),
+        summary=_not_enough(verdict, stopped, findings, policy, evidence)
+        or reasons.summary(verdict, findings, evidence, told.only),
+        stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
             source=policy.source,
@@ -129,12 +132,34 @@ def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
     # an end is missing where measuring was interrupted
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
-    done, plan = evidence.rounds.done, (evidence.run.config or {}).get("plan") if evidence.run else None
-    builds = plan.get("builds") if isinstance(plan, Mapping) else None
-    most = builds.get("max") if isinstance(builds, Mapping) else None
-    wanted = max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
+    done, wanted = evidence.rounds.done, _planned(evidence)
     settled = all(judged.settled for judged in walked.judged) if evidence.looks else False
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
+
+
+def _planned(evidence: Evidence) -> int:
+    """Count the rounds of the plan; 0: not known. Looks within a budget may be fewer."""
+    plan = (evidence.run.config or {}).get("plan") if evidence.run else None
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    most = builds.get("max") if isinstance(builds, Mapping) else None
+    return max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
+
+
+def _not_enough(
+    verdict: ReportVerdict, stopped: str | None, findings: Sequence[Finding], policy: Policy, evidence: Evidence
+) -> outcomes.NotEnoughMeasured | None:
+    """Say that the budget ended before there were the builds that a verdict needs, where that is so."""
+    needed = min(policy.config.gate.min_builds, _planned(evidence) or policy.config.gate.min_builds)
+    # remembered variance stands in for builds
+    lacking = [
+        builds
+        for f in findings
+        if f.verdict == "inconclusive" and not f.not_worse and (f.memory is None or f.memory.kind != "moderated")
+        if (builds := min(f.base.counts.build, f.head.counts.build)) < needed
+    ]
+    if verdict != "inconclusive" or stopped != "budget" or not lacking:
+        return None
+    return outcomes.NotEnoughMeasured(builds=min(lacking), needed=needed)
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

@@ -8,6 +8,9 @@ from gate.codes import Exit
 from gate.model import Finding, Report
 from gate.model import outcomes as steps
 
+_SLACK = 1.1
+_BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
+"""The seconds that an advised budget is rounded up to, and the size below which it is."""
 _SHARE = 0.8
 """The costliest fifth of the inconclusive findings is no measure for all."""
 
@@ -23,6 +26,8 @@ def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
+    if isinstance(report.summary, steps.NotEnoughMeasured):
+        return _raise_budget(report.summary.needed, report.run.rounds.seconds)
     if report.verdict == "regression":
         return steps.FixRegression()
     return _settle(report) if report.verdict == "inconclusive" else None
@@ -34,6 +39,15 @@ def _after_failures(report: Report) -> steps.Step:
     # a part of several has no benchmark
     gone = all(failure.benchmark is not None for failure in report.failures)
     return steps.RestoreBenchmark() if gone else steps.RepeatJob()
+
+
+def _raise_budget(needed: int, round_: float | None) -> steps.RaiseBudget:
+    if round_ is None:
+        return steps.RaiseBudget(needed=needed, round=None, budget=None)
+    # a round may take longer than any so far
+    wanted = _SLACK * needed * round_
+    step = next(step for step, below in _BUDGETS if wanted < below)
+    return steps.RaiseBudget(needed=needed, round=round_, budget=math.ceil(wanted / step) * step)
 
 
 def _settle(report: Report) -> steps.Step:

@@ -11,6 +11,7 @@ import msgspec
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
 from gate.evidence.factors import bound_factors, is_study, settings, study_factors
+from gate.evidence.records import Located
 from gate.evidence.runs import Part
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
 from gate.model.case import canonical
@@ -269,3 +270,14 @@ def _identical(builds: Sequence[Build], at: str) -> list[SameBuilds]:
 def _one_file(builds: Sequence[Build]) -> bool:
     base, head = (_hashes(builds, side) for side in SIDES)
     return base == head and len(base) == 1 and () not in base
+
+
+def slowest_round(records: Sequence[Located]) -> float | None:
+    """Return the seconds that the builds and executions of the slowest round took, of one job; None: not known."""
+    rounds: dict[tuple[str, int, int], float] = {}
+    for located in records:
+        record = located.record
+        if isinstance(record, (Build, Execution)) and record.seconds is not None:
+            place = (located.path, record.session, record.build)
+            rounds[place] = rounds.get(place, 0.0) + record.seconds
+    return max(rounds.values(), default=None)

@@ -19,6 +19,7 @@ from gate.evidence.completeness import (
     round_warnings,
     rounds_of,
     settled_of,
+    slowest_round,
 )
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences
@@ -73,7 +74,7 @@ def gather(
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
-    rounds = rounds_of(whole, parts, run, looks)
+    rounds = msgspec.structs.replace(rounds_of(whole, parts, run, looks), seconds=slowest_round(records))
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     short = part_warnings(whole, parts, run, config)
     if select:

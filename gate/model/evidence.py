@@ -54,6 +54,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     done: int
     planned: int | None
+    seconds: float | None = None
+    """That the slowest of them took; None: not known."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

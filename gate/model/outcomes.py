@@ -159,6 +159,14 @@ class SomeInconclusive(Kind, frozen=True, kw_only=True):
     """How many of them are shown not to be worse."""
 
 
+class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
+    """The budget ended before there were the builds that a verdict needs."""
+
+    builds: int
+    """A side, of the inconclusive finding that has the fewest."""
+    needed: int
+
+
 class SomeAccepted(Kind, frozen=True, kw_only=True):
     """Some regressions are accepted, and there are no others."""
 
@@ -173,7 +181,16 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
     findings: int
 
 
-Summary = Regressed | NothingMeasured | NothingDecided | Failed | SomeInconclusive | SomeAccepted | NothingRegressed
+Summary = (
+    Regressed
+    | NothingMeasured
+    | NothingDecided
+    | Failed
+    | SomeInconclusive
+    | NotEnoughMeasured
+    | SomeAccepted
+    | NothingRegressed
+)
 
 
 # --- what a reader does now -------------------------------------------------------------------------------------------
@@ -214,4 +231,14 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-Step = RestoreBenchmark | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+class RaiseBudget(Kind, frozen=True, kw_only=True):
+    """A larger budget would allow the builds that a verdict needs."""
+
+    needed: int
+    round: float | None
+    """Seconds that a round takes; None: not known."""
+    budget: float | None
+    """Seconds that would do, rounded up."""
+
+
+Step = RestoreBenchmark | RaiseBudget | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds

@@ -105,7 +105,7 @@ def _kept(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
     if interval.method == "fieller":
         return _satterthwaite(t, builds, alpha)
     own_df = 2.0 * (builds - 1) if interval.method == "fieller-kj" else interval.df(builds)
-    return _beyond(own_df, t, t_quantile(interval.df(builds), alpha / 2))
+    return beyond(own_df, t, t_quantile(interval.df(builds), alpha / 2))
 
 
 def _satterthwaite(t: Array, builds: int, alpha: float) -> Array:
@@ -116,12 +116,12 @@ def _satterthwaite(t: Array, builds: int, alpha: float) -> Array:
     """
     u = betaincinv((builds - 1) / 2, (builds - 1) / 2, 0.5 + (np.arange(_SHARES) + 0.5) / (2 * _SHARES))
     degrees = (builds - 1) / (u**2 + (1 - u) ** 2)
-    power = [_beyond(2.0 * (builds - 1), t, t_quantile(float(df), alpha / 2)) for df in degrees]
+    power = [beyond(2.0 * (builds - 1), t, t_quantile(float(df), alpha / 2)) for df in degrees]
     mean: Array = np.mean(power, axis=0)
     return mean
 
 
-def _beyond(df: float, t: Array, critical: float) -> Array:
+def beyond(df: float, t: Array | float, critical: float) -> Array:
     """Return P(T > critical) of the noncentral t."""
     found = 1 - nctdtr(df, t, critical)
     # beyond the reach of its series only the spread is uncertain: the critical value times it is below t

@@ -177,13 +177,14 @@ class LogPair(msgspec.Struct, frozen=True):
 
     def difference_limits(self, alpha: float) -> Limits:
         """Return the interval of head - base in the metric's unit, by the delta method."""
-        return self._natural().difference_limits(alpha)
+        return self.natural().difference_limits(alpha)
 
     def p_difference(self, floor: float, tail: Tail) -> float | None:
         """Return the p of "head - base is above (below) floor", by the delta method."""
-        return self._natural().p_difference(floor, tail)
+        return self.natural().p_difference(floor, tail)
 
-    def _natural(self) -> MeanPair:
+    def natural(self) -> MeanPair:
+        """Give the means themselves, by the delta method."""
         x, y, logs = self.x, self.y, self.logs
         return MeanPair(x, y, x * x * logs.v_xx, y * y * logs.v_yy, x * y * logs.v_xy, logs.df)
 

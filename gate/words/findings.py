@@ -148,11 +148,24 @@ _LONGEST = 1000
 
 
 def _more(finding: Finding) -> str:
-    if finding.more_builds is not None and not finding.not_worse:
+    if finding.verdict != "inconclusive" or finding.not_worse:
+        return ""
+    told = []
+    if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
-        return f"; about {plural(finding.more_builds, 'more build')}{where} would settle it"
-    hopeless = isinstance(finding.reason, reasons.TooWide) and finding.reason.hopeless
-    return "; at this noise level, more builds will not settle it" if hopeless else ""
+        told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")
+    elif isinstance(finding.reason, reasons.TooWide) and finding.reason.hopeless:
+        told.append("at this noise level, more builds will not settle it")
+    if known(finding.detectable):
+        told.append(f"this run could have shown {_worse(finding, finding.detectable)}")
+    return "".join(f"; {each}" for each in told)
+
+
+def _worse(finding: Finding, size: float) -> str:
+    """Name a change for the worse of a size or more: "a slowdown of 9.1% or more"; of a rate as what is lost of it."""
+    above, below = numbers.nouns(finding)
+    noun, ratio = (above, 1 + size) if finding.better == "lower" else (below, 1 / (1 + size))
+    return f"{'an' if noun == 'increase' else 'a'} {noun} of {numbers.size(ratio)} or more"
 
 
 def _over(case: Finding | Recorded) -> str:

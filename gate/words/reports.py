@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.decide import steps
 from gate.decide.importance import Tally, tallies
-from gate.model import Commit, Counts, Finding, Recorded, Report, reasons
+from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers
 from gate.words.numbers import format_percent, known, plural
@@ -16,13 +16,12 @@ from gate.words.plain import clip, visible
 from gate.words.sentences import say
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
-MEANINGS = {
+_MEANINGS = {
     "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
     "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
     "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
-"""What each verdict of a report means, for a newcomer."""
 _HEADLINE = 300
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
@@ -34,7 +33,16 @@ def headline(report: Report) -> str:
     """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
     beside = [say(each) for each in report.warnings if each.in_headline]
     said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *beside))
+    if isinstance(report.summary, outcomes.NotEnoughMeasured):
+        return capitalized(said)
     return f"{_VERDICTS[report.verdict]}: {said}"
+
+
+def meaning(report: Report) -> str:
+    """What the verdict of a report means, for a newcomer."""
+    if isinstance(report.summary, outcomes.NotEnoughMeasured):
+        return "The budget ended before there were enough builds to tell a change from noise."
+    return _MEANINGS[report.verdict]
 
 
 def counts(report: Report) -> str:
@@ -51,6 +59,25 @@ def counts(report: Report) -> str:
         if number
     ]
     return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
+
+
+def could_have_shown(report: Report) -> str:
+    """Say which changes the findings of an inconclusive report could have shown at all; no full stop.
+
+    Nothing for a single finding, whose sentence says it, and where the budget left too little.
+    """
+    found = [f for f in report.findings if f.verdict in ("inconclusive", "unchanged") and f.ratio.method != "exact"]
+    if report.verdict != "inconclusive" or isinstance(report.summary, outcomes.NotEnoughMeasured) or len(found) < 2:
+        return ""
+    sizes = sorted(f.detectable for f in found if known(f.detectable))
+    if not sizes:
+        return "This run could not have shown any change"
+    least, most = numbers.share(sizes[0]), numbers.share(sizes[-1])
+    said = f"This run could have shown a change of {least} or more"
+    if len(sizes) == len(found) and least == most:
+        return said
+    noisiest = f"one of {most} or more" if len(sizes) == len(found) else "none"
+    return f"{said} in the quietest of {len(found)} findings, and {noisiest} in the noisiest"
 
 
 def _apart(tally: Tally) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.evidence.factors import pairs
 from gate.model import outcomes
+from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 
 
@@ -56,6 +57,13 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
+def _raise_budget(step: outcomes.RaiseBudget) -> str:
+    if step.round is None or step.budget is None:
+        return f"Run again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
+    cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
+    return f"Run again with a larger budget, {cost}: `perfgate check --set plan.budget={Duration(step.budget)}`"
+
+
 def _more_builds(step: outcomes.MoreBuilds) -> str:
     settled, left = step.settled, step.may_be_worse
     if not step.not_worse:
@@ -72,6 +80,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
+    outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
     outcomes.SomeAccepted: _accepted,
     outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
@@ -85,5 +94,6 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
     outcomes.MoreBuilds: _more_builds,
+    outcomes.RaiseBudget: _raise_budget,
 }
 """The sentence of each type, without a full stop."""

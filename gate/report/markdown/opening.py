@@ -67,6 +67,7 @@ def opening(
         "gate": brief(links.gate, 80) if links is not None and links.gate else None,
         "headline": brief(reports.headline(report), room.text),
         "counts": _counts(report),
+        "could_have_shown": escape(reports.could_have_shown(report)),
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,

@@ -81,7 +81,9 @@ class _Text:
     def top(self) -> list[str]:
         headline = self.wrap(reports.headline(self.report))
         style = verdict_style(self.report.verdict) if self.color else ""
-        return [*(paint(line, style) for line in headline), *self.wrap(reports.counts(self.report))]
+        shown = reports.could_have_shown(self.report)
+        lines = [*(paint(line, style) for line in headline), *self.wrap(reports.counts(self.report))]
+        return [*lines, *self.wrap(f"{shown}.")] if shown else lines
 
     def facts(self) -> list[str]:
         report = self.report

@@ -558,15 +558,15 @@ def only_inconclusive() -> Report:
     few = Counts(session=1, build=3, execution=15, iteration=150)
     counts = {"base": side(0.1015, counts=few), "head": side(0.1063, counts=few)}
     findings = [
-        finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide(beyond=True), more_builds=4, **counts),
-        finding("scan", "inconclusive", estimate=1.012, half=0.024, reason=wide(), more_builds=1, **counts),
-        finding("spread", "inconclusive", estimate=0.99, half=0.31, reason=wide("both", hopeless=True), **counts),
+        finding("parse", "inconclusive", estimate=1.041, half=0.022, reason=wide(beyond=True), more_builds=4, detectable=0.061, **counts),
+        finding("scan", "inconclusive", estimate=1.012, half=0.024, reason=wide(), more_builds=1, detectable=0.064, **counts),
+        finding("spread", "inconclusive", estimate=0.99, half=0.31, reason=wide("both", hopeless=True), detectable=1.2, **counts),
         finding(
             "clear", "inconclusive", estimate=1.21, half=0.02, more_builds=2, **counts,
             reason=reasons.FewBuilds(needs=5, has=3),
         ),
         finding(
-            "among", "inconclusive", estimate=1.051, half=0.018, more_builds=3, **counts,
+            "among", "inconclusive", estimate=1.051, half=0.018, more_builds=3, detectable=0.055, **counts,
             reason=reasons.Uncorrected(threshold=0.03, confidence=0.9875, comparisons=6),
         ),
         finding("wild", "inconclusive", estimate=1.4, half=1.9, reason=wide("both", beyond=True), more_builds=97, **counts),

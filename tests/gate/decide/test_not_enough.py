@@ -1,0 +1,115 @@
+"""A budget that ended before enough was measured has a headline of its own, and a next step with what it costs."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.cli.main import main
+from tests.support import lines
+from tests.support.project import CONFIG, Project
+
+EARLY = {"builds": {"min": 4, "max": 12}, "budget": "3m"}
+
+
+def run(*argv: str) -> tuple[int, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(argv, out, err)
+    assert not err.getvalue()
+    return code, out.getvalue()
+
+
+def written(
+    folder: Path, rounds: int, plan: dict[str, Any], gate: dict[str, Any] | None = None, *, stop: str = "budget"
+) -> str:
+    """A run in which a round takes a minute of building and as long for executions, the second round 30 s more."""
+    rng = np.random.default_rng(2)
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan, "gate": gate or {}}}]
+    for build in range(rounds):
+        for side in ("base", "head"):
+            found.append({"type": "build", "side": side, "build": build, "seconds": 30.0, "artifacts": {}})
+            value = rng.normal(1, 0.3, 3).tolist()
+            seconds = 30.0 + 15.0 * (build == 1)
+            found.append(lines.execution(side, value, build=build, seconds=seconds))
+    found.append({"type": "host", "when": "end", "time": "2026-11-20T09:09:00Z", "state": {}, "stop": stop})
+    (folder / "measurements.jsonl").write_text(lines.text(found))
+    return str(folder)
+
+
+def headline(text: str) -> str:
+    return " ".join(text.partition("\n1 finding")[0].split())
+
+
+@pytest.mark.parametrize("plan", [{"builds": 5, "budget": "3m"}, EARLY], ids=["fixed", "range"])
+def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
+    folder = written(tmp_path, 1, plan)
+    code, text = run("decide", folder)
+    assert (code, headline(text)) == (0, "Not enough measured: 1 of 5 builds")
+    said = " ".join(text.split())
+    step = (
+        "Run again with a larger budget, a round takes about 2 min and 5 are needed: `perfgate check --set "
+        "plan.budget=11m`"
+    )
+    assert f"next {step}" in said
+    for form, head in (("markdown", "### "), ("summary", "### "), ("html", "<h1>")):
+        _, written_as = run("report", folder, "--format", form)
+        assert f"{head}Not enough measured: 1 of 5 builds" in written_as
+        assert "plan.budget=11m" in written_as
+    report = json.loads(run("decide", folder, "--json", "-")[1])
+    assert (report["verdict"], report["stopped"]) == ("inconclusive", "budget")
+    assert (report["summary"]["kind"], report["summary"]["builds"], report["summary"]["needed"]) == (
+        "not-enough-measured", 1, 5,
+    )  # fmt: skip
+    assert report["run"]["rounds"] == {"done": 1, "planned": report["run"]["rounds"]["planned"], "seconds": 120.0}
+
+
+def test_it_fails_where_inconclusive_does(tmp_path: Path) -> None:
+    code, text = run("decide", written(tmp_path, 1, EARLY, {"inconclusive": "fail"}))
+    assert (code, headline(text)) == (3, "Not enough measured: 1 of 5 builds")
+
+
+def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
+    _, text = run("decide", written(tmp_path, 3, {"builds": 12, "budget": "8m"}, {"min_builds": 10}))
+    assert headline(text) == "Not enough measured: 3 of 10 builds"
+    assert "a round takes about 2 min 30 s and 10 are needed" in " ".join(text.split())
+    assert "plan.budget=28m" in text
+
+
+def test_a_plan_of_fewer_builds_needs_no_more(tmp_path: Path) -> None:
+    assert headline(run("decide", written(tmp_path, 1, {"builds": 3}))[1]) == "Not enough measured: 1 of 3 builds"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "plan", "stop"),
+    [(5, {"builds": 12}, "budget"), (3, {"builds": 3}, "finished")],
+    ids=["enough builds", "not the budget"],
+)
+def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[str, Any], stop: str) -> None:
+    _, text = run("decide", written(tmp_path, rounds, plan, stop=stop))
+    assert headline(text).startswith("Inconclusive: 1 of 1 finding inconclusive")
+    assert "plan.budget=" not in text
+
+
+def test_of_files_without_times_no_cost_is_known(tmp_path: Path) -> None:
+    folder = written(tmp_path, 1, EARLY)
+    file = Path(folder, "measurements.jsonl")
+    file.write_text(file.read_text().replace('"seconds": 30.0, ', "").replace(', "seconds": 30.0', ""))
+    text = " ".join(run("decide", folder)[1].split())
+    assert "next Run again with a larger budget (`--set plan.budget=...`): 5 builds are needed" in text
+
+
+def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("perfgate.toml", CONFIG)
+    project.bench(1.0)
+    project.commit()
+    project.bench(1.3)
+    done = project.perfgate("check", "--set", "plan.budget=0.001s")
+    assert done.returncode == 0
+    assert headline(done.stdout) == "Not enough measured: 1 of 5 builds"
+    assert "perfgate check --set plan.budget=" in " ".join(done.stdout.split())
+    code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
+    assert code == 3
