@@ -13,7 +13,7 @@ from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Tick, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.units import Share, format_share
+from gate.units import Share, format_share, plural
 from gate.words import numbers, reports
 
 _WIDTH = 720
@@ -79,7 +79,7 @@ def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Pi
     _marks(sheet, x, labelled, top)
     below = _curve(sheet, rows, end + 66) if more else _Curve(len(rows), False)
     counts = [_counted(n, v) for v in ORDER if (n := sum(r.verdict == v for r in rows))]
-    described = f"{len(rows)} findings: {', '.join(counts)}."
+    described = f"{plural(len(rows), 'finding')}: {', '.join(counts)}."
     caption = _caption(findings, rows, x, below)
     return sheet.picture(prefix, "Change of every finding", described, caption)
 
@@ -168,7 +168,7 @@ class _Legend:
 
 def _counted(count: int, verdict: Verdict) -> str:
     noun = verdict in ("regression", "improvement")
-    return f"{count:,} {verdict}{'s' if noun and count != 1 else ''}"
+    return f"{plural(count, verdict) if noun else f'{count:,} {verdict}'}"
 
 
 def _grid(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:

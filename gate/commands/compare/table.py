@@ -306,7 +306,7 @@ def _failures(comparison: Comparison) -> Iterator[str]:
         where = failures.places(group, 3)
         yield failures.heading(group) + (f" ({where})" if where else "")
     if len(groups) > _FAILURES:
-        yield f"{len(groups) - _FAILURES} more failures"
+        yield numbers.plural(len(groups) - _FAILURES, "more failure")
 
 
 def nothing(comparison: Comparison) -> str:

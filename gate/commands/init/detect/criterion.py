@@ -12,6 +12,7 @@ from gate.commands.init.detect.crates import NAME, TARGET, Crate, clean, tables,
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
+from gate.units import agree
 
 _USES = re.compile(r"\bcriterion(?:_main!|_group!|::)")
 _CASE = re.compile(r"\.\s*bench(?:_function|_with_input|_values)?\s*\(")
@@ -62,7 +63,14 @@ def look(tree: Tree, crates: list[Crate]) -> Found | None:
             "sides apart also where CARGO_TARGET_DIR is set. The benches get names without the hash that Cargo adds.",
         ],
         artifacts=[bench.program for bench in benches],
-        notes=[f"{len(rest)} more of Criterion's benches are left out ({left}): add those that matter"] if rest else [],
+        notes=[
+            (
+                f"{len(rest)} more of Criterion's benches {agree(len(rest), 'is', 'are')} left out ({left}): "
+                "add what matters"
+            )
+        ]
+        if rest
+        else [],
         more=more,
         amount=amount(suite, length),
     )

@@ -9,6 +9,7 @@ from gate.commands.init.detect.cmake_files import FILE, Program, Project
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
+from gate.units import agree, plural
 
 _HEADER = re.compile(r"^\s*#\s*include\s*[<\"]benchmark/benchmark\.h", re.MULTILINE)
 _CASE = re.compile(
@@ -61,7 +62,14 @@ def _found(tree: Tree, project: Project, every: list[Program]) -> Found:
             "what it fetches is downloaded and built once a side.",
         ],
         artifacts=[built.path for built in programs],
-        notes=[f"{len(rest)} more programs with benchmarks are left out ({left}): add what matters"] if rest else [],
+        notes=[
+            (
+                f"{plural(len(rest), 'more program')} with benchmarks {agree(len(rest), 'is', 'are')} left out "
+                f"({left}): add what matters"
+            )
+        ]
+        if rest
+        else [],
         more=more,
         amount=amount(suite, length),
     )
