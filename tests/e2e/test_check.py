@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.model.warnings.hosts import OnBattery
 from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -56,6 +57,24 @@ def test_no_change_passes(project: Project) -> None:
     done = project.perfgate("check")
     assert (done.returncode, done.stdout[:5]) == (0, "Pass:"), done.stdout + done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
+
+
+def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: [OnBattery()])
+    first = project.perfgate("check", *FEW)
+    assert first.stderr.count("battery") == 1
+    file = project.top / ".perfgate/measurements.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
+    again = project.perfgate("check", *FEW, "--resume")
+    assert again.stderr.count("battery") == 1, again.stderr
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
+    monkeypatch.setattr("gate.run.measuring.standing_problems", list)
+    on_power = project.perfgate("check", *FEW, "--resume")
+    assert "battery" not in on_power.stderr
+    # but the report of the whole run has it
+    assert sum(warning["kind"] == "unfit-host" for warning in project.report()["warnings"]) == 1
 
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
