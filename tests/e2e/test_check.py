@@ -1,6 +1,7 @@
 """perfgate check on repositories that it does not know, as a user runs it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -75,6 +76,22 @@ def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
     assert "battery" not in on_power.stderr
     # but the report of the whole run has it
     assert sum(warning["kind"] == "unfit-host" for warning in project.report()["warnings"]) == 1
+
+
+@pytest.mark.parametrize("go", [False, True])
+def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Path, go: bool) -> None:
+    tool = tmp_path / "tools/go"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho -randlayout")
+    tool.chmod(0o755)
+    project.write("bench.py", "raise SystemExit(3)")
+    project.write("tool/main.go" if go else "tool/main.py", "")
+    project.commit()
+    done = project.perfgate("check", *FEW, PATH=f"{tool.parent}:{os.environ['PATH']}")
+    assert done.returncode == 4
+    recipe = project.report()["failures"][0]["environment"]
+    assert "PERFGATE_SEED" in recipe
+    assert ("GOFLAGS" in recipe) is go
 
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
