@@ -115,7 +115,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
         directory = Path(made)
         (directory / "outputs").mkdir()
-        make_shims(directory / "shims", os.environ)
+        make_shims(directory / "shims", os.environ, go=True)
         return _compare(directory, blocks)
 
 

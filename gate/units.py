@@ -245,3 +245,13 @@ def format_duration(seconds: float) -> str:
     if total < 3600:
         return f"{total // 60} min" + (f" {total % 60:02d} s" if total % 60 else "")
     return f"{total // 3600} h {total % 3600 // 60:02d} min"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count before its noun: "1 build", "5 builds", "10,000 iterations"."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def agree(count: int, one: str, more: str) -> str:
+    """Choose the verb of a count: "is" of 1, "are" of 0 and of 2."""
+    return one if count == 1 else more

@@ -10,6 +10,7 @@ import msgspec
 from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
 from gate.model.visible import visible
+from gate.units import plural
 
 _SECONDS = 1e-9
 
@@ -62,7 +63,10 @@ def _values(files: Files) -> list[float]:
         raise OutputError("measured twice into one directory: do two bench targets have a benchmark of this name?")
     sample = read_json(files.sample, _Sample, "sample.json")
     if len(sample.iters) != len(sample.times):
-        raise OutputError(f"sample.json has {len(sample.iters)} counts of iterations and {len(sample.times)} times")
+        raise OutputError(
+            f"sample.json has {plural(len(sample.iters), 'count')} of iterations "
+            f"and {plural(len(sample.times), 'time')}"
+        )
     if not all(count > 0 for count in sample.iters):
         raise OutputError("sample.json has a batch without iterations")
     return [time / count * _SECONDS for time, count in zip(sample.times, sample.iters, strict=True)]

@@ -111,7 +111,7 @@ def _validated(sources: dict[Side, Source], sets: Sequence[str]) -> tuple[Source
     tables = _kept(errors, tables_of, sets)
     base, head = (sources[side] for side in SIDES)
     if base.text == head.text and base.tables == head.tables:
-        name = head.name if base is head else f"base and {head.name}"
+        name = head.name if base.name == head.name else f"base and {head.name}"
         one = _kept(errors, parse, replace(head, name=name, side=base.side))
         parsed = dict.fromkeys(SIDES, one)
     else:

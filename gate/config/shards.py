@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gate.cli.values import Shard
 from gate.model import UserError
+from gate.units import plural
 
 if TYPE_CHECKING:
     from gate.config.types import Plan
@@ -70,7 +71,7 @@ def names_in(names: Iterable[str], shard: Shard) -> frozenset[str]:
 
 def too_many(shards: int, benchmarks: int) -> str:
     """Say that there are fewer benchmarks than shards."""
-    have = f"{benchmarks} benchmark{'' if benchmarks == 1 else 's'}"
+    have = plural(benchmarks, "benchmark")
     return (
         f"both sides have {have} together, too few for {shards} shards: at most one shard a benchmark (a suite is one)"
     )

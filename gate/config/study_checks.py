@@ -26,6 +26,7 @@ from gate.config.treatments import (
 )
 from gate.config.types import Benchmark, Config
 from gate.model import SIDES
+from gate.units import plural
 
 
 def check_factor(name: str, table: FactorTable, path: Path) -> Iterator[Fault]:
@@ -35,7 +36,9 @@ def check_factor(name: str, table: FactorTable, path: Path) -> Iterator[Fault]:
         yield Fault(path, 'means the side that is measured: write side = ["base", "head"], or rename the factor')
         return
     if len(settings) < 2:
-        yield Fault(path, f"has {len(settings) or 'no'} setting{'' if settings else 's'}: a factor has two or more")
+        yield Fault(
+            path, f"has {plural(len(settings), 'setting') if settings else 'no settings'}: a factor has two or more"
+        )
         return
     seen: dict[str, Setting] = {}
     for setting in settings:
@@ -171,7 +174,9 @@ def _check_names(study: Study) -> Iterator[Fault]:
 
 def _check_counts(study: Study) -> Iterator[Fault]:
     if study.builds is not None and study.builds > study.replicates:
-        why = f"{study.builds} rounds cannot share {study.replicates} replicates: at most one build a replicate"
+        why = (
+            f"{study.builds} rounds cannot share {plural(study.replicates, 'replicate')}: at most one build a replicate"
+        )
         yield Fault(("study", "builds"), why)
     if study.benchmarks == []:
         yield Fault(("study", "benchmarks"), "names no benchmark, so nothing would be measured")

@@ -32,6 +32,7 @@ from gate.model.warnings.measured import (
     SameBuilds,
     TwoSessions,
 )
+from gate.units import plural
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +103,7 @@ def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Fai
             lacking = [place for place, names in made.items() if name not in names]
             if lacking:
                 at, session, build, execution = lacking[0]
-                status = f"{len(lacking)} of {len(made)} executions of its suite left it out"
+                status = f"{len(lacking)} of {plural(len(made), 'execution')} of its suite left it out"
                 failures.append(
                     Failure(
                         kind="execution", benchmark=name, side=side, session=session, build=build,

@@ -176,11 +176,29 @@ def run_states(records: Sequence[Located]) -> list[Event]:
     events: list[Event] = []
     for session, runs in sorted(sessions.items()):
         where = session if len(sessions) > 1 else None
-        for first, second in (pair for states in runs.values() for pair in pairwise(states)):
-            measured = (first.when, second.when) == ("begin", "end")
-            changes = state_changes if measured else _system_changes
-            events += [msgspec.structs.replace(event, session=where) for event in changes(first.state, second.state)]
+        for states in runs.values():
+            found: list[Event] = []
+            for first, second in pairwise(states):
+                measured = (first.when, second.when) == ("begin", "end")
+                found += (state_changes if measured else _system_changes)(first.state, second.state)
+            events += [msgspec.structs.replace(event, session=where) for event in _once(found)]
     return list(dict.fromkeys(events))
+
+
+def _once(events: Iterable[Event]) -> Iterable[Event]:
+    """Give each kind of event once: of those of a run that was resumed, the worst part's."""
+    found: dict[object, Event] = {}
+    for event in events:
+        # texts tell what it happened to, numbers how bad it was
+        fields = msgspec.structs.astuple(event)
+        kind = (type(event), *(field for field in fields if isinstance(field, (str, bool))))
+        found[kind] = max(found.get(kind, event), event, key=_badness)
+    return found.values()
+
+
+def _badness(event: Event) -> list[float]:
+    fields = msgspec.structs.astuple(event)
+    return [float(field) for field in fields if isinstance(field, (int, float)) and not isinstance(field, bool)]
 
 
 # --- whether both sides had the same ----------------------------------------------------------------------------------

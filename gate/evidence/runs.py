@@ -16,6 +16,7 @@ from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, UserError
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
+from gate.units import plural
 
 MOST_PARTS = 4096
 """Shards times sessions; a job matrix has 256 at most, and each that is missing is a line of the report."""
@@ -200,7 +201,8 @@ def _refuse_wrong_parts(files: Sequence[File]) -> None:
     for file in files:
         run, shards, sessions = file.run, _shards(file.run), file.run.sessions or 1
         if shards * sessions > MOST_PARTS:
-            raise EvidenceError(f"{file.place}: {shards} shards x {sessions} sessions are more than {MOST_PARTS} parts")
+            both = f"{plural(shards, 'shard')} x {plural(sessions, 'session')}"
+            raise EvidenceError(f"{file.place}: {both} are more than {MOST_PARTS} parts")
         if _shard(run) > shards:
             raise EvidenceError(f"{file.place}: shard {run.shard}: there are {shards}")
         if run.session is not None and run.session >= sessions:

@@ -121,7 +121,8 @@ def _known_within(known: Sequence[Known]) -> list[str]:
         return []
     # a sample variance over the true one is a chi-square over its degrees: its 95% interval
     low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
-    words = f"The noise of builds has {df:.0f} degrees of freedom: the true noise may be {low:.2f} to {high:.2f} times "
+    words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
+    words += f"{high:.2f} times "
     return [words + "what is shown, and the plan changes with it. Measure and plan again, or run `perfgate calibrate`."]
 
 
@@ -212,7 +213,7 @@ def _precision(planned: Planned, width: int) -> list[str]:
             f"±{format_share(row.half_width)}" if math.isfinite(row.half_width) else "unbounded",
             format_share(row.smallest, sign=True) if math.isfinite(row.smallest) else "nothing",
             f"{row.settled:.0%}",
-            f"{row.degrees:.0f} degrees" if row.degrees > 0 else "none",
+            plural(round(row.degrees), "degree") if row.degrees > 0 else "none",
         ]
         for name, row in zip(names(known), planned.rows, strict=True)
     ]

@@ -14,6 +14,7 @@ from gate.plots.picture import Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
 from gate.plots.thinning import Density, Flags, Kept
+from gate.units import agree, plural
 
 Array = npt.NDArray[np.float64]
 
@@ -197,7 +198,7 @@ def thinned_words(drawn: Sequence[Drawn], total: int) -> str:
     count = sum(d.count for d in drawn)
     if count == total:
         return ""
-    words = f" {count:,} of {total:,} values are drawn, evenly chosen"
+    words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
     return words + ("; hollow marks are the extremes, added to them." if any(d.extremes for d in drawn) else ".")
 
 
@@ -206,8 +207,8 @@ def used_words(case: Case, finding: Finding) -> str:
     counts = [(s.counts.build, len(own.builds)) for s, own in ((finding.base, case.base), (finding.head, case.head))]
     if all(used >= builds for used, builds in counts):
         return ""
-    said = " and ".join(dict.fromkeys(f"{used} of {builds}" for used, builds in counts))
-    return f" The finding uses only the first {said} builds; the others are faint."
+    said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
+    return f" The finding uses only the first {said}; the others are faint."
 
 
 def beyond_words(y: Vertical, case: Case) -> str:

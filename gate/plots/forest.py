@@ -10,11 +10,12 @@ import numpy as np
 
 from gate.decide.importance import ORDER
 from gate.model import Finding, Verdict
-from gate.plots.picture import Picture, Point, Shape, Sheet, elide, room
+from gate.plots.picture import Picture, Point, Shape, Sheet, room
 from gate.plots.scales import Axis, Tick, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.units import Share
+from gate.units import Share, plural
 from gate.words import numbers, reports
+from gate.words.plain import distinct
 
 _WIDTH = 720
 _LEFT = 240
@@ -72,14 +73,15 @@ def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Pi
     legend.draw(sheet)
     _grid(sheet, x, labelled, top)
     _heads(sheet, top - 10)
+    _names(sheet, names[: len(labelled)], top)
     for index, (row, finding) in enumerate(zip(labelled, findings, strict=False)):
         middle = top + _ROW * (index + 0.5)
         _interval(sheet, x, row, middle)
-        _texts(sheet, finding, names[index], middle)
+        _texts(sheet, finding, middle)
     _marks(sheet, x, labelled, top)
     below = _curve(sheet, rows, end + 66) if more else _Curve(len(rows), False)
     counts = [_counted(n, v) for v in ORDER if (n := sum(r.verdict == v for r in rows))]
-    described = f"{len(rows)} findings: {', '.join(counts)}."
+    described = f"{plural(len(rows), 'finding')}: {', '.join(counts)}."
     caption = _caption(findings, rows, x, below)
     return sheet.picture(prefix, "Change of every finding", described, caption)
 
@@ -168,7 +170,7 @@ class _Legend:
 
 def _counted(count: int, verdict: Verdict) -> str:
     noun = verdict in ("regression", "improvement")
-    return f"{count:,} {verdict}{'s' if noun and count != 1 else ''}"
+    return f"{plural(count, verdict) if noun else f'{count:,} {verdict}'}"
 
 
 def _grid(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:
@@ -194,9 +196,13 @@ def _heads(sheet: Sheet, y: float) -> None:
     sheet.text(_WIDTH - 8, y, "change", "soft narrow", "end")
 
 
-def _texts(sheet: Sheet, finding: Finding, name: str, y: float) -> None:
-    sheet.text(8, y, elide(name, 29), "name middle wide", full=name)
-    sheet.text(4, y, elide(name, 17), "name middle narrow", full=name)
+def _names(sheet: Sheet, names: Sequence[str], top: float) -> None:
+    for layout, x, width in (("wide", 8, 29), ("narrow", 4, 17)):
+        for index, (name, text) in enumerate(zip(names, distinct(names, width), strict=True)):
+            sheet.text(x, top + _ROW * (index + 0.5), text, f"name middle {layout}", full=name)
+
+
+def _texts(sheet: Sheet, finding: Finding, y: float) -> None:
     ratio = numbers.shown(finding)
     if ratio.estimate is None or _log(ratio.estimate) is None:
         sheet.text(_WIDTH - 8, y, "no ratio", "soft middle", "end")

@@ -14,6 +14,7 @@ from gate.plots.axes import Drawn, Vertical, beyond_words, frame, key, spots, th
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
 from gate.plots.thinning import Indices, places, thinned, used_builds
+from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 298
 _TOP, _BOTTOM, _RIGHT = 54, 244, 622
@@ -74,7 +75,7 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
     total = case.base.values.size + case.head.values.size
     caption = " ".join(_caption(order.known, means=means, shaded=shaded)) + thinned_words(drawn, total)
     caption += (used_words(case, finding) if finding is not None else "") + beyond_words(y, case)
-    described = f"{executions} executions; base as circles, head as triangles."
+    described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
     return sheet.picture(prefix, title, described, caption)
 
 

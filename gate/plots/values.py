@@ -25,7 +25,7 @@ from gate.plots.axes import (
 from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.plots.thinning import Flags, build_sizes, density, places, thinned, used_builds
-from gate.units import format_confidence
+from gate.units import format_confidence, plural
 
 _WIDTH, _HEIGHT = 640, 352
 _TOP, _BOTTOM = 54, 290
@@ -210,7 +210,7 @@ def _missing(finding: Finding, y: Vertical) -> str:
 def _described(case: Case, finding: Finding, y: Vertical) -> str:
     own = [f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head))]
     return (
-        f"{len(case.base.builds)} builds of base and {len(case.head.builds)} of head; "
+        f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head; "
         f"{finding.statistic}: {own[0]}, {own[1]} {y.measure.unit}".rstrip()
         + "."
     )

@@ -13,6 +13,7 @@ from gate.codes import Exit, of_signal
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, records_of
+from gate.units import agree, plural
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -130,5 +131,5 @@ def _kept(folder: Folder | None) -> str:
         executions = sum(isinstance(record, Execution) for record in records_of(found))
     except (OSError, UserError):
         return nothing
-    kept = f"{executions} executions are" if executions != 1 else "1 execution is"
+    kept = f"{plural(executions, 'execution')} {agree(executions, 'is', 'are')}"
     return f"{kept} kept in {found / MEASUREMENTS}; to continue, add --resume to the same command"

@@ -10,6 +10,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.values import MOST_JOBS
 from gate.config.shards import too_many
 from gate.model import UserError
+from gate.units import plural
 
 if TYPE_CHECKING:
     from gate.run.project import Project
@@ -44,7 +45,7 @@ def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:
         name = f"--shards {shards}" if options.shards is not None else f"plan.shards = {shards}"
         raise UserError(f"{name}: {too_many(shards, benchmarks)}")
     if shards * sessions > MOST_JOBS:
-        jobs = f"{shards} shards x {sessions} sessions are {shards * sessions} jobs"
+        jobs = f"{plural(shards, 'shard')} x {plural(sessions, 'session')} are {shards * sessions} jobs"
         raise UserError(f"{jobs}, and a matrix has at most {MOST_JOBS}: ask for fewer with --shards or --sessions")
     include = [
         {

@@ -28,7 +28,7 @@ from gate.run.project import Project, open_project
 from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import make_shims
+from harness.build.perturb import make_shims, uses_go
 from harness.host.fitness import problems, standing_problems
 from harness.host.lock import host_lock, lock_file
 from harness.host.state import state
@@ -36,6 +36,7 @@ from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import Source, Sources
+from harness.source.repository import files_at
 from harness.source.snapshot import overlaid
 from harness.source.untracked import Hint, checkout_hint
 from harness.source.workdir import RUNNING, remove_leftovers
@@ -171,7 +172,7 @@ class Measuring:
         # in the work directory, which the next run removes should this one be killed
         scratch, shims = trees.directory / "outputs", trees.directory / "shims"
         scratch.mkdir()
-        make_shims(shims, os.environ)
+        make_shims(shims, os.environ, go=_uses_go(job.project))
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
             closing(ProcessExecutor(trees.directory / RUNNING)) as executor,
@@ -214,6 +215,17 @@ def _recipe(config: Config) -> Recipe:
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
     table = msgspec.structs.replace(config.build, perturb=perturb)
     return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
+
+
+def _uses_go(project: Project) -> bool:
+    sides = [(project.sources.of(side).revision, project.settings.sides[side]) for side in SIDES]
+    paths = (entry.path for revision, _ in sides for entry in files_at(project.repository, revision))
+    commands = (
+        command
+        for _, config in sides
+        for command in (config.build.setup, config.build.command, *(b.command for b in config.benchmark))
+    )
+    return uses_go(paths, commands)
 
 
 def _hint(project: Project) -> Hint:

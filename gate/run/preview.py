@@ -13,6 +13,7 @@ from gate.model import Build, Execution, Record, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings import typed
+from gate.model.warnings.hosts import UnfitHost
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
 from gate.run.plan_warnings import most_builds, quantile_warnings
@@ -48,8 +49,13 @@ def introduction(job: Job) -> list[str]:
     part = f"{job.part}: " if job.part else ""
     return [
         f"{part}{announce(job)}",
-        *(f"warning: {warning}" for warning in (*map(say, typed(job.run.warnings)), *forecast(job))),
+        *(f"warning: {warning}" for warning in (*_noticed(job), *forecast(job))),
     ]
+
+
+def _noticed(job: Job) -> list[str]:
+    # what the host was like when a run began that is resumed is in its report; what it is like now is told later
+    return [say(warning) for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
 
 
 def forecast(job: Job) -> list[str]:
@@ -129,7 +135,7 @@ def write_schedule(job: Job, out: TextIO) -> None:
     if job.part:
         out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
-    out.writelines(f"warning: {warning}\n" for warning in (*map(say, typed(job.run.warnings)), *forecast(job)))
+    out.writelines(f"warning: {warning}\n" for warning in (*_noticed(job), *forecast(job)))
     for each in job.rounds:
         out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
         out.writelines(

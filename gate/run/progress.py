@@ -8,7 +8,7 @@ from typing import TextIO
 
 from gate.report.outputs import is_terminal
 from gate.run.treatments import treatment_name
-from gate.units import format_duration
+from gate.units import format_duration, plural
 from harness.loop.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
 
 _CALM = 30.0
@@ -35,7 +35,7 @@ class Progress:
             rounds = event.rounds - event.number
             self._left = {"build": event.builds * rounds, "execution": event.executions * rounds}
             self._round = f"round {event.number + 1} of {event.rounds}"
-            self._line(f"{self._round}: {event.executions} executions{self._remaining()}")
+            self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
             self._now(f"{self._round}{self._remaining()}: {_what(event)}")
         elif isinstance(event, LookTaken):
@@ -45,7 +45,7 @@ class Progress:
 
     def _looked(self, event: LookTaken) -> None:
         if event.settled and event.wanted:
-            settled = f"{event.settled} benchmark{'s' if event.settled > 1 else ''} settled"
+            settled = f"{plural(event.settled, 'benchmark')} settled"
             self._line(f"{self._round}: {settled}, {event.wanted} still open")
         elif event.settled:
             self._line(f"{self._round}: nothing more to measure")

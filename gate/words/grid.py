@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gate.words.plain import clip, columns, pad
+from gate.words.plain import clip, columns, distinct, pad
 
 _GAP = "  "
 
@@ -47,8 +47,12 @@ def lay_out(
         if widths[0] - over < min(narrowest, widths[0]):
             return None
         widths[0] -= over
+    # what is shortened is the first column
+    room = widths[0] - max((columns(row[0].note) for row in rows), default=0)
+    names = distinct([row[0].text for row in rows], room) if over > 0 else [row[0].text for row in rows]
+    named = [[msgspec.structs.replace(row[0], text=name), *row[1:]] for row, name in zip(rows, names, strict=True)]
     titles = [Cell(column.title, style=style) for column in head]
-    return [_line(head, widths, row) for row in (titles, *rows)]
+    return [_line(head, widths, row) for row in (titles, *named)]
 
 
 def _line(head: Sequence[Column], widths: Sequence[int], row: Sequence[Cell]) -> str:

@@ -10,7 +10,7 @@ from gate.evidence.factors import pair, pairs, shown
 from gate.model import Report, outcomes
 from gate.model.outcomes import ChangedOnlyUnder
 from gate.model.report import Interaction
-from gate.units import Share
+from gate.units import Share, plural
 from gate.words import numbers
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
@@ -117,7 +117,7 @@ def _open(of: Interaction, found: outcomes.Open) -> str:
 
 def _why(found: outcomes.Open) -> str:
     if found.few_builds is not None:
-        return f": it looks real, but this has {found.few_builds} builds a side, too few for a verdict"
+        return f": it looks real, but this has {plural(found.few_builds, 'build')} a side, too few for a verdict"
     return ": it differs on its own, but not after correction for multiple comparisons" if found.looks_real else ""
 
 

@@ -10,17 +10,13 @@ from msgspec import structs
 
 from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary
 from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
+from gate.units import plural as plural  # whoever writes a number finds it here
 from gate.words.plain import clip, visible
 
 
 def known(value: float | None) -> TypeGuard[float]:
     """Return whether a number exists; NaN and infinity are treated as numbers that do not."""
     return value is not None and math.isfinite(value)
-
-
-def plural(count: int, noun: str) -> str:
-    """Write "1 build", "5 builds", "10,000 iterations"."""
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def format_percent(share: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.units import agree, plural
+
 
 def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
     """Name so many at most: "a, b, c and 2 more"."""
@@ -20,5 +22,5 @@ def joined(names: Sequence[str], most: int = 4) -> str:
 
 def more_are(count: int, noun: str = "") -> str:
     """Begin a sentence about what is left out: "1 more is", "3 more notes are"."""
-    words = [f"{count:,} more", *([noun if count == 1 else f"{noun}s"] if noun else [])]
-    return " ".join([*words, "is" if count == 1 else "are"])
+    what = plural(count, f"more {noun}") if noun else f"{count:,} more"
+    return f"{what} {agree(count, 'is', 'are')}"

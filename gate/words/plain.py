@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gate.model.visible import visible as visible  # whoever writes a line finds it here
 
@@ -33,14 +33,54 @@ def _columns_of(character: str) -> int:
 
 def clip(text: str, width: int) -> str:
     """Shorten a text to a width by leaving out its middle."""
+    # the end of a benchmark's name tells cases apart as often as its beginning
+    return _clip(text, width, (width - 1) // 2)
+
+
+def _clip(text: str, width: int, end: int) -> str:
+    """Shorten a text to a width, of which its end keeps so many columns."""
     if len(text) > 4 * width:
         # marks without a column of their own would never be too many
         text = f"{text[: 2 * width]}…{text[-2 * width + 1 :]}"
     if columns(text) <= width:
         return text
-    # the end of a benchmark's name tells cases apart as often as its beginning
-    tail = _prefix(text[::-1], (width - 1) // 2)[::-1]
+    tail = _prefix(text[::-1], end)[::-1]
     return f"{_prefix(text, width - 1 - columns(tail))}…{tail}"
+
+
+def distinct(names: Sequence[str], width: int) -> list[str]:
+    """Shorten names to a width, so that different ones stay different.
+
+    Those that would look alike keep more of their beginning or of their end, or what is around their first difference;
+    where nothing of this tells them apart they are numbered: "pars…json", "pars…json~2".
+    """
+    shown = {name: clip(name, width) for name in dict.fromkeys(names)}
+    for alike in _alike(shown):
+        ways = [*_cuts(alike, width), {name: shown[name] for name in alike}]
+        others = {text for name, text in shown.items() if name not in alike}
+        best = max(ways, key=lambda way: len({*way.values()} - others))
+        shown |= best
+    for alike in _alike(shown):
+        for number, name in enumerate(alike[1:], 2):
+            mark = f"~{number}"
+            shown[name] = _prefix(shown[name], width - len(mark)) + mark
+    return [shown[name] for name in names]
+
+
+def _alike(shown: Mapping[str, str]) -> list[list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, text in shown.items():
+        groups.setdefault(text, []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _cuts(alike: Sequence[str], width: int) -> Iterator[dict[str, str]]:
+    """Give ways to shorten names that look alike: with every length of the end, nearest to half first, and a middle."""
+    for end in sorted(range(width), key=lambda end: abs(2 * end - width)):
+        yield {name: _clip(name, width, end) for name in alike}
+    first = next((at for at, here in enumerate(zip(*alike, strict=False)) if len({*here}) > 1), 0)
+    start = max(0, first - width // 4)
+    yield {name: f"…{_clip(name[start:], width - 1, 0)}" for name in alike}
 
 
 def _prefix(text: str, width: int) -> str:

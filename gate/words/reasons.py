@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, MemoryUse, outcomes, reasons
-from gate.units import format_confidence, format_number, format_share
+from gate.units import agree, format_confidence, format_number, format_share
 from gate.words import numbers
 from gate.words.machines import machine
 from gate.words.numbers import as_configured, floor, format_percent, nouns, plural
@@ -50,7 +50,7 @@ def _by_entry(why: reasons.AcceptedByEntry) -> str:
 
 def _few_values(why: reasons.FewValues) -> str:
     missing = why.needs - why.has
-    return f"{why.statistic} needs {why.needs:,} values per build and has {why.has:,}: measure {missing:,} more"
+    return f"{why.statistic} needs {plural(why.needs, 'value')} per build and has {why.has:,}: measure {missing:,} more"
 
 
 def _one_unit(why: reasons.OneUnit) -> str:
@@ -75,7 +75,8 @@ def _zero_base(why: reasons.ZeroBase) -> str:
 
 
 def _bootstrap(why: reasons.FewForBootstrap) -> str:
-    return f"a bootstrap interval needs {why.needs} {why.unit}s a side to decide and there are {why.has}"
+    there = agree(why.has, "there is", "there are")
+    return f"a bootstrap interval needs {plural(why.needs, why.unit)} a side to decide and {there} {why.has}"
 
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
@@ -185,7 +186,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
     ),
     reasons.FewBuilds: lambda why: (
-        f"the change looks real, but a verdict needs {why.needs} builds a side and there are {why.has}"
+        f"the change looks real, but a verdict needs {plural(why.needs, 'build')} a side and there "
+        f"{agree(why.has, 'is', 'are')} {why.has}"
     ),
     reasons.FewForBootstrap: _bootstrap,
     reasons.MemoryAlone: lambda _: (

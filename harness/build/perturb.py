@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +22,7 @@ _GOFLAGS = "goflags"
 # gcc looks for collect-ld before any linker, whatever -fuse-ld and -B say; clang for the name that it wants.
 _LINKER_NAMES = ("collect-ld", "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold")
 _GO_SECONDS = 30
+_GO = re.compile(r"\bgo\b")
 
 _LINKER_SHIM = """#!/bin/sh
 exec {python} -I -S {script} {shim} "$@"
@@ -89,10 +91,19 @@ def without_shims(environment: Mapping[str, str], shims: Path | None) -> dict[st
     return result
 
 
-def make_shims(directory: Path, environment: Mapping[str, str]) -> None:
+def uses_go(paths: Iterable[str], commands: Iterable[str | list[str] | None]) -> bool:
+    """Return whether go may build some of a project: it has files of go, or a command names it."""
+    if any(path.endswith((".go", "go.mod", "go.work")) for path in paths):
+        return True
+    texts = (command if isinstance(command, str) else " ".join(command or ()) for command in commands)
+    return any(_GO.search(text) for text in texts)
+
+
+def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool) -> None:
     """Write the programs that stand before the linkers and node into a new directory, and ask go what it knows.
 
-    environment: of the caller; a PATH of its own in [env] is respected when the shims run.
+    environment: of the caller; a PATH of its own in [env] is respected when the shims run. go: whether it may build
+    something; its flags say nothing to those who repeat a command of another language.
 
     Raises:
         OSError: they cannot be written.
@@ -109,7 +120,7 @@ def make_shims(directory: Path, environment: Mapping[str, str]) -> None:
     node = directory / _NODE
     node.mkdir()
     _write(node / "node", _NODE_SHIM.format(here=shlex.quote(str(node))))
-    flags = _goflags(directory, environment)
+    flags = _goflags(directory, environment) if go else None
     if flags is not None:
         (directory / _GOFLAGS).write_text(flags, encoding="utf-8")
 

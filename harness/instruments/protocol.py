@@ -14,6 +14,7 @@ from gate.adapters.values import OutputError, Series
 from gate.config.commands import filled
 from gate.config.types import Benchmark
 from gate.model import Metric, Side
+from gate.units import plural
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
 
@@ -179,7 +180,7 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     else:
         warmup = benchmark.warmup
     if len(series.values) <= warmup:
-        raise OutputError(f"{len(series.values)} values of {name!r}, and warmup takes {warmup}")
+        raise OutputError(f"{plural(len(series.values), 'value')} of {name!r}, and warmup takes {warmup}")
     kept, dropped = series.values[warmup:], series.values[:warmup]
     return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady)
 

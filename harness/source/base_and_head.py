@@ -27,7 +27,6 @@ from harness.source.repository import Repository, refuse_several
 from harness.source.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
-_DEEPEN = "`git fetch --unshallow` (actions/checkout: fetch-depth: 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +120,8 @@ def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
 def _find(repository: Repository, ref: str, option: str) -> Source:
     """Find the commit of a ref; a branch that only the remote has is found there."""
     git = repository.git
+    if not ref.strip():
+        raise SourceError("is empty: write a branch, a tag or a commit", option=option)
     refuse_several(ref, option)
     for name in (ref, f"origin/{ref}"):
         object_ = git.maybe("rev-parse", "--verify", "--quiet", name)
@@ -138,8 +139,28 @@ def _unknown(repository: Repository, ref: str) -> str:
     if near:
         return f"no such commit here; similar names: {', '.join(near)}"
     if repository.shallow:
-        return f"no such commit in this shallow clone: {_DEEPEN}, or `git fetch origin {ref}`"
-    return f"no such commit here: check the name, or `git fetch origin {ref}`"
+        return f"no such commit in this shallow clone: {_fetch_all(repository) or 'check the name'}"
+    return f"no such commit here: check the name{_or(_fetch_all(repository))}"
+
+
+def _fetch_all(repository: Repository) -> str:
+    """Name the command that fetches whatever a base may be: every branch and tag, whole; "" without a remote.
+
+    Whoever cloned one branch only, as --depth does, gets no other one by a plain `git fetch`.
+    """
+    git = repository.git
+    if not git.maybe("remote", "get-url", "origin"):
+        return ""
+    every = "+refs/heads/*:refs/remotes/origin/*"
+    narrow = every not in (git.maybe("config", "--get-all", "remote.origin.fetch") or "").splitlines()
+    unshallow = " --unshallow" if repository.shallow else ""
+    branches = f" '{every}'" if narrow else ""
+    command = f"`git fetch{unshallow} --tags origin{branches}`"
+    return f"{command} (actions/checkout: fetch-depth: 0)" if repository.shallow else command
+
+
+def _or(advice: str) -> str:
+    return f", or {advice}" if advice else ""
 
 
 def _default_base(repository: Repository, head: Source, given: str | None, environment: Mapping[str, str]) -> _Choice:
@@ -151,12 +172,17 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     here = given is None and head.commit.ref == branch
     nearest = repository.git.maybe("merge-base", sha, *names)
     if nearest is None and not here:
-        cut = f"the clone is shallow: {_DEEPEN}" if repository.shallow else "name the base with --base REF"
-        raise SourceError(f"no common commit of head and {names[0]}: {cut}")
+        cut = "the clone is shallow: " if repository.shallow else ""
+        fetch = f"{_fetch_all(repository)}, or " if cut and _fetch_all(repository) else ""
+        raise SourceError(f"no common commit of head and {names[0]}: {cut}{fetch}name the base with --base REF")
+    # the one of them that it is the merge base with
+    name = next((each for each in names if repository.git.maybe("merge-base", sha, each) == nearest), names[0])
     if not here and nearest != sha:
-        return _Choice(Source(Commit(ref=names[0], sha=nearest), nearest or ""), MergeBase(names[0]))
+        tip = repository.git.line("rev-parse", "--verify", f"{name}^{{commit}}")
+        ref = name if tip == nearest else f"merge base with {name}"
+        return _Choice(Source(Commit(ref=ref, sha=nearest), nearest or ""), MergeBase(name))
     place: Place = "on" if here else "behind"
-    shown = branch if here else names[0]
+    shown = branch if here else name
     if head.commit.dirty:
         return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
     return _before(repository, head, CommitBefore(place, shown))
@@ -184,7 +210,8 @@ def _first_parent(repository: Repository, head: Source, environment: Mapping[str
 def _require(repository: Repository, sha: str, what: str) -> None:
     if repository.git.attempt("cat-file", "-e", sha + "^{commit}").status != 0:
         cause = "the clone is shallow" if repository.shallow else "the object is missing"
-        raise SourceError(f"{what} is not here, {cause}: {_DEEPEN}")
+        advice = _fetch_all(repository) or "name the base with --base REF"
+        raise SourceError(f"{what} is not here, {cause}: {advice}")
 
 
 def _parents(repository: Repository, revision: str) -> list[str]:
@@ -220,6 +247,7 @@ def _default_branch(repository: Repository, environment: Mapping[str, str]) -> l
         found = [short for short, full in refs if name and git.maybe("rev-parse", "--verify", "--quiet", full)]
         if found:
             return found
-    deepen = f", or {_DEEPEN}" if repository.shallow else ""
+    fetch = _fetch_all(repository)
     looked = ", ".join(("origin/HEAD", *DEFAULT_BRANCHES))
-    raise SourceError(f"no default branch found (looked for {looked}): name the base with --base REF{deepen}")
+    known = f"{_or(fetch)}, then `git remote set-head origin --auto`" if fetch else ""
+    raise SourceError(f"no default branch found (looked for {looked}): name the base with --base REF{known}")

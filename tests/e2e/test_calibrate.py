@@ -111,6 +111,26 @@ def test_a_bad_command_line_is_one_line(project: Project, arguments: list[str], 
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "plan"),
+    [
+        # the file's own plan, 5 builds in 15 minutes, is meant for checks
+        ([], "1 benchmark x 20 builds x 2 executions x 4 iterations a side, at most about 1 h 00 min"),
+        (["--set", "plan.builds=4"], "x 4 builds x"),
+        (["--set", "plan.builds={min=4, max=6}"], "x 6 builds x"),
+        (["--set", "plan.builds=4", "--builds", "3"], "x 3 builds x"),
+        (["--set", "plan.budget=7m"], "at most about 7 min"),
+        (["--set", "plan.budget=7m", "--budget", "8m"], "at most about 8 min"),
+    ],
+)
+def test_what_the_command_line_says_of_the_plan_counts(project: Project, arguments: list[str], plan: str) -> None:
+    done = project.perfgate("calibrate", "--dry-run", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert plan in done.stdout
+    refused = project.perfgate("calibrate", "--dry-run", "--set", "plan.builds=1")
+    assert (refused.returncode, refused.stderr[:41]) == (2, "perfgate: --set plan.builds 1: must be fr")
+
+
 def test_the_rules_of_ci_do_not_stand_in_the_way(project: Project, tmp_path: Path) -> None:
     # in CI the rules are base's; here base is head
     done = project.perfgate("calibrate", "--builds", "2", "--history", str(tmp_path / "h"), CI="true")

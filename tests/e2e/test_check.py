@@ -1,11 +1,13 @@
 """perfgate check on repositories that it does not know, as a user runs it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from gate.model.warnings.hosts import OnBattery
 from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -56,6 +58,40 @@ def test_no_change_passes(project: Project) -> None:
     done = project.perfgate("check")
     assert (done.returncode, done.stdout[:5]) == (0, "Pass:"), done.stdout + done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
+
+
+def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: [OnBattery()])
+    first = project.perfgate("check", *FEW)
+    assert first.stderr.count("battery") == 1
+    file = project.top / ".perfgate/measurements.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
+    again = project.perfgate("check", *FEW, "--resume")
+    assert again.stderr.count("battery") == 1, again.stderr
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
+    monkeypatch.setattr("gate.run.measuring.standing_problems", list)
+    on_power = project.perfgate("check", *FEW, "--resume")
+    assert "battery" not in on_power.stderr
+    # but the report of the whole run has it
+    assert sum(warning["kind"] == "unfit-host" for warning in project.report()["warnings"]) == 1
+
+
+@pytest.mark.parametrize("go", [False, True])
+def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Path, go: bool) -> None:
+    tool = tmp_path / "tools/go"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho -randlayout")
+    tool.chmod(0o755)
+    project.write("bench.py", "raise SystemExit(3)")
+    project.write("tool/main.go" if go else "tool/main.py", "")
+    project.commit()
+    done = project.perfgate("check", *FEW, PATH=f"{tool.parent}:{os.environ['PATH']}")
+    assert done.returncode == 4
+    recipe = project.report()["failures"][0]["environment"]
+    assert "PERFGATE_SEED" in recipe
+    assert ("GOFLAGS" in recipe) is go
 
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:

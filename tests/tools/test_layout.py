@@ -28,7 +28,7 @@ def need(*programs: str) -> None:
 @pytest.fixture
 def shims(tmp_path: Path) -> Path:
     made = tmp_path / "shims"
-    make_shims(made, os.environ)
+    make_shims(made, os.environ, go=True)
     return made
 
 

@@ -30,6 +30,7 @@ from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
+from gate.run.plan_warnings import most_builds
 from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
@@ -51,13 +52,13 @@ INJECT = (0.01, 0.02, 0.05, 0.10)
 class CalibrateOptions:
     """What is measured against itself, how much, and where it is kept.
 
-    head: as for check. builds: rounds. budget: in seconds; None: BUDGETS times plan.budget. out: None: calibration in
-    .perfgate of the project. inject: changes, 0.05 for 5%. json: a file, "-" for standard output instead of text.
-    strict: an unfit host is refused.
+    head: as for check. builds: rounds; None: those of --set plan.builds, else BUILDS. budget: in seconds; None: that of
+    --set plan.budget, else BUDGETS times plan.budget. out: None: calibration in .perfgate of the project. inject:
+    changes, 0.05 for 5%. json: a file, "-" for standard output instead of text. strict: an unfit host is refused.
     """
 
     head: str | None
-    builds: int
+    builds: int | None
     budget: float | None
     out: Path | None
     seed: int | None
@@ -81,10 +82,6 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         EndedError: a signal, or the measurements could not be written.
     """
     refuse_unsafe()
-    if not 2 <= options.builds <= MOST_BUILDS:
-        raise UserError(
-            f"--builds {options.builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
-        )
     outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     require_writable(outputs)
     written = [*targets(outputs), *([options.history] if options.history else [])]
@@ -115,11 +112,27 @@ def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path |
 
 
 def _planned(project: Project, options: CalibrateOptions) -> Project:
-    """Lay the calibration's own plan over that of a check: a fixed number of rounds, and more time."""
+    """Lay the calibration's own plan over that of a check: a fixed number of rounds, and more time.
+
+    The file's plan is meant for checks; who sets one on the command line means this calibration.
+
+    Raises:
+        UserError: builds that no variance can be taken from.
+    """
     settings = project.settings
     plan = settings.rules.plan
-    budget = options.budget if options.budget is not None else BUDGETS * float(plan.budget)
-    plan = msgspec.structs.replace(plan, builds=options.builds, auto=False, budget=Duration(budget))
+    said = settings.options.tables.get("plan", {})
+    builds, option = options.builds, "--builds"
+    if builds is None:
+        builds, option = (most_builds(plan), "--set plan.builds") if "builds" in said else (BUILDS, "")
+    if not 2 <= builds <= MOST_BUILDS:
+        raise UserError(
+            f"{option} {builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
+        )
+    budget = options.budget
+    if budget is None:
+        budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
+    plan = msgspec.structs.replace(plan, builds=builds, auto=False, budget=Duration(budget))
     rules = msgspec.structs.replace(settings.rules, plan=plan)
     return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
 

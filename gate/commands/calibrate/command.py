@@ -22,10 +22,14 @@ class MeasuringOptions:
 
     head: str | None = option(HEAD, metavar="REF")
     builds: tuple[int, ...] | None = option(
-        "builds of each side (default: 20); with --simulate a list", metavar="N", parse=values.counts
+        "builds of each side (default: --set plan.builds, otherwise 20); with --simulate a list",
+        metavar="N",
+        parse=values.counts,
     )
     budget: Duration | None = option(
-        "longest time to measure (default: four times plan.budget)", metavar="TIME", parse=values.duration
+        "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
+        metavar="TIME",
+        parse=values.duration,
     )
     out: Path | None = option(
         "folder for the measurements (default: .perfgate/calibration in the project)",
@@ -96,7 +100,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.calibrate import calibrate
 
     measuring = options.measuring
-    builds = measuring.builds or (calibrate.BUILDS,)
+    builds = measuring.builds or (None,)
     if len(builds) > 1:
         raise MisuseError(f"--builds {','.join(map(str, builds))}: only --simulate takes several numbers of builds")
     asked = calibrate.CalibrateOptions(

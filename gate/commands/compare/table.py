@@ -19,7 +19,7 @@ from gate.words import findings as finding_words
 from gate.words.failures import grouped
 from gate.words.numbers import known
 from gate.words.phrases import listed
-from gate.words.plain import clip, visible
+from gate.words.plain import clip, distinct, visible
 from gate.words.sentences import say
 
 ALL = "all"
@@ -226,33 +226,18 @@ def _overall_row(overall: Overall, rounds: int | None) -> Row:
 
 
 class Names:
-    """Names of rows that stay distinguishable where they are shortened.
-
-    Those that no longer differ get a number behind them, the same in all blocks: "pars…json", "pars…json~2".
-    """
+    """Names of rows that stay distinguishable where they are shortened, the same in all blocks."""
 
     def __init__(self, found: Sequence[Block]) -> None:
-        """Number the names of all blocks that would look alike at the least width."""
-        alike: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}
+        """Take the names of all blocks."""
+        self._names = list(dict.fromkeys(row.name for block in found for row in block.rows))
         self._shown: dict[int, dict[str, str]] = {}
-        for name in dict.fromkeys(row.name for block in found for row in block.rows):
-            short = clip(name, NARROWEST)
-            alike[short] = self._numbers[name] = alike.get(short, 0) + 1
 
     def within(self, width: int) -> Mapping[str, str]:
-        """Shorten all names to a width, of NARROWEST or more."""
+        """Shorten all names to a width."""
         if width not in self._shown:
-            first: dict[str, str] = {}
-            self._shown[width] = {name: self._short(name, width, first) for name in self._numbers}
+            self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
         return self._shown[width]
-
-    def _short(self, name: str, width: int, first: dict[str, str]) -> str:
-        short = clip(name, width)
-        if first.setdefault(short, name) == name:
-            return short
-        number = f"~{self._numbers[name]}"
-        return clip(name, width - len(number)) + number
 
 
 # --- what stands around the blocks ------------------------------------------------------------------------------------
@@ -320,7 +305,7 @@ def _failures(comparison: Comparison) -> Iterator[str]:
         where = failures.places(group, 3)
         yield failures.heading(group) + (f" ({where})" if where else "")
     if len(groups) > _FAILURES:
-        yield f"{len(groups) - _FAILURES} more failures"
+        yield numbers.plural(len(groups) - _FAILURES, "more failure")
 
 
 def nothing(comparison: Comparison) -> str:

@@ -15,6 +15,7 @@ from gate.run.measuring import opened
 from gate.run.preview import introduction, write_schedule
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import treatment_name
+from gate.units import plural
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -40,7 +41,9 @@ def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
         for failure in failures
     )
     more = f", with the other parts: this is {job.part}" if job.part else ""
-    out.write(f"{executions} executions in {job.out / MEASUREMENTS}; `perfgate decide {job.out}` decides{more}\n")
+    out.write(
+        f"{plural(executions, 'execution')} in {job.out / MEASUREMENTS}; `perfgate decide {job.out}` decides{more}\n"
+    )
     # a shard may have nothing that both sides have; who decides over all shards sees that
     idle = job.part is not None and not any(each.executions for each in job.rounds)
     return Exit.ERROR if failures or not (executions or idle) else 0

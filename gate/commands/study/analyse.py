@@ -33,6 +33,7 @@ from gate.report import json
 from gate.report.measurements import attachments
 from gate.report.outputs import colored, make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
+from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.sentences import say
 
@@ -168,7 +169,7 @@ def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -
     if not lacking or not executions:
         return []
     more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
-    what = "1 treatment of the design has" if len(lacking) == 1 else f"{len(lacking)} treatments of the design have"
+    what = f"{plural(len(lacking), 'treatment')} of the design {agree(len(lacking), 'has', 'have')}"
     return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
 
 
@@ -178,7 +179,7 @@ def _unfinished(study: Study, executions: Sequence[Execution]) -> str:
     short = [count for count in counts.values() if count < study.replicates]
     if not short:
         return ""
-    what = f"{len(short)} of {len(counts)} treatments" if len(short) < len(counts) else "all treatments"
+    what = f"{len(short)} of {plural(len(counts), 'treatment')}" if len(short) < len(counts) else "all treatments"
     lacking = (
         f"{what} have fewer executions than the {study.replicates} replicates of the design, the least {min(short)}"
     )

@@ -28,7 +28,7 @@ from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.measuring import Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
-from gate.units import format_duration
+from gate.units import agree, format_duration, plural
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
 
@@ -48,7 +48,9 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         told = outcome(job.out, err)
         more = f", with the other jobs: this is {job.part}" if job.part else ""
         file = job.out / runs.MEASUREMENTS
-        out.write(f"{told.executions} executions in {file}; `perfgate study analyse {job.out}` analyses{more}\n")
+        out.write(
+            f"{plural(told.executions, 'execution')} in {file}; `perfgate study analyse {job.out}` analyses{more}\n"
+        )
         return told.code
 
 
@@ -109,7 +111,8 @@ def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None
     measured = run.measure(job)
     if measured.stop == "budget":
         budget = format_duration(float(design.study.budget))
-        done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
+        planned = plural(measured.planned_replicates, "replicate")
+        done = f"{measured.replicates} of {planned} {agree(measured.replicates, 'is', 'are')} complete"
         err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
 
 

@@ -11,6 +11,7 @@ from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.stats.quantile import needed_values
+from gate.units import agree
 from gate.words.numbers import plural
 from gate.words.phrases import joined
 
@@ -106,7 +107,8 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
         if len(lacking) > 1
         else f"the quantile {names}, which needs {needs}"
     )
-    return [f"{planned:,} values of each treatment ({' x '.join(factors)}) are too few for {which}"]
+    of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
+    return [f"{of_each} {agree(planned, 'is', 'are')} too few for {which}"]
 
 
 def _decided(design: Design) -> set[float]:

@@ -19,6 +19,7 @@ from gate.evidence.runs import files_of
 from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError, Whose
 from gate.model.case import CaseId, canonical
 from gate.model.choice import Choice
+from gate.units import plural
 from gate.words.choice import chosen
 from gate.words.plain import clip, visible
 
@@ -104,7 +105,7 @@ def _claims(located: Located, run: Run) -> Claims:
     number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
     if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
         raise UserError(
-            f"{where}: shard {run.shard or '1/1'} in {run.sessions or 1} sessions: at most {MOST_PARTS} parts"
+            f"{where}: shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}: at most {MOST_PARTS} parts"
         )
     return Claims(str(commits[0]), str(commits[1]), shards, run.sessions)
 

@@ -113,4 +113,4 @@ def _within(side: str, found: list[str]) -> str:
         return f"all {len(found)} builds of {side} are byte-identical: all have one layout"
     if different == len(found):
         return f"the {len(found)} builds of {side} differ from build to build"
-    return f"the {len(found)} builds of {side} produced only {different} different files"
+    return f"the {len(found)} builds of {side} produced only {plural(different, 'different file')}"

@@ -87,7 +87,7 @@ def used(case: Case, finding: Finding) -> str:
     rest_on = {"base": finding.base.counts.build, "head": finding.head.counts.build}
     if all(rest_on[side] >= measured[side] for side in SIDES):
         return ""
-    parts = [f"{rest_on[side]} of the {measured[side]} measured builds" for side in SIDES]
+    parts = [f"{rest_on[side]} of the {plural(measured[side], 'measured build')}" for side in SIDES]
     over = f"{parts[0]} a side" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
     look = finding.decided_at
     when = f", those up to look {look.look} of {look.looks}" if look.looks > 1 else ""

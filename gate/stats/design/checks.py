@@ -15,6 +15,7 @@ import numpy as np
 from gate.model.study import Check
 from gate.stats.family import holm
 from gate.stats.special import fdtrc
+from gate.units import plural
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -272,5 +273,5 @@ def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:
 
 def _too_few(fit: Fit, least: int) -> str:
     if fit.residual_df < least:
-        return f"{fit.residual_df} residual degrees of freedom, needs {least}"
+        return f"{plural(fit.residual_df, 'residual degree')} of freedom, needs {least}"
     return "no spread within treatments" if not fit.residual_ss else "one fitted value"

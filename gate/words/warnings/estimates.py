@@ -54,13 +54,13 @@ def _few_units(warning: kinds.FewUnits) -> str:
 
 
 def _undefined_resamples(warning: kinds.UndefinedResamples) -> str:
-    share = f"{warning.undefined} of {warning.resamples} resamples"
+    share = f"{warning.undefined:,} of {plural(warning.resamples, 'resample')}"
     return f"base's mean is not above 0 in {share}, which count against both limits"
 
 
 def _imprecise_limits(warning: kinds.ImpreciseLimits) -> str:
     known = "not known" if warning.error is None else f"known to ±{100 * warning.error:.1f}% only"
-    return f"{100 * warning.confidence:.6g}% limits {known}: {warning.resamples} replicates"
+    return f"{100 * warning.confidence:.6g}% limits {known}: {plural(warning.resamples, 'replicate')}"
 
 
 # --- what the values say ----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _autocorrelation(warning: kinds.Autocorrelation) -> str:
 
 
 def _normal_tail(warning: kinds.NormalTail) -> str:
-    builds = f"{warning.base} + {warning.head} builds"
+    builds = f"{warning.base} + {plural(warning.head, 'build')}"
     return f"a p value this small assumes normally distributed builds: {builds} alone cannot show it"
 
 

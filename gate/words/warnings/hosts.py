@@ -82,11 +82,11 @@ def _pressure(event: kinds.Pressure) -> str:
 
 
 def _swapped(event: kinds.Swapped) -> str:
-    return _event(event, f"memory was swapped: {event.written:.0f} pages to disk, {event.read:.0f} back")
+    return _event(event, f"memory was swapped: {plural(round(event.written), 'page')} to disk, {event.read:.0f} back")
 
 
 def _thermal_throttling(event: kinds.ThermalThrottling) -> str:
-    return _event(event, f"thermal throttling: heat slowed the processors down {event.times:.0f} times")
+    return _event(event, f"thermal throttling: heat slowed the processors down {plural(round(event.times), 'time')}")
 
 
 def _out_of_memory(event: kinds.OutOfMemory) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.model.warnings import measured as kinds
+from gate.units import agree, plural
 from gate.words.phrases import listed
 
 
@@ -14,7 +15,8 @@ def _torn_line(warning: kinds.TornLine) -> str:
 
 
 def _selected_only(warning: kinds.SelectedOnly) -> str:
-    part = f"{warning.selected} of {warning.measured} measured benchmarks are decided (--benchmark)"
+    verb = agree(warning.selected, "is", "are")
+    part = f"{warning.selected} of {plural(warning.measured, 'measured benchmark')} {verb} decided (--benchmark)"
     return f"{part}: the verdict and the error level cover only these"
 
 
@@ -22,11 +24,12 @@ def _selected_only(warning: kinds.SelectedOnly) -> str:
 
 
 def _rounds_short(warning: kinds.RoundsShort) -> str:
-    return f"{warning.done} of {warning.planned} planned rounds were measured"
+    return f"{warning.done} of {plural(warning.planned, 'planned round')} {agree(warning.done, 'was', 'were')} measured"
 
 
 def _budget_rounds(warning: kinds.BudgetRounds) -> str:
-    return f"only {warning.rounds} of {warning.planned} rounds fit the budget, judging by the first"
+    fit = agree(warning.rounds, "fits", "fit")
+    return f"only {warning.rounds} of {plural(warning.planned, 'round')} {fit} the budget, judging by the first"
 
 
 def _after_last_look(warning: kinds.AfterLastLook) -> str:
@@ -35,11 +38,11 @@ def _after_last_look(warning: kinds.AfterLastLook) -> str:
 
 def _executions_short(warning: kinds.ExecutionsShort) -> str:
     where = f"{warning.benchmark} at {warning.settings}" if warning.settings else warning.benchmark
-    return f"{where}: base has {warning.base} and head {warning.head} of {warning.wanted} executions"
+    return f"{where}: base has {warning.base} and head {warning.head} of {plural(warning.wanted, 'execution')}"
 
 
 def _parts_short(warning: kinds.PartsShort) -> str:
-    parts = [f"{each.part} measured {each.done} of its {each.planned} rounds" for each in warning.parts]
+    parts = [f"{each.part} measured {each.done} of its {plural(each.planned, 'round')}" for each in warning.parts]
     return listed(parts, between="; ")
 
 
@@ -58,8 +61,8 @@ def _metric_missing(warning: kinds.MetricMissing) -> str:
 def _not_steady(warning: kinds.NotSteady) -> str:
     sides = (("base", warning.base), ("head", warning.head))
     by_side = " and ".join(f"{count} of {side}" for side, count in sides if count)
-    never = f"{warning.base + warning.head} of {warning.of} executions reached no steady state ({by_side})"
-    few = "" if warning.needed is None else f"; fewer than {warning.needed} values cannot show one"
+    never = f"{warning.base + warning.head} of {plural(warning.of, 'execution')} reached no steady state ({by_side})"
+    few = "" if warning.needed is None else f"; fewer than {plural(warning.needed, 'value')} cannot show one"
     return f"{never}: all their values count{few}"
 
 
@@ -68,7 +71,7 @@ def _not_steady(warning: kinds.NotSteady) -> str:
 
 def _identical_builds(warning: kinds.IdenticalBuilds) -> str:
     same = [
-        f"all {each.count} builds of {each.side}{f' at {each.settings}' if each.settings else ''}"
+        f"all {plural(each.count, 'build')} of {each.side}{f' at {each.settings}' if each.settings else ''}"
         for each in warning.builds
     ]
     advice = "use [build] perturb or {seed} where a program is linked"

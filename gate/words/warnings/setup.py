@@ -55,11 +55,11 @@ def _few_builds_per_machine(warning: kinds.FewBuildsPerMachine) -> str:
 
 
 def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
-    return f"a bootstrap interval needs {warning.needed} builds to decide, the plan has {warning.builds}"
+    return f"a bootstrap interval needs {plural(warning.needed, 'build')} to decide, the plan has {warning.builds}"
 
 
 def _no_looks_by_bootstrap(warning: kinds.NoLooksByBootstrap) -> str:
-    return f"bootstrap intervals do not stop early: all {warning.builds} rounds are measured"
+    return f"bootstrap intervals do not stop early: the whole plan is measured, {plural(warning.builds, 'round')}"
 
 
 def _few_iterations_for_steady(warning: kinds.FewIterationsForSteady) -> str:
@@ -68,12 +68,14 @@ def _few_iterations_for_steady(warning: kinds.FewIterationsForSteady) -> str:
 
 
 def _no_early_stop(warning: kinds.NoEarlyStop) -> str:
-    return f"several jobs do not stop early: each measures all {warning.builds} rounds that its budget allows"
+    return (
+        f"several jobs do not stop early: each measures up to {plural(warning.builds, 'round')}, as its budget allows"
+    )
 
 
 def _planned_from_memory(warning: kinds.PlannedFromMemory) -> str:
-    builds = f"{warning.last}" if warning.first == warning.last else f"{warning.first} to {warning.last}"
-    counts = f"{builds} builds x {warning.executions} x {warning.iterations}"
+    lead = "" if warning.first == warning.last else f"{warning.first} to "
+    counts = f"{lead}{plural(warning.last, 'build')} x {warning.executions} x {warning.iterations}"
     aim = "half-widths of half the thresholds"
     reached = f"for {aim}" if warning.reached else f"the nearest to {aim} within the budget"
     notes = "".join(f"; {note}" for note in warning.notes)

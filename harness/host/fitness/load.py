@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gate.units import plural
 from harness.host.fitness.cgroup import quota
 from harness.host.fitness.counters import Pressure, Window, load, pressure
 from harness.host.fitness.kernel_files import Check, State, Tree, unreadable
@@ -48,7 +49,7 @@ def average(tree: Tree, window: Window) -> Check:
     now, ticks = load(tree), window.end.ticks
     if now is None or ticks is None:
         return unreadable(name, why)
-    value = f"{now:.2f} on {ticks.processors} processors"
+    value = f"{now:.2f} on {plural(ticks.processors, 'processor')}"
     each = now / ticks.processors
     if each < LOAD_WARN:
         return Check(name, "ok", value, why)

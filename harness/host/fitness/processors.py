@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 
 from gate.model.warnings.hosts import HeldDown, LowPowerProfile
+from gate.units import plural
 from harness.host.fitness.counters import FIRMWARE, Window, governors, turbo
 from harness.host.fitness.kernel_files import CPUS, Check, Tree, cpu_list, unreadable, whole, written
 from harness.host.fitness.machine import is_virtual
@@ -51,7 +52,7 @@ def affinity(tree: Tree) -> Check:
     allowed = len(cpu_list(status[1]))
     every = len(cpu_list(online)) if online else allowed
     of = f" of {every}" if online else ""
-    value = f"{allowed}{of} processor{'' if every == 1 else 's'} ({status[1]})"
+    value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
     return Check(name, "warn" if allowed == 1 else "ok", value, why)
 
 
@@ -193,9 +194,9 @@ def heat(tree: Tree, window: Window) -> Check:
     if count is None or before is None:
         return _firmware(tree, name, why)
     if count > before:
-        return Check(name, "bad", f"{count - before} times while it was watched", why)
+        return Check(name, "bad", f"{plural(count - before, 'time')} while it was watched", why)
     if count:
-        return Check(name, "warn", f"{count} times since boot, not now", why)
+        return Check(name, "warn", f"{plural(count, 'time')} since boot, not now", why)
     return Check(name, "ok", "never since boot", why)
 
 

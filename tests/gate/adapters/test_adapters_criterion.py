@@ -61,7 +61,7 @@ def test_a_missing_file_is_an_error_of_what_there_is() -> None:
     [
         ("", "sample.json is not as expected"),
         ('{"iters": [1]}', "sample.json is not as expected"),
-        ('{"iters": [1, 2], "times": [5]}', "sample.json has 2 counts of iterations and 1 times"),
+        ('{"iters": [1, 2], "times": [5]}', "sample.json has 2 counts of iterations and 1 time"),
         ('{"iters": [0], "times": [5]}', "sample.json has a batch without iterations"),
         ('{"iters": [NaN], "times": [5]}', "sample.json has a batch without iterations"),
         ('{"iters": [1], "times": [NaN]}', "nan in 'time' is not a finite number"),

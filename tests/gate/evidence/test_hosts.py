@@ -116,6 +116,17 @@ def test_runs_that_were_killed_and_resumed() -> None:
     ]
 
 
+def test_what_happened_in_both_parts_of_a_resumed_run_is_told_once() -> None:
+    little, much = {"cpu_steal": 1220, "pressure_memory": 5_000_000}, {"cpu_steal": 1420}
+    first: list[Record] = [host("begin"), host("end", **little)]
+    second: list[Record] = [host("begin"), host("end", **much)]
+    (stolen,) = states(second)
+    assert len(states(first)) == 2
+    assert states([*first, *second]).count(stolen) == 1
+    assert [type(event) for event in states([*first, *second])] == [Steal, Pressure]
+    assert states([*second, *first])[0] == stolen
+
+
 def test_sessions_are_apart() -> None:
     records: list[Record] = [
         host("begin"), host("begin", 1, boot_id="b"), host("end", 1, boot_id="b", oom_kills=3), host("end"),

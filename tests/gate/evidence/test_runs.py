@@ -194,7 +194,7 @@ def test_the_same_part_twice_names_both_files() -> None:
         ({"shard": "3/2"}, "a:1: shard 3/2: there are 2"),
         ({"sessions": 2, "session": 2}, "a:1: session 2 of 2: they count from 0"),
         ({"session": 1}, "a:1: session 1 of 1: they count from 0"),
-        ({"shard": "1/9999", "sessions": 10_000}, "a:1: 9999 shards x 10000 sessions are more than 4096 parts"),
+        ({"shard": "1/9999", "sessions": 10_000}, "a:1: 9,999 shards x 10,000 sessions are more than 4096 parts"),
     ],
 )
 def test_parts_that_cannot_be_are_refused(more: dict[str, Any], said: str) -> None:

@@ -110,7 +110,7 @@ def test_without_path_in_perturb_of_either_side_the_paths_stay(checkout: Checkou
 def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(a="1")
     shims = tmp_path / "shims"
-    make_shims(shims, {"PATH": "/nowhere"})
+    make_shims(shims, {"PATH": "/nowhere"}, go=True)
     report = 'echo "${PERFGATE_PADDING-unset}" "${PYTHONHASHSEED-unset}" "${COMPILER_PATH-unset}"; exit 1'
 
     def told(perturb: list[Perturbation], seed: int) -> list[str]:
@@ -197,7 +197,7 @@ def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout, tmp_path: Pat
     caller = {"PATH": os.environ["PATH"], "MY_TOKEN": "secret", "GOFLAGS": "-ldflags=-s"}
     table = BuildTable(command="echo {seed}; echo wrong >&2; exit 3")
     shims = tmp_path / "shims"
-    make_shims(shims, caller)
+    make_shims(shims, caller, go=True)
     with builder_of(checkout, table, caller=caller, session=2, shims=shims) as builder:
         failure = bad(builder.build("head", 1, 5))
         assert (failure.kind, failure.side, failure.session, failure.build) == ("build", "head", 2, 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import PERTURBATIONS
-from harness.build.perturb import build_environment, execution_environment, make_shims, without_shims
+from harness.build.perturb import build_environment, execution_environment, make_shims, uses_go, without_shims
 from harness.process.execute import PADDING
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
@@ -43,7 +43,7 @@ esac
 @pytest.fixture
 def shims(tmp_path: Path, tools: Path) -> Path:
     made = tmp_path / "the shims of a run"
-    make_shims(made, {"PATH": str(tools)})
+    make_shims(made, {"PATH": str(tools)}, go=True)
     return made
 
 
@@ -109,25 +109,25 @@ def test_python_takes_the_seed(shims: Path) -> None:
 
 def test_an_older_go_is_left_alone(tmp_path: Path, tools: Path) -> None:
     program(tools / "go", "#!/bin/sh\necho '  -race' >&2\n")
-    make_shims(tmp_path / "shims", {"PATH": str(tools)})
+    make_shims(tmp_path / "shims", {"PATH": str(tools)}, go=True)
     assert build_environment(["go-randlayout"], 5, {}, tmp_path / "shims") == {}
 
 
 @pytest.mark.parametrize("script", ["#!/nowhere\n", "#!/bin/sh\nkill -9 $$\n"])
 def test_a_broken_go_is_left_alone(tmp_path: Path, tools: Path, script: str) -> None:
     program(tools / "go", script)
-    make_shims(tmp_path / "shims", {"PATH": str(tools)})
+    make_shims(tmp_path / "shims", {"PATH": str(tools)}, go=True)
     assert build_environment(["go-randlayout"], 5, {}, tmp_path / "shims") == {}
 
 
 def test_without_go_and_node_nothing_is_said_of_them(tmp_path: Path) -> None:
-    make_shims(tmp_path / "shims", {"PATH": "/nowhere"})
+    make_shims(tmp_path / "shims", {"PATH": "/nowhere"}, go=True)
     assert execution_environment(PERTURBATIONS, 5, {"PATH": "/nowhere"}, tmp_path / "shims") == {"PYTHONHASHSEED": "5"}
 
 
 def test_a_folder_that_no_search_path_can_name(tmp_path: Path, tools: Path) -> None:
     folder = tmp_path / "a:b"
-    make_shims(folder, {"PATH": str(tools)})
+    make_shims(folder, {"PATH": str(tools)}, go=True)
     assert build_environment(["link-order", "go-randlayout"], 5, {}, folder) == {}
     assert execution_environment(["hash-seed"], 5, {"PATH": str(tools)}, folder) == {"PYTHONHASHSEED": "5"}
 
@@ -222,3 +222,22 @@ class TestLinking:
             [str(shims / "linkers/ld.mold"), "main.o"], env={"PATH": "/nowhere"}, capture_output=True, check=False
         )
         assert (done.returncode, done.stderr) == (1, b"perfgate: ld.mold: not found\n")
+
+
+@pytest.mark.parametrize(
+    ("paths", "commands", "found"),
+    [
+        (["setup.py", "src/cargo.toml", "gopher.py"], [None, "make", ["python3", "bench.py"]], False),
+        (["a/b/main.go"], [], True),
+        (["go.mod"], [], True),
+        (["Makefile"], ["cd ../tool && go build ."], True),
+        (["Makefile"], [["go", "test"]], True),
+    ],
+)
+def test_where_go_may_build_something(paths: list[str], commands: list[str | list[str] | None], found: bool) -> None:
+    assert uses_go(paths, commands) is found
+
+
+def test_without_go_nothing_is_said_to_it(tools: Path, tmp_path: Path) -> None:
+    make_shims(tmp_path / "shims", {"PATH": str(tools)}, go=False)
+    assert "GOFLAGS" not in build_environment(["go-randlayout"], 5, {}, tmp_path / "shims")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,8 @@ def test_a_branch_is_compared_with_its_merge_base(checkout: Checkout) -> None:
     checkout.commit(b="1")
     checkout.git("switch", "-q", "feature")
     found = resolved(checkout)
-    assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "main", fork)
+    # main has gone on: this commit is not main
+    assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "merge base with main", fork)
     assert (found.head.commit.sha, found.head.commit.ref, found.head.commit.dirty) == (tip, "feature", False)
     assert chosen(found.choice) == "base is the merge base with main; head is the last commit on feature"
     assert found.warnings == ()
@@ -232,7 +234,9 @@ def test_the_nearer_of_local_and_remote_branch_counts(checkout: Checkout, tmp_pa
     unpushed = copy.commit(a="2")
     copy.git("switch", "-q", "-c", "feature")
     copy.commit(a="3")
-    assert resolved(copy).base.commit.sha == unpushed
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref) == (unpushed, "main")
+    assert chosen(found.choice).startswith("base is the merge base with main;")
 
 
 def test_no_default_branch(checkout: Checkout) -> None:
@@ -270,7 +274,8 @@ def test_unknown_refs(checkout: Checkout) -> None:
     assert refused(checkout, base="feature/parse") == (
         "--base feature/parse: no such commit here; similar names: feature/parser"
     )
-    assert refused(checkout, head="zzz") == "--head zzz: no such commit here: check the name, or `git fetch origin zzz`"
+    assert refused(checkout, head="zzz") == "--head zzz: no such commit here: check the name"
+    assert refused(checkout, base="") == "--base is empty: write a branch, a tag or a commit"
     for odd in ("--all", "HEAD:a", "main..feature/parser", "", " ", "HEAD\nHEAD", "HEAD^{tree}"):
         assert refused(checkout, base=odd.replace("\n", " ")).startswith("--base ")
     for odd in ("^HEAD", "HEAD..feature/parser", "feature/parser...HEAD", "HEAD:a", ":/message", "-x", "HEAD HEAD"):
@@ -289,22 +294,108 @@ def test_a_branch_that_only_the_remote_has(checkout: Checkout, tmp_path: Path) -
     assert resolved(copy, base="stable").base.commit.ref == "origin/stable"
 
 
-def test_a_shallow_clone(checkout: Checkout, tmp_path: Path) -> None:
+def served(checkout: Checkout, at: Path) -> Path:
+    """Make a bare remote: a branch "feature" behind main, a branch "stable", a tag, a merge as a forge makes it."""
     checkout.commit(a="1")
+    checkout.git("tag", "v1")
+    checkout.git("branch", "stable")
     checkout.commit(a="2")
     checkout.git("switch", "-q", "-c", "feature")
     checkout.commit(a="3")
+    checkout.commit(c="3")
     checkout.git("switch", "-q", "main")
     checkout.commit(b="1")
-    shallow = refused(clone(checkout, tmp_path / "b", "--depth=1", "-b", "main"))
-    assert "the clone is shallow: `git fetch --unshallow` (actions/checkout: fetch-depth: 0)" in shallow
-    both = clone(checkout, tmp_path / "c", "--depth=1", "--no-single-branch", "-b", "feature")
-    assert refused(both) == (
-        "no common commit of head and origin/main: the clone is shallow: "
-        "`git fetch --unshallow` (actions/checkout: fetch-depth: 0)"
-    )
-    alone = clone(checkout, tmp_path / "d", "--depth=1", "-b", "feature")
-    assert "git fetch --unshallow" in refused(alone, base="main~7")
+    checkout.git("switch", "-q", "-c", "merged")
+    checkout.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+    checkout.git("update-ref", "refs/pull/1/merge", "merged")
+    checkout.git("switch", "-q", "main")
+    checkout.git("branch", "-q", "-D", "merged")
+    remote = at / "remote.git"
+    subprocess.run(["git", "clone", "-q", "--mirror", f"file://{checkout.path}", str(remote)], check=True)
+    return remote
+
+
+def cloned(remote: Path, target: Path, *options: str) -> Callable[[Checkout], Checkout]:
+    def make(checkout: Checkout) -> Checkout:
+        subprocess.run(["git", "clone", "-q", *options, f"file://{remote}", str(target)], check=True)
+        return type(checkout)(target)
+
+    return make
+
+
+def checked_out_by_the_action(remote: Path, target: Path, ref: str) -> Callable[[Checkout], Checkout]:
+    """Do what actions/checkout does with fetch-depth: 1."""
+
+    def make(checkout: Checkout) -> Checkout:
+        subprocess.run(["git", "init", "-q", str(target)], check=True)
+        made = type(checkout)(target)
+        made.git("remote", "add", "origin", f"file://{remote}")
+        own = f"refs/remotes/{ref.removeprefix('refs/').replace('heads/', 'origin/')}"
+        made.git("fetch", "-q", "--no-tags", "--depth=1", "origin", f"+{ref}:{own}")
+        made.git("checkout", "-q", "--detach", own)
+        return made
+
+    return make
+
+
+PULL = {"CI": "1", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_BASE_REF": "main"}
+ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "environment", "base"),
+    [
+        pytest.param(("clone", *ONE), {}, {}, "main~1", id="the default branch"),
+        pytest.param(("clone", *ONE), {"base": "HEAD~1"}, {}, "main~1", id="a commit before"),
+        pytest.param(("clone", *ONE), {"base": "stable"}, {}, "stable", id="another branch"),
+        pytest.param(("clone", *ONE, "--no-tags"), {"base": "v1"}, {}, "v1", id="a tag"),
+        pytest.param(("clone", *ONE), {"base": "SHA"}, {}, "stable", id="a commit"),
+        pytest.param(("clone", *EVERY, "-b", "feature"), {}, {}, "main~1", id="no merge base"),
+        pytest.param(("clone", *ONE, "-b", "feature"), {}, {}, "main~1", id="no default branch"),
+        pytest.param(("clone", "--single-branch", "-b", "feature"), {}, {}, "main~1", id="one branch, whole"),
+        pytest.param(("clone", "--single-branch"), {"base": "feature"}, {}, "feature", id="one branch, another base"),
+        pytest.param(
+            ("action", "refs/heads/main"), {}, {"CI": "1"}, "main~1", id="action, a push to the default branch"
+        ),
+        pytest.param(("action", "refs/heads/feature"), {}, {"CI": "1"}, "main~1", id="action, a push to a branch"),
+        pytest.param(("action", "refs/pull/1/merge"), {}, PULL, "main", id="action, a pull request's merge"),
+    ],
+)
+def test_the_command_that_is_advised_helps(
+    checkout: Checkout, tmp_path: Path, make: tuple[str, ...], options: dict[str, str], environment: dict[str, str],
+    base: str,
+) -> None:  # fmt: skip
+    remote = served(checkout, tmp_path)
+    wanted = checkout.git("rev-parse", base).strip()
+    options = {name: wanted if ref == "SHA" else ref for name, ref in options.items()}
+    way = cloned if make[0] == "clone" else checked_out_by_the_action
+    copy = way(remote, tmp_path / "copy", *make[1:])(checkout)
+    with pytest.raises(SourceError) as caught:
+        resolved(copy, environment=environment, **options)
+    message = str(caught.value)
+    commands = re.findall(r"`(git [^`]*)`", message)
+    assert commands, message
+    for command in commands:
+        subprocess.run(["sh", "-c", command], cwd=copy.path, check=True, capture_output=True)
+    assert resolved(copy, environment=environment, **options).base.commit.sha == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({}, "name the base with --base REF"),
+        ({"base": "HEAD~1"}, "no such commit in this shallow clone: check the name"),
+        ({"base": "stable"}, "no such commit in this shallow clone: check the name"),
+    ],
+)
+def test_without_a_remote_nothing_is_to_be_fetched(
+    checkout: Checkout, tmp_path: Path, options: dict[str, str], advice: str
+) -> None:
+    copy = cloned(served(checkout, tmp_path), tmp_path / "copy", "--depth=1")(checkout)
+    copy.git("remote", "remove", "origin")
+    message = refused(copy, **options)
+    assert "git fetch" not in message
+    assert message.endswith(advice)
 
 
 def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, names_of, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
+from gate.units import agree, plural
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
@@ -115,7 +116,10 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     notes = []
     if rest:
         others = ", ".join(package.directory for package in rest[:_MOST])
-        notes.append(f"{len(rest)} more packages with benchmarks are left out ({others}): add those that matter")
+        notes.append(
+            f"{plural(len(rest), 'more package')} with benchmarks {agree(len(rest), 'is', 'are')} left out ({others}): "
+            "add what matters"
+        )
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     first, *others_measured = measured
     return Found(

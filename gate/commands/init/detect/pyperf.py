@@ -10,6 +10,7 @@ from gate.commands.init.detect.python import python
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, names_of
 from gate.commands.init.detect.tree import Tree
+from gate.units import agree, plural
 
 _IMPORTS = re.compile(r"^\s*(import|from)\s+pyperf\b", re.MULTILINE)
 _RUNS = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
@@ -34,7 +35,12 @@ def look(tree: Tree) -> Found | None:
         Measured(name, own.command([path, f"--min-time={length:g}"], []), [], instrument="pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
-    notes = [f"{len(rest)} more pyperf scripts are left out ({', '.join(rest[:_MOST])}): add those that matter"]
+    notes = [
+        (
+            f"{plural(len(rest), 'more pyperf script')} {agree(len(rest), 'is', 'are')} left out "
+            f"({', '.join(rest[:_MOST])}): add what matters"
+        )
+    ]
     return Found(
         "pyperf",
         f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner",

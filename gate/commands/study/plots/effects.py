@@ -14,7 +14,7 @@ from gate.model.study import Effect, Factor, QuantileEffects, Response
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet, elide
 from gate.plots.scales import Axis
-from gate.units import format_confidence
+from gate.units import agree, format_confidence, plural
 
 _WIDTH = 720
 _COLUMNS = 3
@@ -269,7 +269,8 @@ def _caption(response: Response, effects: QuantileEffects, confidence: float, ch
     words.append("Where a band reaches the edge, it continues beyond it.")
     if chosen.left_out:
         words.append(
-            f"{chosen.left_out} smaller effects are left out; the largest of each term go first, and the table has all."
+            f"{plural(chosen.left_out, 'smaller effect')} {agree(chosen.left_out, 'is', 'are')} left out; "
+            "the largest of each term go first, and the table has all."
         )
     return " ".join(words)
 

@@ -27,6 +27,7 @@ from gate.model.study import Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Point, Sheet, elide, room
 from gate.plots.scales import Axis
+from gate.units import agree
 
 _WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
@@ -311,5 +312,5 @@ def _interaction_caption(response: Response, left_out: int, drawn: Sequence[_Lin
     if any(len(d.means) < len({a for a, _ in d.means}) * len({b for _, b in d.means}) for d in drawn):
         words.append("Combinations that were not measured are missing.")
     if left_out:
-        words.append(f"{left_out} more, whose lines are the most parallel, are left out.")
+        words.append(f"{left_out} more, the most parallel, {agree(left_out, 'is', 'are')} left out.")
     return " ".join(words)

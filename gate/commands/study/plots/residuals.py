@@ -14,6 +14,7 @@ from gate.model.study import Diagnostics, Residual, Response
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 from gate.plots.scales import Axis, minus, ticks
+from gate.units import plural
 
 _WIDTH, _HEIGHT = 720, 334
 _TOP, _BOTTOM = 66, 266
@@ -49,8 +50,8 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     caption = _caption(kept, found, diagnostics)
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
     described = (
-        f"{len(found):,} residuals from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}; "
-        f"{'no' if not diagnostics.warnings else len(diagnostics.warnings)} warnings."
+        f"{plural(len(found), 'residual')} from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}; "
+        f"{plural(len(diagnostics.warnings), 'warning') if diagnostics.warnings else 'no warnings'}."
     )
     return sheet.picture(prefix, title, described, caption)
 

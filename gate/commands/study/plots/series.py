@@ -14,6 +14,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 from gate.plots.scales import Axis, ticks
 from gate.plots.style import SETTINGS
+from gate.units import agree, plural
 
 _WIDTH, _PLOT = 720, 214
 _HEAD, _FOOT = 30, 58
@@ -233,10 +234,10 @@ def _opening(stage: _Stage, unit: str) -> str:
         words += f" {len(stage.shown):,} of {len(stage.points):,} are drawn, evenly chosen, and the extremes with them."
     beyond = stage.y.range.beyond
     if beyond:
-        words += f" {beyond:,} lie{'s' if beyond == 1 else ''} beyond the axis, marked at its edge."
+        words += f" {beyond:,} {agree(beyond, 'lies', 'lie')} beyond the axis, marked at its edge."
     return words
 
 
 def _described(stage: _Stage) -> str:
     values = [p.value for p in stage.points]
-    return f"{len(values):,} marks from {stage.of.say(min(values))} to {stage.of.say(max(values))}."
+    return f"{plural(len(values), 'mark')} from {stage.of.say(min(values))} to {stage.of.say(max(values))}."

@@ -17,6 +17,7 @@ from gate.plots.axes import grid, half_violin
 from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis
 from gate.plots.thinning import density
+from gate.units import agree, plural
 
 _WIDTH = 720
 _HEAD, _PLOT = 32, 236
@@ -168,8 +169,8 @@ def _caption(
     if quota is not None:
         count = sum(_thinned(s.values, quota).indices.size for s in drawn)
         words.append(
-            f"{count:,} of {total:,} values are drawn, evenly chosen in the order of measurement; "
-            "hollow marks are the extremes, added to them."
+            f"{count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen in the order of "
+            "measurement; hollow marks are the extremes, added to them."
         )
     if y.range.beyond:
         every = np.concatenate([s.values for s in found])
@@ -179,7 +180,10 @@ def _caption(
             if out.size == 1
             else f"{of.say(float(out.min()))} to {of.say(float(out.max()))}"
         )
-        words.append(f"{out.size:,} of {every.size:,} values lie beyond the axis ({far}), marked at its edge.")
+        words.append(
+            f"{out.size:,} of {plural(every.size, 'value')} {agree(out.size, 'lies', 'lie')} beyond the axis ({far}), "
+            "marked at its edge."
+        )
     if len(drawn) < len(found):
         words.append(f"The first {len(drawn)} of {len(found)} treatments are drawn.")
     return " ".join(words)
@@ -189,6 +193,6 @@ def _described(drawn: Sequence[TreatmentValues], of: Scale) -> str:
     means = [(float(np.mean(s.values)), s) for s in drawn]
     low, high = min(means, key=lambda m: m[0]), max(means, key=lambda m: m[0])
     return (
-        f"{len(drawn)} treatments; the lowest mean is {of.say(low[0])} ({combination(low[1].settings)}), "
+        f"{plural(len(drawn), 'treatment')}; the lowest mean is {of.say(low[0])} ({combination(low[1].settings)}), "
         f"the highest {of.say(high[0])} ({combination(high[1].settings)})."
     )

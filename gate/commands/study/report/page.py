@@ -19,7 +19,7 @@ from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
 from gate.report.page.pictures import Figure
 from gate.report.templates import Fact, render_template
-from gate.units import format_confidence, format_share
+from gate.units import agree, format_confidence, format_share
 from gate.words import failures
 from gate.words.numbers import plural
 from gate.words.plain import last_lines, visible
@@ -244,7 +244,9 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Part | None
         legend="Means of the units at each setting, the others fixed. The interval is that of the difference in "
         "percent. Each row stands for itself: of twenty without any difference one looks clear. Folded below: each "
         "comparison with its quantiles and groups.",
-        items=(f"{left} more one-way tables are in the CSV tables",) if left > 0 else (),
+        items=(f"{plural(left, 'more one-way table')} {agree(left, 'is', 'are')} in the CSV tables",)
+        if left > 0
+        else (),
         views=tuple(tables),
         folds=tuple(folds),
     )

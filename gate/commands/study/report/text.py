@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
-from gate.units import format_confidence, format_share
+from gate.units import format_confidence, format_share, plural
 from gate.words.effects import percentile, settings_text
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -79,7 +79,7 @@ class _Writer:
                 )
             ]
         self._lines += laid
-        more = [f"{len(rows) - _ROWS} more rows in the page"] if len(rows) > _ROWS else []
+        more = [f"{plural(len(rows) - _ROWS, 'more row')} in the page"] if len(rows) > _ROWS else []
         for text in [*more, *([note] if note else [])]:
             self._lines += [self.paint(part, _DIM) for part in wrap(visible(text), self.width)]
 

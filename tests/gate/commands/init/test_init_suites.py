@@ -101,7 +101,7 @@ def test_what_a_benchmark_of_go_is(project: Project, text: str, found: bool) -> 
 def test_go_with_many_packages_says_what_is_left_out(project: Project) -> None:
     found = detected(project({"go.mod": _MODULE, **{f"p{n:02}/a_test.go": _BENCH for n in range(14)}}))
     assert len(found.benchmarks) == 12
-    assert found.notes == ["2 more packages with benchmarks are left out (p12, p13): add those that matter"]
+    assert found.notes == ["2 more packages with benchmarks are left out (p12, p13): add what matters"]
 
 
 @pytest.mark.parametrize(

@@ -155,8 +155,8 @@ def test_csv_needs_the_measurements(folder: Path, tmp_path: Path) -> None:
 def test_a_selection_says_that_it_is_one(folder: Path) -> None:
     code, out, _ = run("decide", str(folder), "--benchmark", "parse")
     assert code == 0
-    assert "1 of 2 measured benchmarks are decided (--benchmark)" in " ".join(out.split())
-    assert "measured benchmarks are decided" not in run("decide", str(folder), "--benchmark", "*")[1]
+    assert "1 of 2 measured benchmarks is decided (--benchmark)" in " ".join(out.split())
+    assert "(--benchmark)" not in run("decide", str(folder), "--benchmark", "*")[1]
 
 
 def test_the_comment_points_where_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,12 +103,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "undefined-resamples": [
         (
             e.UndefinedResamples(3, 2000),
-            "base's mean is not above 0 in 3 of 2000 resamples, which count against both limits",
+            "base's mean is not above 0 in 3 of 2,000 resamples, which count against both limits",
         )
     ],
     "imprecise-limits": [
-        (e.ImpreciseLimits(0.95, 0.0123, 4000), "95% limits known to ±1.2% only: 4000 replicates"),
-        (e.ImpreciseLimits(0.9995, None, 2000), "99.95% limits not known: 2000 replicates"),
+        (e.ImpreciseLimits(0.95, 0.0123, 4000), "95% limits known to ±1.2% only: 4,000 replicates"),
+        (e.ImpreciseLimits(0.9995, None, 2000), "99.95% limits not known: 2,000 replicates"),
     ],
     "trend": [
         (e.Trend(-0.04, "s", True), "still warming up: second half 4.0% faster"),
@@ -436,7 +436,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds to decide, the plan has 5")
     ],
     "no-looks-by-bootstrap": [
-        (s.NoLooksByBootstrap(12), "bootstrap intervals do not stop early: all 12 rounds are measured")
+        (s.NoLooksByBootstrap(12), "bootstrap intervals do not stop early: the whole plan is measured, 12 rounds")
     ],
     "few-iterations-for-steady": [
         (
@@ -447,7 +447,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "no-early-stop": [
         (
             s.NoEarlyStop(12),
-            "several jobs do not stop early: each measures all 12 rounds that its budget allows",
+            "several jobs do not stop early: each measures up to 12 rounds, as its budget allows",
         )
     ],
     "no-auto-plan": [

@@ -193,7 +193,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
     assert len(titles) == 12
     assert "f0 by f5" not in titles
     assert "f5 by f0" not in titles
-    assert "1 more, whose lines are the most parallel" in picture.caption
+    assert "1 more, the most parallel, is left out." in picture.caption
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,37 @@
+"""Nouns and verbs agree with their counts: every sentence, rendered with counts of 1."""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.words.sentences import say
+from tests.gate.words.test_reasons import HEADLINES, REASONS
+from tests.gate.words.warnings.test_warnings import EXAMPLES
+
+_DISAGREES = re.compile(
+    r"\b1 (?:more |planned |measured )?(?!is\b|lacks\b|was\b|has\b|lies\b|fits\b|s\b|this\b|less\b|us\b)[a-z]+s\b(?! at\b)|\b1 (?:are|were|have|fit)\b|there are 1\b"
+)
+"""A count of 1 with a noun or a verb of many."""
+
+
+def with_ones(value: Any) -> Any:
+    """Set every whole number of a sentence to 1."""
+    if isinstance(value, msgspec.Struct):
+        fields = {name: with_ones(getattr(value, name)) for name in value.__struct_fields__}
+        return msgspec.structs.replace(value, **fields)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(with_ones, value))
+    return 1 if type(value) is int else value
+
+
+SENTENCES = [
+    *[say(with_ones(warning)) for examples in EXAMPLES.values() for warning, _ in examples],
+    *[say(with_ones(reason)) for reason, _ in (*REASONS, *HEADLINES)],
+]
+
+
+@pytest.mark.parametrize("sentence", sorted(set(SENTENCES)))
+def test_a_count_of_one_has_a_noun_of_one(sentence: str) -> None:
+    assert not _DISAGREES.search(sentence)
