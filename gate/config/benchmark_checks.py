@@ -50,6 +50,9 @@ def _check_instrument(benchmark: Benchmark, path: Path, source: Source) -> None:
         raise source.error((*path, "column"), "is empty: name a column of the header line")
     if benchmark.column is not None and instrument != "values":
         raise source.error((*path, "column"), f"is for the values instrument, not for {instrument}")
+    for key in ("success_column", "unit_column", "metric_column"):
+        if benchmark.column is None and getattr(benchmark, key) is not None:
+            raise source.error((*path, key), "needs column, which names the values of the CSV file")
     if benchmark.format is not None:
         _check_format(benchmark, (*path, "format"), source)
     if not benchmark.measured.suite and (benchmark.include != ["*"] or benchmark.exclude):

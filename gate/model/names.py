@@ -35,3 +35,7 @@ class UserError(Exception):
         """Keep why; option: of the command line with whose value it begins, such as "base"."""
         super().__init__(f"--{option} {why}" if option else why)
         self.why, self.option = why, option
+
+
+SUCCESS = "success"
+"""The metric of a load test that is 1 for each request that succeeded and 0 for each that failed."""

@@ -135,6 +135,16 @@ def wanted_values(benchmark: Benchmark, iterations: int) -> int:
     return iterations + (benchmark.warmup if benchmark.warmup != "auto" else 0)
 
 
+def refuse_other_count(found: int, wanted: int, tool: str) -> None:
+    """Refuse the result of a tool that gives as many values as it is asked for, and gave another number.
+
+    Raises:
+        OutputError: naming both numbers.
+    """
+    if found != wanted:
+        raise OutputError(f"{tool} gave {found} of {wanted} values: its result is cut off")
+
+
 def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) -> dict[str, Metric]:
     """Make metrics of series, and refuse those that are not complete.
 

@@ -89,9 +89,9 @@ def test_what_the_program_is_told(context: Context) -> None:
         "printf '0.2\\n0.1\\n' > {output}",
         'printf "0.2\\n0.1\\n" > "$PERFGATE_OUTPUT"; echo not a number',
         "printf '0.2\\n0.1\\n'",
-        "touch \"$PERFGATE_OUTPUT\"; printf '0.2\\n0.1'",
+        "touch \"$PERFGATE_OUTPUT\"; printf '0.2\\n0.1\\n'",
         ["printf", "0.2\\n0.1\\n"],
-        [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('2e-1\\r\\n.1')", "{output}"],
+        [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('2e-1\\r\\n.1\\r\\n')", "{output}"],
     ],
 )
 def test_the_ways_to_give_values(context: Context, command: str | list[str]) -> None:
