@@ -57,7 +57,7 @@ class _Found:
     lines: list[int] = field(default_factory=list)
     scales: list[float] = field(default_factory=list)
     base: str | None = None
-    successes: list[float] = field(default_factory=list)
+    successes: list[bool] = field(default_factory=list)
 
 
 def parse(
@@ -69,7 +69,7 @@ def parse(
     unit gives a metric of the rest of its name ("latency_ms": latency, in ms), and any other column is what plain
     numbers are: time, in seconds. The unit is the row's, else the declared one, else what the header line tells. Where
     rows name metrics, only the declared ones are read. Blank lines are passed over.
-    A request that failed gives no value; where rows tell of that, "success" is 1 or 0 for each of them.
+    A request that failed gives no value; where rows tell of that, "success" is the share of the others.
 
     Args:
         units: the declared metrics and their units (None: not said).
@@ -228,7 +228,7 @@ def _failed(row: _Row, place: int, places: _Places, each: _Found) -> bool:
         if places.metric is None:
             raise OutputError(f"{where}: a blank cell does not tell whether the request succeeded")
         return False
-    each.successes.append(float(success))
+    each.successes.append(success)
     return not success
 
 
@@ -271,7 +271,7 @@ def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
     if successes:
         if SUCCESS in series:
             raise OutputError(f"the metric {SUCCESS!r} is the share of requests that succeed: name the other one anew")
-        series[SUCCESS] = Series("", successes, "higher")
+        series[SUCCESS] = Series("", [sum(successes) / len(successes)], "higher", whole=True)
     return series
 
 

@@ -29,6 +29,8 @@ class Series:
     unit: str
     values: list[float]
     better: Better = "lower"
+    whole: bool = False
+    """Its one value is of the whole output, which has no warm-up to drop."""
 
 
 Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]

@@ -38,4 +38,4 @@ class UserError(Exception):
 
 
 SUCCESS = "success"
-"""The metric of a load test that is 1 for each request that succeeded and 0 for each that failed."""
+"""The metric of a load test that is the share of its requests that succeeded."""

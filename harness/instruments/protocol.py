@@ -183,7 +183,9 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     rules = benchmark.metric.get(name)
     better = (rules.better if rules else None) or series.better
     steady = None
-    if benchmark.warmup == "auto":
+    if series.whole:
+        warmup = 0
+    elif benchmark.warmup == "auto":
         found = steady_from(series.values)
         steady, warmup = found is not None, found or 0
     else:

@@ -115,8 +115,8 @@ request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status
 """
 
 
-def success(*values: float) -> Series:
-    return Series("", list(values), "higher")
+def success(share: float) -> Series:
+    return Series("", [share], "higher", whole=True)
 
 
 def jmeter(label: str = "home") -> bytes:
@@ -126,21 +126,21 @@ def jmeter(label: str = "home") -> bytes:
 @pytest.mark.parametrize(
     ("data", "column", "units", "expected"),
     [
-        (jmeter(), "elapsed", {}, {"time": Series("s", [0.07, 0.074]), "success": success(1, 1, 0)}),
-        (jmeter(), "Latency", {"p": None}, {"p": Series("s", [0.069, 0.07]), "success": success(1, 1, 0)}),
+        (jmeter(), "elapsed", {}, {"time": Series("s", [0.07, 0.074]), "success": success(2 / 3)}),
+        (jmeter(), "Latency", {"p": None}, {"p": Series("s", [0.069, 0.07]), "success": success(2 / 3)}),
         (
             jmeter(),
             "bytes",
             {"size": None, "success": None},
-            {"size": Series("B", [900, 900]), "success": success(1, 1, 0)},
+            {"size": Series("B", [900, 900]), "success": success(2 / 3)},
         ),
-        (HEY, "response-time", {}, {"time": Series("s", [0.05]), "success": success(1, 0)}),
-        (OHA, "request-duration", {"latency": None}, {"latency": Series("s", [0.0025]), "success": success(1, 0)}),
+        (HEY, "response-time", {}, {"time": Series("s", [0.05]), "success": success(0.5)}),
+        (OHA, "request-duration", {"latency": None}, {"latency": Series("s", [0.0025]), "success": success(0.5)}),
         (
             K6,
             "metric_value",
             {"http_req_duration": None, "success": None},
-            {"http_req_duration": Series("s", [0.2215]), "success": success(1, 0)},
+            {"http_req_duration": Series("s", [0.2215]), "success": success(0.5)},
         ),
         (K6, "metric_value", {"http_req_failed": None}, {"http_req_failed": Series("", [0, 1])}),
         (K6, "metric_value", {"iteration_duration": None}, {"iteration_duration": Series("s", [0.3005])}),
@@ -152,7 +152,7 @@ def jmeter(label: str = "home") -> bytes:
             {"latency": Series("s", [0.005, 7e-6]), "size": Series("B", [2048])},
         ),
         (b"unit,value\nmilliseconds,5\n,7\n", "value", {}, {"time": Series("s", [0.005, 7.0])}),
-        (b"success,x\nOK,1\nKO,broken\n", "x", {}, {"time": Series("s", [1.0]), "success": success(1, 0)}),
+        (b"success,x\nOK,1\nKO,broken\n", "x", {}, {"time": Series("s", [1.0]), "success": success(0.5)}),
     ],
 )
 def test_what_a_header_line_tells(
@@ -161,18 +161,18 @@ def test_what_a_header_line_tells(
     found = parse(data, column, units)
     assert found.keys() == expected.keys()
     for name, series in expected.items():
-        assert (found[name].unit, found[name].better) == (series.unit, series.better)
+        assert (found[name].unit, found[name].better, found[name].whole) == (series.unit, series.better, series.whole)
         assert found[name].values == pytest.approx(series.values)
 
 
 def test_columns_that_the_configuration_names() -> None:
     data = b"what;worked;in;x\na;1;ms;5\nb;1;ms;6\na;0;ms;7\na;1;us;8\n"
     columns = Columns(success="worked", unit="in", metric="what")
-    assert parse(data, "x", {"a": None}, columns) == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(1, 0, 1)}
+    assert parse(data, "x", {"a": None}, columns) == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(2 / 3)}
     everything = Columns(success="", metric="")
     assert parse(jmeter("buy"), "elapsed", {}, everything) == {"time": Series("s", [0.07, 0.074, 0.002])}
     by_label = parse(jmeter("buy"), "elapsed", {"buy": None}, Columns(metric="label"))
-    assert by_label == {"buy": Series("s", [0.074]), "success": success(1, 0)}
+    assert by_label == {"buy": Series("s", [0.074]), "success": success(0.5)}
 
 
 @pytest.mark.parametrize(

@@ -239,3 +239,15 @@ def test_an_hdr_histogram_log(context: Context) -> None:
     assert max(found["latency"].values) == pytest.approx(2**62 * 1e-6, rel=1e-5)
     (context.scratch / "output").unlink()
     assert status(context, command).startswith("line 3 of the HdrHistogram log: its integers have no unit")
+
+
+def test_the_share_of_requests_that_succeed_has_no_warm_up(context: Context) -> None:
+    rows = "latency_ms,success\\n8,true\\n5,true\\n7,false\\n6,true\\n"
+    assert measured(context, ["printf", rows], column="latency_ms", warmup=1) == {
+        "latency": Metric(unit="s", better="lower", values=[0.005, 0.006], dropped=[0.008]),
+        "success": Metric(unit="", better="higher", values=[0.75]),
+    }
+    everything = measured(context, ["printf", rows], column="latency_ms", success_column="")
+    assert not isinstance(everything, Unusable)
+    assert everything.keys() == {"latency"}
+    assert len(everything["latency"].values) == 4
