@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from gate.adapters.values import OutputError
 
-_EVENTS = re.compile(rb"^events: *(.*)$", re.MULTILINE)
-_TOTALS = re.compile(rb"^totals: *(.*)\n", re.MULTILINE)
+_EVENTS = re.compile(rb"^events:(.*)$", re.MULTILINE)
+_TOTALS = re.compile(rb"^totals:(.*)\n", re.MULTILINE)
 
 _DIGITS = 20
 """Of the largest number of 64 bits, in which callgrind counts."""

@@ -11,11 +11,21 @@ import msgspec
 
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.visible import visible
 from gate.units import to_base
 
 
+_LONGEST = 500
+"""Characters of an error."""
+
+
 class OutputError(ValueError):
-    """A tool's output that gives no usable values; its text is one line."""
+    """A tool's output that gives no usable values; its text is one line, whatever it quotes."""
+
+    def __init__(self, why: str) -> None:
+        """Keep why."""
+        line = visible(why)
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")
 
 
 _SHOWN = 60
