@@ -70,6 +70,13 @@ def _split(text: str, what: str, right: str) -> tuple[float, str]:
     return value, match[2]
 
 
+def _as_float(raw: float) -> float:
+    try:
+        return float(raw)
+    except OverflowError:
+        raise ValueError("a number of that many digits is out of range") from None
+
+
 class Share(float):
     """A relative amount, written "3%" or 0.03; never negative."""
 
@@ -87,7 +94,7 @@ class Share(float):
             # 3/100 rather than 3*0.01: the closest float to 0.03
             value = value / 100 if unit else value
         elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
-            value = float(raw)
+            value = _as_float(raw)
         else:
             raise ValueError(f'expected a share such as "3%", got {raw!r}')
         if not (math.isfinite(value) and value >= 0):
@@ -123,7 +130,7 @@ class Duration(float):
                     raise ValueError(f'{unit!r} in {raw!r} is not a unit of time: use "s", "m" or "h"')
                 value += float(number) * scale
         elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
-            value = float(raw)
+            value = _as_float(raw)
         else:
             raise ValueError(f'expected a time span such as "15m", got {raw!r}')
         if not (math.isfinite(value) and value > 0):

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 
 from gate.adapters.values import OutputError
 
-_EVENTS = re.compile(rb"^events: *(.*)$", re.MULTILINE)
-_TOTALS = re.compile(rb"^totals: *(.*)$", re.MULTILINE)
+_EVENTS = re.compile(rb"^events:(.*)$", re.MULTILINE)
+_TOTALS = re.compile(rb"^totals:(.*)\n", re.MULTILINE)
+
+_DIGITS = 20
+"""Of the largest number of 64 bits, in which callgrind counts."""
 
 
 def instructions(profiles: Iterable[bytes]) -> int:
@@ -30,6 +33,6 @@ def _count(profile: bytes) -> int:
     names, numbers = events[1].split(), totals[1].split()
     # trailing zeros are left out
     place = names.index(b"Ir") if b"Ir" in names else len(numbers)
-    if not all(number.isdigit() for number in numbers) or b"Ir" not in names:
+    if not all(number.isdigit() and len(number) <= _DIGITS for number in numbers) or b"Ir" not in names:
         raise OutputError("a profile of callgrind holds no count of instructions (Ir)")
     return int(numbers[place]) if place < len(numbers) else 0

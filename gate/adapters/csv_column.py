@@ -1,13 +1,17 @@
-"""One column of a CSV file with a header line -> values."""
+"""One column of a CSV file with a header line -> values, with the columns that say what its rows are."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from gate.adapters.values import OutputError, Series, checked, number, plain_metric, shown, usable
+from gate.adapters.load_tests import Header, header_of, succeeded
+from gate.adapters.values import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
+from gate.model.names import SUCCESS
 from gate.units import to_base
 
 _DELIMITERS = ",;\t"
@@ -20,41 +24,93 @@ _SUFFIXES = {
     **dict.fromkeys(("b", "bytes"), "B"),
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
+_LISTED = 5
 
 
-def parse(data: bytes, column: str, units: Mapping[str, str | None]) -> dict[str, Series]:
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that say what a row is. None: as the header line tells; "": there is none."""
+
+    success: str | None = None
+    unit: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a row has what; None: nowhere."""
+
+    names: Sequence[str]
+    """Of the header line."""
+    value: int
+    success: int | None
+    unit: int | None
+    metric: int | None
+
+
+@dataclass(slots=True)
+class _Found:
+    """The cells of one metric, in order."""
+
+    name: str
+    cells: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    scales: list[float] = field(default_factory=list)
+    base: str | None = None
+    successes: list[bool] = field(default_factory=list)
+
+
+def parse(
+    data: bytes, column: str, units: Mapping[str, str | None], columns: Columns | None = None
+) -> dict[str, Series]:
     """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
 
-    The metric is the only declared one. Without one, a column whose name ends with a unit gives a metric of the rest of
-    its name ("latency_ms": latency, in ms), and any other column is what plain numbers are: time, in seconds. A
-    declared unit goes before the one in the name. Blank lines are passed over.
+    The metric is the one that the row names, else the only declared one. Without one, a column whose name ends with a
+    unit gives a metric of the rest of its name ("latency_ms": latency, in ms), and any other column is what plain
+    numbers are: time, in seconds. The unit is the row's, else the declared one, else what the header line tells. Where
+    rows name metrics, only the declared ones are read. Blank lines are passed over.
+    A request that failed gives no value; where rows tell of that, "success" is the share of the others.
 
     Args:
         units: the declared metrics and their units (None: not said).
+        columns: those that say what a row is.
 
     Raises:
-        OutputError: there is no such column, or a cell that is no value, by its line from 1.
+        OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
+            none is declared.
     """
     text = _text(data)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    cells: list[str] = []
-    lines: list[int] = []
     try:
-        header = next((row for row in reader if not _is_blank(row)), None)
-        if header is None:
+        names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
+        if names is None:
             return {}
-        place = _place(header, column)
-        for row in reader:
-            if len(row) > place and not (place == 0 and _is_blank(row)):
-                cells.append(row[place])
-                lines.append(reader.line_num)
-            elif not _is_blank(row):
-                raise OutputError(f"line {reader.line_num} of the CSV: ends before the column {column!r}")
+        header = header_of(names)
+        places = _places(names, column, columns or Columns(), header)
+        wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
+        if places.metric is None and header.kind in names and (columns is None or columns.metric is None):
+            rows = _of_one_kind(_rows(reader, names), names.index(header.kind), column, header.kind)
+        else:
+            rows = _rows(reader, names)
+        found = _collected(rows, places, column, wanted, header)
     except csv.Error as error:
         raise OutputError(f"line {reader.line_num} of the CSV: {error}") from None
-    name, base, scale = _metric(column, units)
-    values = _values(cells, lines, column, base, scale)
-    return {name: Series(base, values)} if values else {}
+    # \r alone ends the lines of old spreadsheets
+    if not data.endswith(b"\r"):
+        refuse_cut_off(data, "the CSV")
+    _refuse_mixed(found, wanted, column, places)
+    return _series(found, column)
+
+
+class _Reader(Iterator[list[str]], Protocol):
+    @property
+    def line_num(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    cells: list[str]
 
 
 def _text(data: bytes) -> str:
@@ -72,8 +128,34 @@ def _is_blank(row: Sequence[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _place(header: Sequence[str], column: str) -> int:
-    names = [name.strip() for name in header]
+def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
+    """Yield the rows, each as wide as the header."""
+    width = len(names)
+    for cells in reader:
+        if len(cells) == width and not (width == 1 and _is_blank(cells)):
+            yield _Row(reader.line_num, cells)
+        elif not _is_blank(cells):
+            has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+            raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
+
+
+def _places(names: Sequence[str], column: str, columns: Columns, header: Header) -> _Places:
+    def place(configured: str | None, known: Sequence[str]) -> int | None:
+        if configured is not None:
+            return _place(names, configured) if configured else None
+        # the values themselves say nothing of what they are
+        return next((names.index(name) for name in known if name in names and name != column), None)
+
+    return _Places(
+        names=names,
+        value=_place(names, column),
+        success=place(columns.success, header.success),
+        unit=place(columns.unit, header.unit),
+        metric=place(columns.metric, header.metric),
+    )
+
+
+def _place(names: Sequence[str], column: str) -> int:
     if column not in names:
         listed = shown(", ".join(names).encode()) if any(names) else "none"
         raise OutputError(f"the CSV has no column {column!r}: there are {listed}")
@@ -82,33 +164,128 @@ def _place(header: Sequence[str], column: str) -> int:
     return names.index(column)
 
 
-def _metric(column: str, units: Mapping[str, str | None]) -> tuple[str, str, float]:
-    """Return the metric's name, its base unit and the factor that takes a cell there."""
-    stem, _, suffix = column.rpartition("_")
-    unit = _SUFFIXES.get(suffix.lower())
-    if len(units) == 1:
-        name = plain_metric(units)
-    elif stem and unit is not None:
-        name = stem
-    else:
-        name = "time"
-    declared = units.get(name)
-    if declared is None:
-        declared = unit if unit is not None else "s" if name == "time" else ""
-    base, scale = to_base(declared)
-    return name, base, scale
+def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> Iterator[_Row]:
+    kinds: dict[str, None] = {}
+    for row in rows:
+        kinds.setdefault(row.cells[place])
+        if len(kinds) <= _LISTED:
+            yield row
+    if len(kinds) > 1:
+        raise OutputError(
+            f"the column {column!r} mixes {len(kinds)} kinds of requests by {name!r} ({_listed(kinds)}): write "
+            f'metric_column = "{name}" and declare those to measure, or metric_column = "" to take them as one metric'
+        )
 
 
-def _values(cells: Sequence[str], lines: Sequence[int], column: str, base: str, scale: float) -> list[float]:
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = ", ..." if len(every) > _LISTED else ""
+    return ", ".join(shown(name.encode("utf-8", "replace")) for name in every[:_LISTED]) + more
+
+
+def _collected(
+    rows: Iterable[_Row], places: _Places, column: str, wanted: Mapping[str, str | None], header: Header
+) -> dict[str, _Found]:
+    """Sort the cells by metric; with those of failed requests left out."""
+    alone = _metric(column, wanted)
+    found: dict[str, _Found] = {}
+    units: dict[tuple[str, str], tuple[str, float]] = {}
+    for row in rows:
+        name = alone if places.metric is None else row.cells[places.metric].strip()
+        each = found.get(name)
+        if each is None:
+            each = found[name] = _Found(name)
+        if wanted and name not in wanted and places.metric is not None:
+            continue
+        unit = "" if places.unit is None else row.cells[places.unit].strip()
+        known = units.get((name, unit))
+        if known is None:
+            known = units[name, unit] = _unit(name, unit, wanted, column, header)
+        if each.base not in (None, known[0]):
+            raise OutputError(
+                f"line {row.line} of the CSV: {name!r} is in {known[0] or 'counts'!r} here and in "
+                f"{each.base or 'counts'!r} elsewhere"
+            )
+        each.base = known[0]
+        # what is no time, such as k6's http_req_failed, may count the failures
+        counts = places.metric is not None and known[0] != "s"
+        if places.success is not None and not counts and _failed(row, places.success, places, each):
+            continue
+        each.cells.append(row.cells[places.value])
+        each.lines.append(row.line)
+        each.scales.append(known[1])
+    return found
+
+
+def _failed(row: _Row, place: int, places: _Places, each: _Found) -> bool:
+    where = f"line {row.line} of the CSV, column {places.names[place]!r}"
     try:
-        values = [value * scale for value in map(float, cells)]
+        success = succeeded(row.cells[place])
+    except OutputError as error:
+        raise OutputError(f'{where}: {error}; success_column = "" ignores it') from None
+    if success is None:
+        # where rows name their metric, not all are of requests
+        if places.metric is None:
+            raise OutputError(f"{where}: a blank cell does not tell whether the request succeeded")
+        return False
+    each.successes.append(success)
+    return not success
+
+
+def _metric(column: str, wanted: Mapping[str, str | None]) -> str:
+    """Name the metric of rows that do not name it."""
+    stem, _, suffix = column.rpartition("_")
+    if len(wanted) == 1:
+        return plain_metric(wanted)
+    return stem if stem and suffix.lower() in _SUFFIXES else "time"
+
+
+def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: Header) -> tuple[str, float]:
+    """Return the base unit of a metric's cell and the factor that takes it there."""
+    if told:
+        return to_base(_SUFFIXES.get(told.lower(), told))
+    unit = wanted.get(name)
+    if unit is None:
+        unit = header.units.get(name, header.units.get(column, _SUFFIXES.get(column.rpartition("_")[2].lower())))
+    return to_base(unit if unit is not None else "s" if name == "time" else "")
+
+
+def _refuse_mixed(found: Mapping[str, _Found], wanted: Mapping[str, str | None], column: str, places: _Places) -> None:
+    """Refuse several metrics of which none is declared."""
+    if places.metric is None or not found or wanted.keys() & found.keys() or (not wanted and len(found) == 1):
+        return
+    raise OutputError(
+        f"the column {column!r} holds {len(found)} metrics, which {places.names[places.metric]!r} names "
+        f"({_listed(found)}): declare those to measure, as [benchmark.metric.NAME]"
+    )
+
+
+def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
+    series: dict[str, Series] = {}
+    successes = [success for each in found.values() for success in each.successes]
+    for each in found.values():
+        if each.cells:
+            series[each.name] = Series(each.base or "", _values(each, column))
+        elif each.successes:
+            raise OutputError(f"no values of {each.name!r}: all {len(each.successes)} requests failed")
+    if successes:
+        if SUCCESS in series:
+            raise OutputError(f"the metric {SUCCESS!r} is the share of requests that succeed: name the other one anew")
+        series[SUCCESS] = Series("", [sum(successes) / len(successes)], "higher", whole=True)
+    return series
+
+
+def _values(found: _Found, column: str) -> list[float]:
+    base = found.base or ""
+    try:
+        values = [value * scale for value, scale in zip(map(float, found.cells), found.scales, strict=True)]
         # float() would take 1_000
-        if usable(values, base) and "_" not in "".join(cells):
+        if usable(values, base) and "_" not in "".join(found.cells):
             return values
     except ValueError:
         pass
     values = []
-    for cell, line in zip(cells, lines, strict=True):
+    for cell, line, scale in zip(found.cells, found.lines, found.scales, strict=True):
         raw = cell.encode("utf-8", "replace")
         try:
             values.append(checked(number(raw) * scale, base, raw))

@@ -1,28 +1,32 @@
 """The text of `go test -bench` and of compiled test binaries -> values.
 
-Format: golang.org/design/14313-benchmark-format, and testing/benchmark.go of Go 1.26, which writes it.
+Format: golang.org/design/14313-benchmark-format, and testing/benchmark.go of Go 1.26, which writes it. Each line is
+read in a time proportional to its length.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gate.adapters.suites import Suite, add
-from gate.adapters.values import OutputError, Series, shown
+from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
 from gate.model import Better
 from gate.units import to_base
 
-# The count is at least 8 wide, which tells it from what a benchmark prints into the line.
-_VALUES = r"(?=[ \d]{8}) *\d+(?P<pairs>(?:\t *[-+]?(?:\d+(?:\.\d+)?|NaN|Inf) \S+)+)\s*$"
-_TAIL = re.compile(_VALUES)
-_AFTER_NAME = re.compile(rf"(?P<procs>-\d+)? *\t(?:{_VALUES})?")
-_NAME_AND_TAB = re.compile(rf"(?P<name>Benchmark\S*) *\t(?:{_VALUES})?")
-_NAME_ALONE = re.compile(r"(?P<name>Benchmark\S*)$")
+# one value and its unit, as testing writes them behind a tab
+_PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:NaN|Inf)")
+_COUNT = 8
+"""The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
+_NAME = "Benchmark"
 _PROCS = re.compile(r"-\d+$")
 _FAILED = ("FAIL\t", "--- FAIL: ")
 _ENDED = ("panic: ", "fatal error: ")
 _SUMMARY = ("ok  \t", "?   \t")
+# what testing writes before its first result; files of other programs that write the format need not end with PASS
+_OF_TESTING = "goos: "
 _TIMES_AND_SIZES = ("ns", "us", "µs", "μs", "ms", "s", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB")
 _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 
@@ -39,6 +43,15 @@ class _Result:
     values: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A name that stands before a tab, and what stands behind it; no values: no results yet."""
+
+    name: str
+    announced: str
+    values: dict[str, float]
+
+
 @dataclass(slots=True)
 class _Reader:
     """What is known while the lines go by."""
@@ -50,7 +63,11 @@ class _Reader:
     """A name whose results have not come yet."""
     complete: bool = True
     """Nothing came since the last PASS."""
+    of_testing: bool = False
+    """The package testing wrote it, which ends with PASS."""
     ended: str = ""
+    better: dict[str, Better] = field(default_factory=dict)
+    """What lines tell of units."""
     results: list[_Result] = field(default_factory=list)
 
 
@@ -65,8 +82,8 @@ def parse(data: bytes, *, several: bool) -> Suite:
         several: the command may name several packages; then, and when the output does, names begin with the package.
 
     Raises:
-        OutputError: a failure among the results, an end without PASS, or results that cannot be separated from what
-            the benchmark prints.
+        OutputError: a failure among the results, an end without PASS or in the middle of a line, or results that cannot
+            be separated from what the benchmark prints.
     """
     if data.lstrip().startswith(b'{"'):
         raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
@@ -74,11 +91,14 @@ def parse(data: bytes, *, several: bool) -> Suite:
     for line in data.decode("utf-8", "replace").split("\n"):
         _read(reader, line.rstrip("\r"))
     _must_be_complete(reader, "the output")
+    if not reader.complete:
+        _nothing_may_be_pending(reader)
+        refuse_cut_off(data, "the output")
     suite = Suite({}, {})
     for (package, name, *_), results in _by_benchmark(reader.results).items():
         prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
         try:
-            add(suite, prefix + name, _series(results))
+            add(suite, prefix + name, _series(results, reader.better))
         except OutputError as error:
             suite.errors[prefix + name] = str(error)
     return suite
@@ -87,10 +107,12 @@ def parse(data: bytes, *, several: bool) -> Suite:
 def _read(reader: _Reader, line: str) -> None:
     if line == "FAIL" or line.startswith(_FAILED):
         raise OutputError(f"the output reports a failure: {_shown(reader.ended or line)}")
-    if line.startswith("pkg: "):
+    if line.startswith(("pkg: ", "pkg:\t")):
         _must_be_complete(reader, reader.package or "what comes before the first package")
-        reader.package, reader.announced = line.removeprefix("pkg: ").strip(), ""
+        reader.package, reader.announced = line.removeprefix("pkg:").strip(), ""
         reader.packages.add(reader.package)
+    elif line.startswith(("Unit ", "Unit\t")):
+        _read_unit(reader, line.split()[1:])
     elif line.endswith("PASS") or line.startswith(_SUMMARY):
         _nothing_may_be_pending(reader)
         reader.complete = True
@@ -98,44 +120,114 @@ def _read(reader: _Reader, line: str) -> None:
             reader.packages.add(line.split("\t")[1].strip())
     elif line.startswith(_ENDED):
         reader.ended = reader.ended or line
+    elif line.startswith(_OF_TESTING):
+        reader.of_testing = True
     else:
         _read_results(reader, line)
 
 
+def _read_unit(reader: _Reader, words: list[str]) -> None:
+    """Read what a line tells of a unit: in which direction it is better."""
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        if key == "better" and value in ("lower", "higher"):
+            better: Better = "lower" if value == "lower" else "higher"
+            if reader.better.setdefault(words[0], better) != better:
+                raise OutputError(f"the unit {_shown(words[0])} is better both lower and higher")
+
+
 def _read_results(reader: _Reader, line: str) -> None:
-    name, announced, match = _named(reader, line)
-    if name:
+    found = _alone(reader, line) or _named(reader, line)
+    if found is not None:
         _nothing_may_be_pending(reader)
         reader.complete = False
     elif reader.pending:
-        name, announced, match = reader.pending, reader.announced, _TAIL.search(line)
-    elif _TAIL.match(line):
+        # what the benchmark printed came between its name and its results
+        found = _Named(reader.pending, reader.announced, _results(line.split("\t"), anything_before=True))
+    elif _results(line.split("\t")):
         raise OutputError(f"results without a name: {_shown(line.strip())}")
-    elif alone := None if line.startswith(("--- ", "    ")) else _NAME_ALONE.search(line):
-        reader.announced, reader.complete = alone["name"], False
-    if match and match["pairs"]:
-        words = match["pairs"].split()
-        values = {unit: float(number) for number, unit in zip(words[::2], words[1::2], strict=True)}
-        own = announced if re.fullmatch(re.escape(announced) + r"(-\d+)?", name) else ""
-        reader.results.append(_Result(reader.package, name, own, values))
+    elif name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
+        reader.announced, reader.complete = name, False
+        reader.of_testing = reader.of_testing or name == line
+    if found is None:
+        return
+    if found.values:
+        own = found.announced if _is_of(found.name, found.announced) else ""
+        reader.results.append(_Result(reader.package, found.name, own, found.values))
         reader.pending = ""
-    elif name:
-        # what the benchmark prints comes between its name and its results
-        reader.pending = name
+    else:
+        reader.pending = found.name
 
 
-def _named(reader: _Reader, line: str) -> tuple[str, str, re.Match[str] | None]:
+def _alone(reader: _Reader, line: str) -> _Named | None:
+    """Read a line of results as the format defines it: words between blanks, and nothing else on the line."""
+    if not line.startswith(_NAME):
+        return None
+    words = line.split()
+    if len(words) < 4 or len(words) % 2 or not words[1].isdecimal():
+        return None
+    numbers, units = words[2::2], words[3::2]
+    if not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    return _Named(words[0], reader.announced, dict(zip(units, map(float, numbers), strict=True)))
+
+
+def _named(reader: _Reader, line: str) -> _Named | None:
     """Find a name at whose results a line begins, also after something that was printed without a newline."""
-    at = line.rfind(reader.announced) if reader.announced else -1
-    match = _AFTER_NAME.match(line, at + len(reader.announced)) if at >= 0 else None
-    if match:
-        return reader.announced + (match["procs"] or ""), reader.announced, match
+    parts = line.split("\t")
+    if reader.announced:
+        for place in range(len(parts) - 2, -1, -1):
+            before = parts[place].rstrip(" ")
+            plain = before if before.endswith(reader.announced) else _PROCS.sub("", before)
+            if plain.endswith(reader.announced):
+                return _Named(reader.announced + before[len(plain) :], reader.announced, _results(parts[place + 1 :]))
     # four spaces: what b.Log wrote
-    match = None if line.startswith("    ") else _NAME_AND_TAB.search(line)
-    # after an announcement, another name without results is what the benchmark prints
-    if match and (match["pairs"] or not reader.announced):
-        return match["name"], "", match
-    return "", "", None
+    if line.startswith("    "):
+        return None
+    for place, part in enumerate(parts[:-1]):
+        name = _last_name(part.rstrip(" "))
+        if name:
+            values = _results(parts[place + 1 :])
+            # after an announcement, another name without results is what the benchmark prints
+            return _Named(name, "", values) if values or not reader.announced else None
+    return None
+
+
+def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, float]:
+    """Read what stands between tabs as a count and pairs of value and unit; empty where it is not that.
+
+    Args:
+        anything_before: pairs are at the end, after a count, after anything.
+    """
+    ends = len(parts)
+    while ends > 1 and not parts[ends - 1].strip():
+        ends -= 1
+    first, found = ends, []
+    while first > 1 and (pair := _PAIR.fullmatch(parts[first - 1].rstrip() if first == ends else parts[first - 1])):
+        found.append((pair[2], float(pair[1])))
+        first -= 1
+    if not found or (first > 1 and not anything_before):
+        return {}
+    count = parts[first - 1]
+    before = count.rstrip("0123456789")
+    wide = len(count) - len(before.rstrip(" "))
+    if len(before) == len(count) or wide < _COUNT or (before.strip(" ") and not anything_before):
+        return {}
+    return dict(reversed(found))
+
+
+def _last_name(text: str) -> str:
+    """Return the name of a benchmark with which a text ends; "" where it ends with none."""
+    if not text or text[-1].isspace():
+        return ""
+    word = text.rsplit(None, 1)[-1]
+    at = word.find(_NAME)
+    return word[at:] if at >= 0 else ""
+
+
+def _is_of(name: str, announced: str) -> bool:
+    """Return whether a name is the announced one, with or without GOMAXPROCS."""
+    return bool(announced) and (name == announced or _PROCS.sub("", name) == announced)
 
 
 def _nothing_may_be_pending(reader: _Reader) -> None:
@@ -144,7 +236,7 @@ def _nothing_may_be_pending(reader: _Reader) -> None:
 
 
 def _must_be_complete(reader: _Reader, what: str) -> None:
-    if not reader.complete:
+    if not reader.complete and (reader.of_testing or reader.ended):
         raise OutputError(f"{what} ends without PASS: " + (_shown(reader.ended) if reader.ended else "it is cut short"))
 
 
@@ -170,7 +262,7 @@ def _procs_of(result: _Result) -> str:
     return result.name.removeprefix(result.announced)
 
 
-def _series(results: list[_Result]) -> dict[str, Series]:
+def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Series]:
     series: dict[str, Series] = {}
     for unit in results[0].values:
         if any(unit not in result.values for result in results):
@@ -178,7 +270,7 @@ def _series(results: list[_Result]) -> dict[str, Series]:
         name, base, scale, better = _metric(unit)
         if name in series:
             raise OutputError(f"two of its metrics are called {name!r}")
-        series[name] = Series(base, [result.values[unit] * scale for result in results], better)
+        series[name] = Series(base, [result.values[unit] * scale for result in results], told.get(unit, better))
     if not series or ("time" not in series and any("ns/op" in result.values for result in results)):
         raise OutputError("ns/op is missing in some of its results")
     return series

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gate.adapters.values import OutputError, Series, plain_metric, shown
+from gate.adapters.values import OutputError, Series, plain_metric, refuse_cut_off, shown
 from gate.units import to_base
 
 MAX_VALUES = 10_000_000
@@ -67,7 +67,7 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
 
     Raises:
         OutputError: a line that cannot be read, by its number from 1; a metric without a declared unit; more than
-            MAX_VALUES values.
+            MAX_VALUES values; a last line without a newline.
     """
     found: dict[str, Series] = {}
     scales: dict[str, float] = {}
@@ -88,6 +88,7 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
             found[name].values.extend(_values(buckets, scales[name], number))
         except OutputError as error:
             raise OutputError(f"line {number} of the HdrHistogram log: {error}") from None
+    refuse_cut_off(data, "the HdrHistogram log")
     return {name: series for name, series in found.items() if series.values}
 
 

@@ -111,7 +111,7 @@ def _only(results: list[Any]) -> Any:
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read the output of `hyperfine --version`; None when it is not hyperfine's."""
-    match = re.match(r"hyperfine (\d+)\.(\d+)(?:\.(\d+))?", text)
+    match = re.match(r"hyperfine (\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
     return tuple(int(part) for part in match.groups(default="0")) if match else None
 
 
@@ -133,13 +133,15 @@ def complaint(stderr: str) -> Complaint | None:
     # with --output inherit the command's own standard error stands before it, with or without a last newline
     start = max((found.start() for found in _COMPLAINT.finditer(stderr)), default=len(stderr))
     message = stderr[start:]
-    code = re.search(r"terminated with non-zero exit code:? (\d+)", message)
-    missing = re.search(r"Failed to run command '.*': (.*?)(?: \(os error \d+\))?\s*\Z", message, re.DOTALL)
+    code = re.search(r"terminated with non-zero exit code:? (\d{1,9})", message)
+    # the command itself may hold anything
+    _, failed, why = message.rstrip().rpartition("': ")
     if code:
         return Complaint(f"exit {code[1]}", stderr[:start], code=int(code[1]))
     if "terminated by a signal" in message:
         return Complaint("ended by a signal", stderr[:start])
-    if missing:
-        absent = missing[1].startswith("No such file")
-        return Complaint(f"cannot start: {missing[1].lower()}", stderr[:start], begun=False, missing=absent)
+    if failed and "Failed to run command '" in message:
+        why = re.sub(r" \(os error \d{1,9}\)\Z", "", why)
+        absent = why.startswith("No such file")
+        return Complaint(f"cannot start: {why.lower()}", stderr[:start], begun=False, missing=absent)
     return None

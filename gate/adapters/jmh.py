@@ -81,7 +81,7 @@ def _series(result: _Result) -> dict[str, Series]:
     series = {"time" if unit == "s" else "throughput": Series(unit, values, better)}
     for name, metric in result.secondaryMetrics.items():
         unit, scale, better = _unit(metric.scoreUnit)
-        values = [float(value) * scale for fork in metric.rawData for value in fork]
+        values = [_number(value) * scale for fork in metric.rawData for value in fork]
         # in every iteration, or its values would not belong to those of the others
         if len(values) == len(next(iter(series.values())).values) and usable(values, unit):
             own = visible(name)
@@ -92,7 +92,7 @@ def _series(result: _Result) -> dict[str, Series]:
 
 def _values(metric: _Metric) -> list[float]:
     if not metric.rawDataHistogram:
-        return [float(value) for fork in metric.rawData for value in fork]
+        return [_number(value) for fork in metric.rawData for value in fork]
     return [_mean(iteration) for fork in metric.rawDataHistogram for iteration in fork]
 
 
@@ -100,7 +100,14 @@ def _mean(histogram: list[tuple[_Number, float]]) -> float:
     counts = sum(count for _, count in histogram)
     if not counts > 0:
         raise OutputError("an iteration has no samples: make iterations longer (-r)")
-    return sum(float(value) * count for value, count in histogram) / counts
+    return sum(_number(value) * count for value, count in histogram) / counts
+
+
+def _number(value: _Number) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise OutputError(f"{visible(repr(value))} among its values is not a number") from None
 
 
 def _unit(unit: str) -> tuple[str, float, Better]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
-from gate.adapters.values import OutputError, shown
+from gate.adapters.values import OutputError, refuse_cut_off, shown
 
 SEPARATOR = ";"
 """Not the comma, which is the decimal point of many languages, and perf writes numbers in the user's."""
@@ -43,7 +44,7 @@ def parse(text: str) -> Counted:
     """Read the output of one `perf stat -x ';'`; rows of one event (kinds of cores) are added up.
 
     Raises:
-        OutputError: a row is not as expected.
+        OutputError: a row is not as expected, or cut off.
     """
     rows: dict[str, list[tuple[float, float]]] = {}
     absent: dict[str, str] = {}
@@ -61,6 +62,7 @@ def parse(text: str) -> Counted:
         rows.setdefault(metric, []).append((_value(cells, line), _number(cells[_SHARE], line) / 100))
         if "u" in modifier:
             user_only.add(metric)
+    refuse_cut_off(text.encode(), "perf stat's output")
     return Counted(
         values={metric: _total(each) for metric, each in rows.items()},
         # one kind of core may have run nothing of the program
@@ -95,6 +97,9 @@ def _value(cells: list[str], line: str) -> float:
 
 def _number(cell: str, line: str) -> float:
     try:
-        return float(cell.replace(",", "."))
+        number = float(cell.replace(",", "."))
     except ValueError:
-        raise OutputError(f"perf stat's output is not as expected: {shown(line.encode())}") from None
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise OutputError(f"perf stat's output is not as expected: {shown(line.encode())}")
+    return number

@@ -11,11 +11,21 @@ import msgspec
 
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.visible import visible
 from gate.units import to_base
 
 
+_LONGEST = 500
+"""Characters of an error."""
+
+
 class OutputError(ValueError):
-    """A tool's output that gives no usable values; its text is one line."""
+    """A tool's output that gives no usable values; its text is one line, whatever it quotes."""
+
+    def __init__(self, why: str) -> None:
+        """Keep why."""
+        line = visible(why)
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")
 
 
 _SHOWN = 60
@@ -29,6 +39,8 @@ class Series:
     unit: str
     values: list[float]
     better: Better = "lower"
+    whole: bool = False
+    """Its one value is of the whole output, which has no warm-up to drop."""
 
 
 Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]
@@ -47,6 +59,20 @@ class _Line(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Line)
 
 
+def refuse_cut_off(data: bytes, what: str) -> None:
+    """Refuse a text whose last line has no newline at its end: of 0.123 the beginning is a number too.
+
+    Raises:
+        OutputError: naming what it is.
+    """
+    end = data.rpartition(b"\n")[2].strip()
+    if end:
+        raise OutputError(
+            f"the last line of {what}, {shown(end)}, has no newline at its end, so it may be cut off: end every line "
+            "with a newline"
+        )
+
+
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
     """Read numbers, one a line, or lines such as {"metric": "latency", "value": 12.5, "unit": "ms"}.
 
@@ -56,10 +82,13 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
 
     Raises:
         OutputError: a line that is not such a value, by its number from 1; a time or size below 0; units that do not
-            go together.
+            go together; a last line without a newline.
     """
     found = _all_json(data, units) if data.lstrip()[:1] == b"{" else _all_plain(data, units)
-    return _line_by_line(data, units) if found is None else found
+    if found is None:
+        found = _line_by_line(data, units)
+    refuse_cut_off(data, "the output")
+    return found
 
 
 def _all_plain(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series] | None:

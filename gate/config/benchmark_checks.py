@@ -49,6 +49,9 @@ def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
         yield Fault((*path, "column"), "is empty: name a column of the header line")
     elif benchmark.column is not None and instrument != "values":
         yield Fault((*path, "column"), f"is for the values instrument, not for {instrument}")
+    for key in ("success_column", "unit_column", "metric_column"):
+        if benchmark.column is None and getattr(benchmark, key) is not None:
+            yield Fault((*path, key), "needs column, which names the values of the CSV file")
     if benchmark.format is not None:
         yield from _check_format(benchmark, (*path, "format"))
     if not benchmark.measured.suite and (benchmark.include != ["*"] or benchmark.exclude):

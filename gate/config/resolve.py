@@ -153,7 +153,7 @@ def _table_of(text: str) -> dict[str, dict[str, Any]]:
         raise ConfigError(text, f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}", option="set")
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         parsed = value.strip()
     table, name = path
     source = from_tables({table: {name: parsed}}, text, option="set")

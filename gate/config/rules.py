@@ -9,6 +9,7 @@ import msgspec
 
 from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
 from gate.model import Whose
+from gate.model.names import SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
 
 
@@ -68,11 +69,15 @@ def is_studied(config: Config, benchmark: str) -> bool:
 
 
 def is_exact(config: Config, benchmark: str, metric: str) -> bool:
-    """Return whether a metric is compared as a number: it is declared so, or its instrument counts exactly."""
+    """Return whether a metric is compared as a number: it is declared so, or its instrument counts exactly.
+
+    So is the share of requests that succeed: it is mostly 1, without any spread.
+    """
     declared = metric_rules(config, benchmark, metric).exact
     if declared is not None:
         return declared
-    return is_single(config, benchmark)
+    rules = benchmark_rules(config, benchmark)
+    return rules is not None and (rules.measured.exact or (rules.column is not None and metric == SUCCESS))
 
 
 def is_single(config: Config, benchmark: str) -> bool:

@@ -142,6 +142,9 @@ def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(name, f"not valid TOML: {error}", side=side) from None
+    except (ValueError, RecursionError) as error:
+        # such as an integer of more digits than Python reads, or brackets in a thousand brackets
+        raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None
 
 
 def line_of(text: str, path: Path) -> int | None:
@@ -162,7 +165,7 @@ def _statements(text: str) -> tuple[tuple[int, dict[str, Any]], ...]:
     for end in range(1, len(lines) + 1):
         try:
             tables = tomllib.loads("".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue
         while start < end - 1 and lines[start].strip()[:1] in ("", "#"):
             start += 1

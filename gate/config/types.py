@@ -307,6 +307,25 @@ class Benchmark(Table, frozen=True, kw_only=True):
     column: Annotated[
         str | None, Meta(description="The values instrument reads this column of a CSV file with a header line.")
     ] = None
+    success_column: Annotated[
+        str | None,
+        Meta(
+            description="The column of that file that tells whether a request succeeded (true, false, or an HTTP "
+            'status). Rows of failed requests give no value; the metric "success" is the share of the others. Default: '
+            'as the header line tells (docs/values.md); "": none.'
+        ),
+    ] = None
+    unit_column: Annotated[
+        str | None,
+        Meta(description='The column that holds the unit of each row. Default: one called "unit"; "": none.'),
+    ] = None
+    metric_column: Annotated[
+        str | None,
+        Meta(
+            description="The column that names the metric of each row; only declared metrics are read. Default: one "
+            'called "metric" or "metric_name"; "": none.'
+        ),
+    ] = None
     format: Annotated[
         str | None,
         Meta(

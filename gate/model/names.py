@@ -23,6 +23,8 @@ REPORT_SCHEMA = 2
 """Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
+SUCCESS = "success"
+"""The metric of a load test that is the share of its requests that succeeded."""
 
 
 class UserError(Exception):

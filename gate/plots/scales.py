@@ -132,7 +132,9 @@ def _fences(numbers: Array) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float, count: int) -> list[Tick]:
-    """Choose round numbers within the ends, about `count` of them at most."""
+    """Choose round numbers within the ends, about `count` of them at most; none between ends that are one number."""
+    if not high > low:
+        return []
     least = (high - low) / count
     power = 10.0 ** math.floor(math.log10(least))
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= least)

@@ -82,7 +82,7 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
 def _order(samples: dict[Side, Sample]) -> _Order:
     """Place each execution: as the files say, sessions after each other; else by round, base before head."""
     sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
-    if any(sample.orders is None for sample in samples.values()):
+    if not _ordered(samples):
         keys = sorted(
             (*key, nth, side == "head", side, index)
             for side, sample in samples.items()
@@ -104,6 +104,17 @@ def _order(samples: dict[Side, Sample]) -> _Order:
             of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
         begin += ranks.size
     return _Order(of, True)
+
+
+def _ordered(samples: dict[Side, Sample]) -> bool:
+    """Return whether the files give each execution of a session its own place."""
+    places = {
+        (session, order)
+        for sample in samples.values()
+        if sample.orders is not None
+        for session, order in zip(_session_of(sample).tolist(), sample.orders.tolist(), strict=True)
+    }
+    return len(places) == sum(len(sample.counts[0]) for sample in samples.values())
 
 
 def _executions(sample: Sample) -> list[tuple[Key, int]]:

@@ -21,6 +21,7 @@ from harness.instruments.protocol import (
     failed,
     metrics,
     read_regular,
+    refuse_other_count,
     wanted_values,
     words,
 )
@@ -72,6 +73,7 @@ class Hyperfine:
             if data is None:
                 raise OutputError("hyperfine wrote no result")
             series = hyperfine.parse(data, memory_by_run=self.version >= _MEMORY_BY_RUN)
+            refuse_other_count(len(series["time"].values), wanted_values(benchmark, context.iterations), "hyperfine")
             shown = ".".join(map(str, self.version))
             return metrics(benchmark, series, f"hyperfine {shown} gives {', '.join(series)} for each run")
         except OutputError as error:

@@ -28,6 +28,7 @@ from harness.instruments.protocol import (
     failed,
     metrics,
     read_regular,
+    refuse_other_count,
     wanted_values,
     words,
 )
@@ -85,15 +86,22 @@ class PerfStat:
             if result.code:
                 program = words(benchmark, context)[0]
                 return _failed(result.code, outcome.stderr, program, context.directory)
-            counted = [
-                perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
-                for run in range(result.runs)
-            ]
+            wanted = wanted_values(benchmark, context.iterations)
+            counted = [self._counted(context.scratch / f"{_RESULT}.{run}") for run in range(min(result.runs, wanted))]
+            refuse_other_count(result.runs, wanted, "perf_stat")
             return metrics(benchmark, _series(counted), self._counts() if self.limits else _lost(counted))
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
+
+    def _counted(self, path: Path) -> perf_stat.Counted:
+        counted = perf_stat.parse(_read(path).decode("utf-8", "replace"))
+        names = (perf_stat.EVENTS[event] for event in self.events)
+        lacking = [name for name in names if name not in counted.values and name not in counted.absent]
+        if lacking:
+            raise OutputError(f"perf stat's output is cut off: there is nothing of {', '.join(lacking)}")
+        return counted
 
     def _counts(self) -> str:
         return f"perf_stat counts {', '.join(perf_stat.EVENTS[event] for event in self.events)} on this machine"

@@ -136,6 +136,16 @@ def wanted_values(benchmark: Benchmark, iterations: int) -> int:
     return iterations + (benchmark.warmup if benchmark.warmup != "auto" else 0)
 
 
+def refuse_other_count(found: int, wanted: int, tool: str) -> None:
+    """Refuse the result of a tool that gives as many values as it is asked for, and gave another number.
+
+    Raises:
+        OutputError: naming both numbers.
+    """
+    if found != wanted:
+        raise OutputError(f"{tool} gave {found} of {wanted} values: its result is cut off")
+
+
 def metrics(benchmark: Benchmark, series: Mapping[str, Series], missing: str) -> dict[str, Metric]:
     """Make metrics of series, and refuse those that are not complete.
 
@@ -174,7 +184,9 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     rules = benchmark.metric.get(name)
     better = (rules.better if rules else None) or series.better
     steady = None
-    if benchmark.warmup == "auto":
+    if series.whole:
+        warmup = 0
+    elif benchmark.warmup == "auto":
         found = steady_from(series.values)
         steady, warmup = found is not None, found or 0
     else:

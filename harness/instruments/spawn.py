@@ -20,6 +20,7 @@ from harness.instruments.protocol import (
     failed,
     metrics,
     read_regular,
+    refuse_other_count,
     wanted_values,
     words,
 )
@@ -73,6 +74,7 @@ class Spawn:
                 return cannot_start(error, program, context.directory, outcome.stderr)
             if result.code:
                 return Unusable(exit_status(result.code), outcome.stderr, result.code in NOT_STARTED)
+            refuse_other_count(len(result.runs), wanted_values(benchmark, context.iterations), "spawn")
             series = _series(result)
             return metrics(benchmark, series, "" if "memory" in series else _too_small(result))
         except msgspec.DecodeError:

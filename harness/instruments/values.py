@@ -81,7 +81,8 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
         read: Format = import_module(f"gate.adapters.{benchmark.format}").FORMAT
         return read(data, units)
     if benchmark.column is not None:
-        return csv_column.parse(data, benchmark.column, units)
+        columns = csv_column.Columns(benchmark.success_column, benchmark.unit_column, benchmark.metric_column)
+        return csv_column.parse(data, benchmark.column, units, columns)
     return hdr.parse(data, units) if hdr.recognises(data) else values.parse(data, units)
 
 

@@ -31,6 +31,7 @@ from harness.instruments.protocol import (
     by_hand,
 )
 from harness.loop.steps import ExecutionStep
+from harness.process.deadline import DeadlineError, deadline
 from harness.process.execute import Command, Outcome, environment_difference
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
@@ -70,6 +71,8 @@ class Treatments:
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
+_LEAST_TO_READ = 1.0
+"""Seconds that reading the output may take, however late the program ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ class Executions:
         attempt = self._attempt(benchmark, step, context)
         command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
         outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
-        collected = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
+        collected = self._collected(benchmark, context, outcome)
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first
             parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
@@ -176,6 +179,17 @@ class Executions:
         if isinstance(collected, Collected):
             return self._suite(attempt, collected, outcome)
         return Executed([self._record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
+
+    def _collected(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        """Read the output within what the process left of the time limit, or a little more."""
+        try:
+            with deadline(max(benchmark.timeout - outcome.seconds, _LEAST_TO_READ)):
+                return self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
+        except DeadlineError:
+            why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
+            return Unusable(why, outcome.stderr)
 
     def _suite(self, attempt: _Attempt, collected: Collected, outcome: Outcome) -> Executed:
         name = attempt.benchmark.name

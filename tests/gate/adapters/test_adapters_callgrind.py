@@ -25,6 +25,8 @@ def test_instructions_are_found_among_other_events() -> None:
         ([], "callgrind wrote no profile"),
         ([HEAD + b"summary: 5\n1 2\n"], "a profile of callgrind is cut off: no totals"),
         ([HEAD + b"totals: 5\n", b""], "a profile of callgrind is cut off: no totals"),
+        ([HEAD + b"totals: 82161"], "a profile of callgrind is cut off: no totals"),
+        ([HEAD + b"totals: " + b"1" * 5000 + b"\n"], r"a profile of callgrind holds no count of instructions \(Ir\)"),
         ([HEAD + b"totals: x\n"], r"a profile of callgrind holds no count of instructions \(Ir\)"),
         ([b"events: Dr\ntotals: 5\n"], r"a profile of callgrind holds no count of instructions \(Ir\)"),
     ],

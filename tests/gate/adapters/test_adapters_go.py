@@ -1,3 +1,4 @@
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,64 @@ def test_bytes_that_are_no_text() -> None:
     assert list(parse(lines(line("BenchmarkX", "5.0 ns/op")) + b"\xff\xfe\x00\n", several=False).benchmarks) == [
         "BenchmarkX"
     ]
+
+
+def test_the_format_as_its_specification_has_it() -> None:
+    text = """\
+commit: 0a1b2c3
+note: fields between any blanks
+
+Unit kept-bytes better=higher assume=exact
+BenchmarkParse/size=1-8   20   7.5e+01 ns/op  +3 kept-bytes
+BenchmarkParse/size=1-8 \t 20 \t76 ns/op\t4 kept-bytes
+Benchmark 1 .5 sec/op
+a line of something else, and BenchmarkParse
+BenchmarkParse took 12 3 ms
+"""
+    suite = parse(text.encode(), several=False)
+    assert suite.errors == {}
+    assert suite.benchmarks == {
+        "BenchmarkParse/size=1-8": {
+            "time": Series("s", [75 * 1e-9, 76 * 1e-9]),
+            "kept-bytes": Series("B", [3.0, 4.0], "higher"),
+        },
+        "Benchmark": {"sec/op": Series("s", [0.5])},
+    }
+
+
+def test_a_file_of_another_program_that_is_cut_off() -> None:
+    text = b"BenchmarkX 1 100 ns/op\nBenchmarkX 1 101 ns/op\n"
+    assert parse(text, several=False).benchmarks["BenchmarkX"]["time"].values == [100 * 1e-9, 101 * 1e-9]
+    for length in range(len(text) - 1, text.index(b"\n") + 1, -1):
+        with pytest.raises(OutputError):
+            parse(text[:length], several=False)
+
+
+def test_a_unit_that_is_better_in_both_directions() -> None:
+    text = b"Unit a better=higher\nUnit a better=lower\nBenchmarkX 1 1 a\n"
+    assert why(text) == "the unit 'a' is better both lower and higher"
+
+
+@pytest.mark.parametrize(
+    "torture",
+    [
+        "Benchmark" * 40_000,
+        "Benchmark" * 40_000 + " \t1",
+        "\t 1 x" * 60_000 + "\t!",
+        "1" * 400_000 + " x",
+        "BenchmarkX " + "1" * 400_000 + "x 1 ns/op",
+        "BenchmarkX 1 " + "1" * 400_000 + "x ns/op",
+        "BenchmarkX 1 " + "1." * 200_000 + " ns/op",
+        "-1" * 200_000,
+        " " * 400_000 + "1\t",
+        "BenchmarkX\t" + "       1\t" * 40_000 + "x",
+    ],
+    ids=range(10),
+)
+def test_a_long_line_takes_no_longer_than_its_length(torture: str) -> None:
+    """Quadratic matching would take minutes; nothing is timed."""
+    announced = "Benchmark" + "a" * 200_000
+    with contextlib.suppress(OutputError):
+        parse(f"{torture}\nBenchmarkA 1 1 ns/op\nPASS\n".encode(), several=False)
+    with contextlib.suppress(OutputError):
+        parse(f"{announced}\n{torture}\nPASS\n".encode(), several=False)

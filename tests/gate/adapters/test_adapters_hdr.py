@@ -169,3 +169,10 @@ def encoded_header(length: int) -> bytes:
 def test_a_log_without_values_has_none() -> None:
     assert parse(EMPTY, {"time": "ns"}) == {}
     assert parse(EMPTY + line(), {"time": "ns"}) == {}
+
+
+def test_a_log_that_is_cut_off() -> None:
+    whole = (DATA / "java.hlog").read_bytes()
+    for length in range(whole.rindex(b"\n", 0, -1) + 2, len(whole)):
+        with pytest.raises(OutputError):
+            parse(whole[:length], dict.fromkeys(("time", "read", "write"), "ns"))

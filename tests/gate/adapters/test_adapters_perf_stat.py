@@ -58,12 +58,31 @@ def test_a_clock_whose_run_time_is_something_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["garbage", "1;;cycles", "x;;cycles;5;100.00;;", "1;;cycles;5;x;;", "1;;a b;5;100.00;;"]
+    "line",
+    [
+        "garbage",
+        "1;;cycles",
+        "x;;cycles;5;100.00;;",
+        "1;;cycles;5;x;;",
+        "1;;a b;5;100.00;;",
+        "inf;;cycles;5;100.00;;",
+        "nan;;cycles;5;100.00;;",
+        "-1;;cycles;5;100.00;;",
+        "1;;cycles;-5;100.00;;",
+        "1;;cycles;5;inf;;",
+    ],
 )
 def test_rows_that_are_not_as_expected(line: str) -> None:
     with pytest.raises(OutputError, match=r"\Aperf stat's output is not as expected: '") as caught:
         parse(line)
     assert "\n" not in str(caught.value)
+
+
+def test_a_row_that_is_cut_off() -> None:
+    whole = (DATA / "virtual.txt").read_text()
+    for length in range(whole.rindex("\n", 0, -1) + 2, len(whole)):
+        with pytest.raises(OutputError):
+            parse(whole[:length])
 
 
 def test_nothing_gives_nothing() -> None:

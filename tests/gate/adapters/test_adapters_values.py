@@ -7,7 +7,7 @@ from gate.adapters.values import OutputError, Series, parse
 
 
 def test_plain_numbers_are_seconds_of_time() -> None:
-    assert parse(b"0.1\n 2e-3 \r\n\n+3\n.5", {}) == {"time": Series("s", [0.1, 0.002, 3.0, 0.5])}
+    assert parse(b"0.1\n 2e-3 \r\n\n+3\n.5\n", {}) == {"time": Series("s", [0.1, 0.002, 3.0, 0.5])}
 
 
 def test_plain_numbers_belong_to_the_only_declared_metric_in_its_unit() -> None:
@@ -88,6 +88,24 @@ def test_a_long_bad_line_is_cut() -> None:
     with pytest.raises(OutputError) as caught:
         parse(b"x" * 10_000_000, {})
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [
+        (b"0.123\n0.1", "'0.1'"),
+        (b"821618\n82161", "'82161'"),
+        (b'{"metric":"a","value":1}\n{"metric":"a","value":2}', """'{"metric":"a","value":2}'"""),
+    ],
+)
+def test_a_last_line_without_a_newline_may_be_cut_off(data: bytes, end: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(data, {})
+    assert str(caught.value) == (
+        f"the last line of the output, {end}, has no newline at its end, so it may be cut off: end every line with a "
+        "newline"
+    )
+    assert parse(data + b"\n", {}) == parse(data + b"\n \t ", {})
 
 
 def test_nothing_gives_nothing() -> None:

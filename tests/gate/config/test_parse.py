@@ -164,6 +164,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('service = {command = "s", ready = "tcp:abc"}', 'service.ready: "tcp:abc": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),
                 ('load = "sleep 1"', 'load: expected a table, got "sleep 1"; write e.g. load = {command = "./build/load --port {port}"}'),
                 ('load = {command = "x", cpus = "3-1"}', 'load.cpus: "3-1": 3-1 ends before it starts'),
+                ('success_column = "ok"', "success_column: needs column, which names the values of the CSV file"),
                 ('column = ""\ninstrument = "values"', "column: is empty: name a column of the header line"),
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'),
                 ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for hyperfine"),
@@ -174,6 +175,10 @@ def test_an_empty_file_is_all_defaults() -> None:
             '[[benchmark]]\nname = "a"\ncommand = "x"\ninstrument = "go"\n[[benchmark]]\nname = "a/b"\ncommand = "x"',
             'perfgate.toml:6: benchmark[1].name: "a/b" could be one that the suite "a" names: choose another name',
         ),
+        ("[plan]\nbuilds = " + "1" * 5000, "perfgate.toml: cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"),
+        ("[plan]\nbuilds = " + "[" * 5000, "perfgate.toml: cannot be read: maximum recursion depth exceeded"),
+        ("[plan]\nbudget = " + "1" * 400, "perfgate.toml:2: plan.budget: a number of that many digits is out of range"),
+        ("[gate]\nthreshold = " + "1" * 400, "perfgate.toml:2: gate.threshold: a number of that many digits is out of range"),
         ("x = [", "perfgate.toml: not valid TOML: Invalid value (at end of document)"),
     ],
 )  # fmt: skip

@@ -87,3 +87,7 @@ def test_an_axis_holds_numbers_within_its_ends() -> None:
     axis = Axis(0, 10, 100, 0)
     assert [axis.at(v) for v in (0, 5, 10, 11, -1)] == [100, 50, 0, 0, 100]
     assert axis.all(np.array([2.5, 99.0])) == [75, 0]
+
+
+def test_ends_that_are_one_number_have_no_ticks() -> None:
+    assert ticks(3.0, 3.0, 5) == []

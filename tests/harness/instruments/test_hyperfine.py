@@ -94,8 +94,13 @@ def test_captured_failures(context: Context, version: str, case: str, expected: 
 
 
 def test_a_declared_metric_that_this_version_does_not_give(context: Context) -> None:
-    found = answer(context, "1.15.0", ".json", metric={"user": MetricRules()})
+    found = answer(context, "1.15.0", ".json", warmup=1, metric={"user": MetricRules()})
     assert found == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
+
+
+def test_another_number_of_values_than_asked_for(context: Context) -> None:
+    found = answer(context, "1.15.0", ".json", warmup=2)
+    assert found == Unusable("hyperfine gave 4 of 5 values: its result is cut off", "")
 
 
 @pytest.mark.parametrize(

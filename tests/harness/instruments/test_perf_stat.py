@@ -2,6 +2,7 @@ import os
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,7 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
     each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
     for name in ("perf", "perf.0", "perf.1"):
         (context.scratch / name).unlink(missing_ok=True)
+    context = replace(context, iterations=2)
     (context.scratch / "perf").write_text('{"runs": 2, "code": 0}')
     row = "2.00;msec;task-clock;2000000;100.00;;\n"
     (context.scratch / "perf.0").write_text(f"{row}5;;cycles;5;100.00;;\n")
@@ -124,6 +126,26 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
     assert perf.collect(each, context, outcome) == {"task-clock": Metric(unit="s", values=[0.002, 0.002])}
     declared = Benchmark(name="b", command=["./b"], instrument="perf_stat", metric=rules)
     assert perf.collect(declared, context, outcome) == Unusable("no values of 'cycles' (cycles not counted)", "")
+
+
+@pytest.mark.parametrize(
+    ("counters", "runs", "why"),
+    [
+        ("2.00;msec;task-clock;2000000;100.00;;\n", 3, "perf stat's output is cut off: there is nothing of cycles"),
+        (
+            "2.00;msec;task-clock;2000000;100.00;;\n5;;cycles;5;100.00;;\n",
+            2,
+            "perf_stat gave 2 of 3 values: its result is cut off",
+        ),
+    ],
+)
+def test_a_result_that_is_cut_off(context: Context, counters: str, runs: int, why: str) -> None:
+    perf = PerfStat("/bin/perf", "6", ("task-clock", "cycles"), ())
+    (context.scratch / "perf").write_text(f'{{"runs": {runs}, "code": 0}}')
+    for run in range(runs):
+        (context.scratch / f"perf.{run}").write_text(counters)
+    each = Benchmark(name="b", command=["./b"], instrument="perf_stat")
+    assert perf.collect(each, context, Outcome("", "", 0.1, "")) == Unusable(why, "")
 
 
 def test_perf_or_the_launcher_itself_failed(context: Context) -> None:

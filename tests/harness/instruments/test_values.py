@@ -89,9 +89,9 @@ def test_what_the_program_is_told(context: Context) -> None:
         "printf '0.2\\n0.1\\n' > {output}",
         'printf "0.2\\n0.1\\n" > "$PERFGATE_OUTPUT"; echo not a number',
         "printf '0.2\\n0.1\\n'",
-        "touch \"$PERFGATE_OUTPUT\"; printf '0.2\\n0.1'",
+        "touch \"$PERFGATE_OUTPUT\"; printf '0.2\\n0.1\\n'",
         ["printf", "0.2\\n0.1\\n"],
-        [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('2e-1\\r\\n.1')", "{output}"],
+        [sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write('2e-1\\r\\n.1\\r\\n')", "{output}"],
     ],
 )
 def test_the_ways_to_give_values(context: Context, command: str | list[str]) -> None:
@@ -239,3 +239,15 @@ def test_an_hdr_histogram_log(context: Context) -> None:
     assert max(found["latency"].values) == pytest.approx(2**62 * 1e-6, rel=1e-5)
     (context.scratch / "output").unlink()
     assert status(context, command).startswith("line 3 of the HdrHistogram log: its integers have no unit")
+
+
+def test_the_share_of_requests_that_succeed_has_no_warm_up(context: Context) -> None:
+    rows = "latency_ms,success\\n8,true\\n5,true\\n7,false\\n6,true\\n"
+    assert measured(context, ["printf", rows], column="latency_ms", warmup=1) == {
+        "latency": Metric(unit="s", better="lower", values=[0.005, 0.006], dropped=[0.008]),
+        "success": Metric(unit="", better="higher", values=[0.75]),
+    }
+    everything = measured(context, ["printf", rows], column="latency_ms", success_column="")
+    assert not isinstance(everything, Unusable)
+    assert everything.keys() == {"latency"}
+    assert len(everything["latency"].values) == 4

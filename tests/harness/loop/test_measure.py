@@ -1,6 +1,9 @@
+import contextlib
+import itertools
 import os
 import random
 import re
+import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +20,7 @@ from harness.instruments.go import Go
 from harness.instruments.protocol import Collected, Context, Instrument, Unusable
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
+from harness.loop import execution
 from harness.loop.execution import Executions
 from harness.loop.measure import (
     Append,
@@ -238,6 +242,25 @@ def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> No
         environment={"S": "head", "TOKEN": "", "PERFGATE_OUTPUT": "perfgate-output"},
         hint="hint execution False",
     )
+
+
+def test_reading_the_output_has_the_time_limit_of_the_execution(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(benchmark: Benchmark, context: Context) -> str:
+        for _ in itertools.count():
+            # what handles bad output must not swallow the end
+            with contextlib.suppress(Exception):
+                float("x")
+        return ""
+
+    monkeypatch.setattr(execution, "_LEAST_TO_READ", 0.05)
+    bench.instrument.fails = endless
+    bench.seconds = 1e6
+    before = signal.getsignal(signal.SIGALRM)
+    assert bench.run() == Measured(1, 3, "failed")
+    assert {failure.status for failure in failures(bench.appended)} == {
+        "time-out after 10m: the program had ended, and its output was still being read"
+    }
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 def test_when_every_benchmark_failed_nothing_more_is_built(bench: Bench) -> None:

@@ -58,7 +58,7 @@ class Tree:
         """Give the tables of a TOML file; none when it cannot be read."""
         try:
             return tomllib.loads(self.text(path))
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             return {}
 
     def ending(self, *suffixes: str, under: str = "") -> Iterator[str]:

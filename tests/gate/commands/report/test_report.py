@@ -50,6 +50,15 @@ def test_every_format_of_a_run(folder: Path) -> None:
     assert len(list(csv.DictReader(io.StringIO(shown["csv"])))) == 2 * 2 * 6 * 2 * 5
 
 
+def test_a_page_of_executions_that_all_have_the_same_place(folder: Path) -> None:
+    path = folder / "measurements.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(text([{**line, "order": 0} for line in lines]))
+    code, page, err = run("report", str(folder), "--format", "html")
+    assert (code, err) == (1, "")
+    assert "the order is not known" in page
+
+
 def test_a_report_of_an_older_schema_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text('{"schema": 1, "verdict": "pass", "exit_code": 0, "findings": []}')
     code, out, err = run("report", str(tmp_path / "report.json"))
