@@ -338,7 +338,7 @@ def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path)
     project.perfgate("check", *FEW, TMPDIR=str(scratch))
     assert list(scratch.iterdir()) == []
     done = project.perfgate("check", "--keep", *FEW, TMPDIR=str(scratch))
-    assert "the worktrees stay in" in done.stderr
+    assert "the trees stay in" in done.stderr
     assert len(list(scratch.iterdir())) == 1
 
 

@@ -98,7 +98,7 @@ def lay_out(
     Raises:
         UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
-    design = open_design(options.base, options.head, rules, run.outputs(outputs))
+    design = run.enter(open_design(options.base, options.head, rules, run.outputs(outputs)))
     return design, prepare_study(design, options, run.settle(design.project))
 
 

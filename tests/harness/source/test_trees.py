@@ -25,8 +25,8 @@ from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
+from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
-from harness.source.worktrees import Trees, open_trees
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -50,14 +50,18 @@ def trees_of(
 ) -> Iterator[Trees]:
     repository = find_repository(checkout.path)
     sources = resolve(repository, base=base, head=head, environment={})
-    state = checkout.path / ".perfgate"
-    with open_trees(repository, sources, state=state, share_paths={"base": share, "head": share}, keep=keep) as trees:
+    with open_trees(repository, sources, share_paths={"base": share, "head": share}, keep=keep) as trees:
         yield trees
 
 
 def nothing_left(checkout: Checkout, temporary: Path) -> bool:
-    listed = checkout.git("worktree", "list", "--porcelain").count("worktree ")
-    return listed == 1 and list(temporary.iterdir()) == [] and not list(checkout.path.glob(".perfgate/work/*"))
+    own = checkout.path / ".git/perfgate"
+    return worktrees(checkout) == 1 and list(temporary.iterdir()) == [] and not own.exists()
+
+
+def worktrees(checkout: Checkout) -> int:
+    """How many trees git knows of, with the checkout."""
+    return checkout.git("worktree", "list", "--porcelain").count("worktree ")
 
 
 def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> None:
@@ -92,9 +96,7 @@ def test_the_project_of_a_monorepo(checkout: Checkout) -> None:
     repository = find_repository(checkout.path / "pkg")
     sources = resolve(repository, base=first, head="HEAD", environment={})
     empty: dict[str, list[str]] = {"base": [], "head": []}
-    with open_trees(
-        repository, sources, state=checkout.path / ".perfgate", share_paths={side: empty[side] for side in SIDES}
-    ) as trees:
+    with open_trees(repository, sources, share_paths={side: empty[side] for side in SIDES}) as trees:
         assert names(trees.make("head")) == ["b", "perfgate.toml"]
         with pytest.raises(SourceError, match=r"base, .*, has no directory pkg: choose another --base"):
             trees.make("base")
@@ -110,7 +112,7 @@ def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_g
         assert names(second) == ["a"]
         assert not first.parent.exists()
         assert other.exists()
-        assert checkout.git("worktree", "list", "--porcelain").count("worktree ") == 3
+        assert worktrees(checkout) == 1
     assert nothing_left(checkout, isolated_git)
 
 
@@ -226,6 +228,9 @@ def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
     head = checkout.commit(src="2", bench__changed="2", bench__sub__new="2", one="2", d="2")
     repository = find_repository(checkout.path)
     made = overlaid(repository, base, head, ["bench/", "one", "d"])
+    with pytest.raises(AssertionError):
+        checkout.git("cat-file", "-e", made)
+    checkout.sees(repository)
     listing = "ls-tree", "-r", "--format=%(path) %(objectname)"
     expected = dict(line.split(" ") for line in checkout.git(*listing, head).splitlines())
     expected["src"] = checkout.git("rev-parse", f"{base}:src")
@@ -365,11 +370,10 @@ import sys, time
 from pathlib import Path
 from harness.source.repository import find_repository
 from harness.source.base_and_head import resolve
-from harness.source.worktrees import open_trees
+from harness.source.trees import open_trees
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})
-state = Path(sys.argv[1]) / ".perfgate"
-with open_trees(repository, sources, state=state, share_paths={"base": [], "head": []}) as trees:
+with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
     trees.make("base")
     print(trees.directory, flush=True)
     time.sleep(60)
@@ -411,9 +415,9 @@ def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: C
         work.mkdir(parents=True)
         record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
         (work / f"{name}.json").write_text(json.dumps(record))
-        remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+        remove_leftovers(checkout.path / ".perfgate")
         assert orphan.wait(10) == -signal.SIGKILL
-    assert list(work.iterdir()) == []
+    assert not work.exists()
 
 
 @pytest.mark.parametrize("missing", [True, False])
@@ -439,10 +443,10 @@ def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, 
         record = {"directory": str(directory), "pid": 2**22 + 1, "started": None}
         (work / f"{name}.json").write_text(json.dumps(record))
     (work / "torn.json").write_text('{"direc')
-    remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+    remove_leftovers(checkout.path / ".perfgate")
     assert (precious / "file").exists()
     assert (checkout.path / "a").exists()
-    assert list(work.iterdir()) == []
+    assert not work.exists()
 
 
 def test_a_process_id_that_was_used_again_is_another_process() -> None:
