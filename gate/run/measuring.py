@@ -147,7 +147,8 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
-        warnings = [*(UnfitHost(problem) for problem in standing_problems()), *repository.store.work.left]
+        unfit = map(UnfitHost, standing_problems())
+        warnings: list[AnyWarning] = [*unfit, *repository.store.work.left]
         self._say(*(f"warning: {say(warning)}" for warning in warnings))
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
@@ -188,7 +189,7 @@ class Measuring:
         make_shims(shims, os.environ)
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
-            closing(ProcessExecutor(trees.directory / RUNNING)) as executor,
+            closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as executor,
         ):
             recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
             study = job.treated.study

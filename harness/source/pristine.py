@@ -11,66 +11,68 @@ from pathlib import Path
 
 from harness.source.workdir import remove_tree
 
-Facts = tuple[int, ...]
+Facts = Mapping[str, Mapping[str, tuple[int, ...]]]
+"""Of each directory below a tree, what tells its entries from changed ones, by name."""
 _TICK = 20_000_000
 """Nanoseconds: the clock of a file system goes by the kernel's ticks, of 1 to 10 ms."""
 
 
-def facts_of(tree: Path) -> dict[str, Facts]:
-    """Return what tells each file, link and directory of a tree from one that was changed, by its path.
+def facts_of(tree: Path) -> Facts:
+    """Return the facts of a tree; no change to a file after this call leaves them as they are.
 
-    No change to a file after this call leaves its facts as they are: whoever changes one cannot set its ctime.
+    Whoever changes a file can set its mtime, not its ctime.
+
+    Raises:
+        OSError: a directory cannot be read.
     """
-    facts: dict[str, Facts] = {}
-    pending = [str(tree)]
-    newest = 0
+    facts: dict[str, dict[str, tuple[int, ...]]] = {}
+    pending = [""]
     while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                found = entry.stat(follow_symlinks=False)
-                facts[entry.path[len(str(tree)) + 1 :]] = _facts(found)
-                newest = max(newest, found.st_ctime_ns)
-                if stat.S_ISDIR(found.st_mode):
-                    pending.append(entry.path)
+        directory = pending.pop()
+        entries = facts[directory] = {}
+        with os.scandir(f"{tree}/{directory}") as listed:
+            for entry in listed:
+                entries[entry.name] = _facts(entry.stat(follow_symlinks=False))
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{directory}{entry.name}/")
+    newest = max((each[-1] for entries in facts.values() for each in entries.values()), default=0)
     if newest + _TICK > time.time_ns():
         time.sleep(_TICK / 1e9)
     return facts
 
 
-def restore(tree: Path, facts: Mapping[str, Facts]) -> bool:
+def restore(tree: Path, facts: Facts) -> bool:
     """Remove what a tree has besides its facts; return whether all of these are as they were.
 
-    Where they are not, the tree must be made anew.
+    Where they are not, nothing is removed, and the tree must be made anew.
     """
-    left = len(facts)
-    pending, added = [str(tree)], []
+    added = []
     try:
-        while pending:
-            with os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    known = facts.get(entry.path[len(str(tree)) + 1 :])
-                    if known is None:
+        for directory, known in facts.items():
+            found = 0
+            with os.scandir(f"{tree}/{directory}") as listed:
+                for entry in listed:
+                    before = known.get(entry.name)
+                    if before is None:
                         added.append(Path(entry.path))
-                        continue
-                    found = entry.stat(follow_symlinks=False)
-                    if _facts(found) != known:
+                    elif _facts(entry.stat(follow_symlinks=False)) != before:
                         return False
-                    left -= 1
-                    if stat.S_ISDIR(found.st_mode):
-                        pending.append(entry.path)
-        if left == 0:
-            for path in added:
-                _remove(path)
+                    else:
+                        found += 1
+            if found != len(known):
+                return False
+        for path in added:
+            _remove(path)
     except OSError:
         return False
-    return left == 0
+    return True
 
 
-def _facts(found: os.stat_result) -> Facts:
+def _facts(found: os.stat_result) -> tuple[int, ...]:
     if stat.S_ISDIR(found.st_mode):
-        # the other facts change with what is in it, which is looked at by itself
-        return found.st_ino, found.st_mode
-    return found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        # its times change with what is in it, which is looked at by itself
+        return found.st_ino, found.st_mode, 0
+    return found.st_ino, found.st_mode, found.st_size, found.st_ctime_ns
 
 
 def _remove(path: Path) -> None:

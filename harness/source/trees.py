@@ -82,7 +82,7 @@ class _Made:
 
     path: Path
     git: bool
-    facts: Mapping[str, Facts] | None = None
+    facts: Facts | None = None
 
 
 class Trees:

@@ -29,7 +29,7 @@ from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
 from gate.model.warnings.setup import FewBuilds
-from gate.run.project import open_itself
+from gate.run import project as run_project
 from gate.stats.subsample import of_builds
 from tests.support.lines import builds, located
 from tests.support.project import CONFIG as SHORT
@@ -321,8 +321,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-def looked(head: str | None) -> Project:
-    with open_itself(head, RULES) as found:
+def looked(head: str | None) -> run_project.Project:
+    with run_project.open_itself(head, RULES) as found:
         return found
 
 
