@@ -152,8 +152,8 @@ class Measuring:
         self._say(*(f"warning: {say(warning)}" for warning in warnings))
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
-        records = resumed(job.out, job.run) if self._options.resume else ()
-        if not self._options.resume:
+        records = resumed(job.out, job.run) if job.resumes else ()
+        if not job.resumes:
             make_room(job.out)
         sides = job.project.settings.sides
         with (

@@ -19,6 +19,7 @@ from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
+from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, Whose
 from gate.model.choice import AsHead, Choice
 from harness.errors import SourceError
@@ -80,7 +81,7 @@ def open_project(
         UserError: no repository, nothing to compare, or a config that is wrong.
     """
     with _repository() as repository:
-        own = remember_outputs(repository, outputs)
+        own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
         try:
             project = project_of(repository, sources, options)
@@ -99,7 +100,7 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
         UserError: no repository, a head that is not there, or a config that is wrong.
     """
     with _repository() as repository:
-        own = remember_outputs(repository, outputs)
+        own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         # a base that is given asks for no default branch and no history
         found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
         sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
