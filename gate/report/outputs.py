@@ -135,21 +135,24 @@ def fill(folder: Path, decided: Decided | Kept, links: Links | None = None) -> N
     write(folder / "report.html", rendered(decided, "html"))
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run, out of git's sight; one that exists is the user's and gets no .gitignore.
+def make_folder(folder: Path, *, own: bool = False) -> None:
+    """Make the folder of a run, out of git's sight.
+
+    Args:
+        own: it is perfgate's, whoever made it. One that exists is the user's otherwise, and gets no .gitignore.
 
     Raises:
         UserError: it cannot be made or written.
     """
     try:
-        if folder.exists():
-            if not folder.is_dir():
-                raise UserError(f"--out {folder}: is a file, not a folder")
-            if not os.access(folder, os.W_OK | os.X_OK):
-                raise UserError(f"--out {folder}: cannot be written")
-            return
-        folder.mkdir(parents=True)
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        existed = folder.exists()
+        if existed and not folder.is_dir():
+            raise UserError(f"--out {folder}: is a file, not a folder")
+        if existed and not os.access(folder, os.W_OK | os.X_OK):
+            raise UserError(f"--out {folder}: cannot be written")
+        folder.mkdir(parents=True, exist_ok=True)
+        if (own or not existed) and not os.path.lexists(folder / ".gitignore"):
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"--out {folder}: cannot be made: {error.strerror}") from None
 

@@ -63,7 +63,8 @@ def resumed(folder: Path, run: Run) -> Sequence[Record]:
         UserError: another run has begun in the folder meanwhile, or a line is bad.
         OSError: the file cannot be read or cut.
     """
-    if interrupted(folder).id != run.id:
+    past = interrupted(folder)
+    if past is None or past.id != run.id:
         raise UserError(f"--resume: another run was started in {folder}")
     cut_torn(folder / MEASUREMENTS)
     cut_incomplete(folder / MEASUREMENTS)
@@ -81,17 +82,19 @@ def records_of(folder: Path) -> Sequence[Record]:
     return [located.record for located in read(str(file), file.read_bytes()).records]
 
 
-def interrupted(folder: Path) -> Run:
-    """Return the run line of the run in a folder.
+def interrupted(folder: Path) -> Run | None:
+    """Return the run line of the run in a folder; None where none has begun, so that there is nothing to resume.
 
     Raises:
-        UserError: there is none.
+        UserError: the first line is another one.
     """
     file = folder / MEASUREMENTS
     if not file.exists():
-        raise UserError(f"--resume: {file} does not exist; start without --resume")
+        return None
     records = records_of(folder)
-    if not records or not isinstance(records[0], Run):
+    if not records:
+        return None
+    if not isinstance(records[0], Run):
         raise UserError(f"--resume: {file} does not begin with a run line; start without --resume")
     return records[0]
 

@@ -82,10 +82,11 @@ class Folder:
         Raises:
             UserError: it cannot be made.
         """
-        if self._given is None and len(self._default.parts) > 1:
+        own = self._given is None
+        if own and len(self._default.parts) > 1:
             # made first, so that it is out of git's sight as when check makes it
-            make_folder(settled.parent)
-        make_folder(settled)
+            make_folder(settled.parent, own=True)
+        make_folder(settled, own=own)
 
     def in_reach(self) -> Path | None:
         """Return the known folder; of a run to be resumed, before the project is found, the one in reach.

@@ -39,7 +39,7 @@ class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
     part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
-    measured.
+    measured. resumes: whether it goes on with the run in its folder.
     """
 
     project: Project
@@ -49,6 +49,7 @@ class Job:
     instruments: Instruments
     part: Part | None
     treated: JobTreatments = NONE
+    resumes: bool = False
 
     @property
     def session(self) -> int:
@@ -59,7 +60,7 @@ class Job:
 def prepare(
     project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, gates: bool = False
 ) -> Job:
-    """Lay out the run; for --resume with the seed of the run that was interrupted.
+    """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
     out: the folder of the run. remembers: whether what is remembered of this host counts. gates: whether both sides are
     measured at the treatments of [study], where study.gate wants it; else all factors keep their first setting.
@@ -106,7 +107,7 @@ def prepare(
     rounds = schedule(
         benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
     )
-    return Job(planned.project, run, out, rounds, instruments, part, treated)
+    return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None)
 
 
 @dataclass(frozen=True, slots=True)

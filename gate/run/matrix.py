@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.cli.values import MOST_JOBS
 from gate.config.shards import too_many
 from gate.model import UserError
 from gate.units import plural
-
-if TYPE_CHECKING:
-    from gate.run.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,9 @@ def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:
     Raises:
         UserError: fewer benchmarks than shards, more jobs than a workflow may have, or a config that is wrong.
     """
-    project = _project(options, rules)
+    from gate.run.project import look_at_project
+
+    project = look_at_project(options.base, options.head, rules)
     plan = project.settings.rules.plan
     shards = options.shards if options.shards is not None else plan.shards
     sessions = options.sessions if options.sessions is not None else plan.sessions
@@ -59,16 +58,3 @@ def run(options: Jobs, rules: RulesOptions, out: TextIO) -> int:
     ]
     out.write(json.dumps({"include": include}, separators=(",", ":")) + "\n")
     return 0
-
-
-def _project(options: Jobs, rules: RulesOptions) -> Project:
-    from gate.run.project import open_project
-    from harness.errors import SourceError
-
-    try:
-        return open_project(options.base, options.head, rules)
-    except SourceError:
-        if options.base is not None:
-            raise
-        # as `perfgate config`: a plan can be made where there is nothing to compare yet
-        return open_project("HEAD", options.head, rules)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import msgspec
 
@@ -38,9 +38,11 @@ from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import Source, Sources
 from harness.source.repository import files_at
 from harness.source.snapshot import overlaid
+from harness.source.trees import Trees, open_trees
 from harness.source.untracked import Hint, checkout_hint
-from harness.source.workdir import RUNNING, remove_leftovers
-from harness.source.worktrees import Trees, open_trees
+from harness.source.workdir import RUNNING, WorkDirectory
+
+T = TypeVar("T")
 
 
 class UnfitError(UserError):
@@ -97,6 +99,10 @@ class Measuring:
         """Name what will be written, as far as it is known before the project is; others: beside the folder."""
         return [*others, *(outputs_in(self._options.out) if self._options.out else [])]
 
+    def enter(self, opened: AbstractContextManager[T]) -> T:
+        """Return what was opened, until the run is closed: a project."""
+        return self._held.enter_context(opened)
+
     def settle(self, project: Project) -> Path:
         """Return the folder of a run of this project; from now on it is known."""
         return self._folder.settle(project.repository.project)
@@ -109,7 +115,7 @@ class Measuring:
         Raises:
             UserError: no project, nothing to measure, or a run that cannot be resumed.
         """
-        project = open_project(self._options.base, self._options.head, rules, self.outputs(outputs))
+        project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
         return prepare(project, self._options, self.settle(project), gates=True)
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
@@ -137,24 +143,25 @@ class Measuring:
         repository = job.project.repository
         sources = _overlaid(job.project)
         # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
-        remove_leftovers(repository.git, repository.common / "perfgate")
+        repository.store.work.remove_leftovers()
         self._held.enter_context(host_lock(self._wait, repository.project, lock_file(os.environ)))
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
-        unfit = [UnfitHost(problem) for problem in standing_problems()]
-        self._say(*(f"warning: {say(warning)}" for warning in unfit))
-        job = replace(job, run=_with_warnings(job.run, unfit))
+        unfit = map(UnfitHost, standing_problems())
+        warnings: list[AnyWarning] = [*unfit, *repository.store.work.left]
+        self._say(*(f"warning: {say(warning)}" for warning in warnings))
+        job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
-        records = resumed(job.out, job.run) if self._options.resume else ()
-        if not self._options.resume:
+        records = resumed(job.out, job.run) if job.resumes else ()
+        if not job.resumes:
             make_room(job.out)
         sides = job.project.settings.sides
         with (
+            self._saying_what_stays(repository.store.work),
             open_trees(
                 repository,
                 sources,
-                state=repository.common / "perfgate",
                 share_paths={side: sides[side].build.share for side in SIDES},
                 keep=self._options.keep,
             ) as trees,
@@ -162,8 +169,16 @@ class Measuring:
         ):
             measured = self._measure(job, trees, append, records, after_round)
             if self._options.keep:
-                self._say(f"the worktrees stay in {trees.directory}")
+                self._say(f"the trees stay in {trees.directory}")
         return measured
+
+    @contextmanager
+    def _saying_what_stays(self, work: WorkDirectory) -> Iterator[None]:
+        before = len(work.left)
+        try:
+            yield
+        finally:
+            self._err.writelines(f"perfgate: warning: {say(each)}\n" for each in work.left[before:])
 
     def _measure(
         self, job: Job, trees: Trees, append: Appender, records: Sequence[Record], after_round: AfterRound | None
@@ -175,7 +190,7 @@ class Measuring:
         make_shims(shims, os.environ, go=_uses_go(job.project))
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
-            closing(ProcessExecutor(trees.directory / RUNNING)) as executor,
+            closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as executor,
         ):
             recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
             study = job.treated.study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -19,8 +19,10 @@ from gate.config.shards import names_in
 from gate.config.source import ConfigError, Source, project_source, together
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
+from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, Whose
 from gate.model.choice import AsHead, Choice
+from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
 
@@ -64,8 +66,13 @@ class Project:
     narrowed: frozenset[str] = frozenset()
 
 
-def open_project(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
+@contextlib.contextmanager
+def open_project(
+    base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()
+) -> Iterator[Project]:
     """Find the repository around the working directory, its base and head, and read both sides' configs.
+
+    What perfgate made for it, such as a commit of uncommitted changes, is removed in the end.
 
     outputs: files and folders that perfgate will write; where git does not track them they are no part of head, and
     neither are those of earlier runs.
@@ -73,29 +80,58 @@ def open_project(base: str | None, head: str | None, options: RulesOptions, outp
     Raises:
         UserError: no repository, nothing to compare, or a config that is wrong.
     """
-    repository = find_repository(Path.cwd())
-    own = remember_outputs(repository, outputs)
-    sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
-    try:
-        return project_of(repository, sources, options)
-    except ConfigError as error:
-        raise _way_out(error) from None
+    with _repository() as repository:
+        own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
+        sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
+        try:
+            project = project_of(repository, sources, options)
+        except ConfigError as error:
+            raise _way_out(error) from None
+        yield project
 
 
-def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Project:
+@contextlib.contextmanager
+def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Iterator[Project]:
     """Find the repository around the working directory, and its head as both sides.
 
-    head: a ref; None: the working tree as it is. outputs: as for open_project.
+    head: a ref; None: the working tree as it is. outputs: as for open_project. Ends as open_project does.
 
     Raises:
         UserError: no repository, a head that is not there, or a config that is wrong.
     """
+    with _repository() as repository:
+        own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
+        # a base that is given asks for no default branch and no history
+        found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
+        sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
+        yield project_of(repository, sources, options, files={"base": "head", "head": "head"})
+
+
+def look_at_project(base: str | None, head: str | None, options: RulesOptions) -> Project:
+    """Return the project around the working directory, to read its settings; nothing of it can be measured.
+
+    Without a base, where there is nothing to compare yet, HEAD is the base.
+
+    Raises:
+        UserError: as open_project.
+    """
+    try:
+        with open_project(base, head, options) as project:
+            return project
+    except SourceError:
+        if base is not None:
+            raise
+        with open_project("HEAD", head, options) as project:
+            return project
+
+
+@contextlib.contextmanager
+def _repository() -> Iterator[Repository]:
     repository = find_repository(Path.cwd())
-    own = remember_outputs(repository, outputs)
-    # a base that is given asks for no default branch and no history
-    found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
-    sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
-    return project_of(repository, sources, options, files={"base": "head", "head": "head"})
+    try:
+        yield repository
+    finally:
+        repository.store.work.close()
 
 
 def project_of(

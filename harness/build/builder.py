@@ -23,8 +23,8 @@ from harness.build.perturb import build_environment, without_shims
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
+from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
-from harness.source.worktrees import Trees
 
 
 class ArtifactError(Exception):
@@ -99,7 +99,7 @@ class _Build:
 
 
 class TreeBuilder:
-    """Builds in the worktrees of a run: the Builder of harness.loop.measure.
+    """Builds in the trees of a run: the Builder of harness.loop.measure.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
     set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same

@@ -37,6 +37,8 @@ _TICK = 0.25
 _GRACE = 3.0
 _LEFTOVER_GRACE = 0.5
 
+_CEILINGS = "GIT_CEILING_DIRECTORIES"
+
 PADDING = "PERFGATE_PADDING"
 MAX_PADDING = 4096
 """Environment padding is 0..4095 bytes: one page (Mytkowicz et al. 2009, section 4.1)."""
@@ -131,14 +133,15 @@ class ProcessExecutor:
     """Starts real processes, each in its own session, with nothing on standard input.
 
     running: a file in the run's work directory that names the processes, for whoever cleans up after a perfgate that
-    was killed.
+    was killed. without_git: directories in and below which git finds no repository of one further up.
 
     The whole process group ends with the process: on a time-out, on any exception (which is raised again) and after a
     normal exit, when the process left children behind. On Linux what left the group ends too.
     """
 
-    def __init__(self, running: Path | None = None) -> None:
+    def __init__(self, running: Path | None = None, without_git: Collection[Path] = ()) -> None:
         self._running = running
+        self._ceilings = os.pathsep.join(map(str, without_git))
         self._descendants = Descendants()
         self._background: list[ProcessBackground] = []
         self._servers: dict[Path, ForkServer | None] = {}
@@ -225,12 +228,17 @@ class ProcessExecutor:
     def _marks(self) -> dict[str, str]:
         return marks(self._running) if self._running is not None else {}
 
+    def _without_git(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Keep git from a repository around the temporary directory, and from the one behind a shared path."""
+        given = environment.get(_CEILINGS)
+        return {_CEILINGS: os.pathsep.join(filter(None, (self._ceilings, given)))} if self._ceilings else {}
+
     def _note(self, pid: int) -> None:
         if self._running is not None:
             note(self._running, pid)
 
     def _start(self, command: Command, output: int, errors: int, server: ForkServer | None = None) -> Process:
-        added = {"PWD": str(command.directory), **self._marks()}
+        added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
         if server is not None and command.launch is not None:
             environment = {**command.environment, **added}
             with suppress(ForkServerError):

@@ -17,6 +17,7 @@ from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
 from harness.source.repository import Repository, names_one
+from harness.source.submodules import submodules_at
 
 REMOTE = "origin"
 ADVICE = "add `fetch-depth: 0` under `with:` of actions/checkout"
@@ -209,13 +210,6 @@ def open_clone(repository: Repository, access: Access | None) -> Clone:
 _DEEPEST_SUBMODULE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
-    name: str
-    path: str
-    sha: str
-
-
 def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[AnyWarning, ...]:
     """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
 
@@ -233,7 +227,7 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
 def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[AnyWarning, None]) -> None:
     if prefix.count("/") > _DEEPEST_SUBMODULE:
         return
-    for link in _links(clone.git, revision):
+    for link in submodules_at(clone.git, revision):
         if clone.git.maybe("config", "--get", f"submodule.{link.name}.update") == "none":
             continue
         directory, place = common / "modules" / link.name, prefix + link.path
@@ -251,22 +245,3 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             warnings[SubmoduleLacksCommit(place, link.sha, problem)] = None
         else:
             _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
-
-
-def _links(git: Git, revision: str) -> list[_Link]:
-    """List the submodules of a commit that its .gitmodules names."""
-    named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
-    paths = {}
-    for setting in os.fsdecode(named.stdout).split("\0") if named.status == 0 else ():
-        key, _, path = setting.partition("\n")
-        name = key[len("submodule.") : -len(".path")]
-        # git's own rule for names: they become directories below .git/modules
-        if path and ".." not in name.replace("\\", "/").split("/") and not name.startswith("/"):
-            paths[path] = name
-    found = []
-    for entry in git.entries("ls-tree", "-z", "--full-tree", revision, "--", *paths) if paths else ():
-        facts, _, path = entry.partition("\t")
-        mode, _, sha = facts.split(" ")
-        if mode == "160000" and path in paths:
-            found.append(_Link(paths[path], path, sha))
-    return found

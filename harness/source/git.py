@@ -17,6 +17,7 @@ from harness.process.groups import end_group
 LOCAL_VARIABLES = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_ATTR_SOURCE",
         "GIT_COMMON_DIR",
         "GIT_CONFIG",
         "GIT_DIR",
@@ -36,6 +37,9 @@ LOCAL_VARIABLES = frozenset(
     }
 )
 _ADDED = {
+    # what a commit holds and where it stands in history is for the commit alone to say
+    "GIT_GRAFT_FILE": "/dev/null/none",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_LITERAL_PATHSPECS": "1",  # a file may be called "*.c" or ":(top)"
     "GIT_OPTIONAL_LOCKS": "0",  # `git status` would rewrite the user's index
     "GIT_TERMINAL_PROMPT": "0",

@@ -11,6 +11,8 @@ from typing import Literal
 
 from harness.errors import SourceError
 from harness.source.git import Answer, Git
+from harness.source.store import Store
+from harness.source.workdir import WorkDirectory
 
 CONFIG_FILE = "perfgate.toml"
 
@@ -26,11 +28,17 @@ class Repository:
     """The checkout's root."""
     prefix: PurePosixPath
     """The project's directory in it, "." for the root itself."""
-    git: Git
+    store: Store
+    """What perfgate makes of it."""
     common: Path
     """The git directory that all worktrees share."""
     shallow: bool
     """History was cut off by a shallow clone."""
+
+    @property
+    def git(self) -> Git:
+        """Git in the checkout, which also sees what perfgate made."""
+        return self.store.git
 
     @property
     def project(self) -> Path:
@@ -72,7 +80,8 @@ def find_repository(directory: Path) -> Repository:
     # Relative to the directory git runs in; --path-format=absolute needs git 2.31
     common = (directory / git.line("rev-parse", "--git-common-dir")).resolve()
     shallow = git.line("rev-parse", "--is-shallow-repository") == "true"
-    return Repository(top, _prefix(directory, top), git.at(top), common, shallow)
+    store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
+    return Repository(top, _prefix(directory, top), store, common, shallow)
 
 
 def _no_repository(answer: Answer, directory: Path) -> str:

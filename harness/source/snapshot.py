@@ -1,16 +1,13 @@
 """Commits that no branch sees: the working tree as it is, and a side with paths overlaid.
 
-Both go through a temporary index. The user's index, stash, refs and hooks stay untouched; only unreferenced objects
-are added, which git collects in its own time.
+Both go through a temporary index, and into perfgate's own store: nothing of the user's repository changes.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,14 +61,14 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> Wor
     untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
     if not status and not untracked:
         return WorkingTree(None, warnings)
-    with _temporary_index(git) as index:
+    with repository.store.index() as index:
         _copy_index(git, Path(index.environment["GIT_INDEX_FILE"]))
         _add(index, untracked)
         tree = index.line("write-tree")
     if tree == git.line("rev-parse", "HEAD^{tree}"):
         return WorkingTree(None, warnings)
-    revision = _commit(git, tree, "HEAD", "perfgate: the working tree")
-    changed = len(git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
+    revision = _commit(repository.store.writing, tree, "HEAD", "perfgate: the working tree")
+    changed = len(repository.git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
     return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), warnings)
 
 
@@ -87,7 +84,7 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
     """
     if not paths:
         return revision
-    with _temporary_index(repository.git) as index:
+    with repository.store.index() as index:
         index.run("read-tree", revision)
         for path in paths:
             name = repository.inside(path)
@@ -102,13 +99,7 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
         tree = index.line("write-tree")
     if tree == repository.git.line("rev-parse", revision + "^{tree}"):
         return revision
-    return _commit(repository.git, tree, revision, "perfgate: overlaid with " + ", ".join(paths))
-
-
-@contextmanager
-def _temporary_index(git: Git) -> Iterator[Git]:
-    with tempfile.TemporaryDirectory(prefix="perfgate-index-") as directory:
-        yield git.seeing(GIT_INDEX_FILE=os.path.join(directory, "index"))  # noqa: PTH118  # a string for git
+    return _commit(repository.store.writing, tree, revision, "perfgate: overlaid with " + ", ".join(paths))
 
 
 def _copy_index(git: Git, target: Path) -> None:

@@ -11,53 +11,89 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from gate.model.warnings.setup import LeftBehind
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
 from harness.process.leftovers import end_leftovers
-from harness.source.git import Git
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
-_MARKER = ".perfgate-work"
 _MOMENTS = 60.0
+_ATTEMPTS = 10
 RUNNING = ".perfgate-running"
 """In a work directory: names the processes that were started, see harness.process.leftovers."""
 
 
-@contextmanager
-def work_directory(git: Git, state: Path, *, keep: bool) -> Iterator[Path]:
-    """Make an empty work directory in TMPDIR, removed with the worktrees in it whatever happens.
+class WorkDirectory:
+    """A directory in TMPDIR for all that a run makes; it exists from its first use until it is closed.
 
-    Args:
-        git: in the checkout.
-        state: a directory of perfgate's own, where a file names the work directory while the run lives; the next run
-            removes what a killed one left.
-        keep: leave the directory, and forget it.
-
-    Raises:
-        SourceError: the directory cannot be made, or TMPDIR lies inside the checkout.
+    A file in `state` names it from before it is made until after it is removed, so that the next run removes what a
+    killed one left, however far that one came. left: what could not be removed, of this run or of killed ones.
     """
-    remove_leftovers(git, state)
-    parent = _temporary()
-    if parent.is_relative_to(git.directory.resolve()):
-        raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
-    directory = parent / f"perfgate-{secrets.token_hex(4)}"
-    path = _record(state, directory)
-    # open until the directory is gone: its lock says that this run lives
-    descriptor = _locked(path, directory)
-    try:
-        _make(directory)
-        yield directory
-    finally:
+
+    def __init__(self, checkout: Path, state: Path) -> None:
+        """Begin with none. checkout: it may not be inside. state: a directory of perfgate's own."""
+        self._checkout = checkout
+        self._state = state
+        self._directory: Path | None = None
+        self._record: Path | None = None
+        self._descriptor: int | None = None
+        self.left: list[LeftBehind] = []
+
+    @property
+    def made(self) -> bool:
+        """Whether it exists."""
+        return self._directory is not None
+
+    @property
+    def path(self) -> Path:
+        """The directory.
+
+        Raises:
+            SourceError: it cannot be made, or TMPDIR lies inside the checkout.
+        """
+        return self._directory or self._make()
+
+    def remove_leftovers(self) -> None:
+        """Remove the work directories of runs that are dead; those of living runs stay."""
+        self.left += [each for each in remove_leftovers(self._state) if each not in self.left]
+
+    def close(self, *, keep: bool = False) -> None:
+        """Remove it and forget it; keep: leave it, and forget it. Closing again goes on where an exception ended it."""
+        if self._directory is not None and self._record is not None:
+            why = None if keep else remove_tree(self._directory)
+            if why is None:
+                _forget(self._record)
+            else:
+                self.left.append(LeftBehind(str(self._directory), why))
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._directory = self._record = self._descriptor = None
+
+    def _make(self) -> Path:
+        self.remove_leftovers()
+        parent = _temporary()
+        if parent.is_relative_to(self._checkout.resolve()):
+            raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
+        directory = parent / f"perfgate-{secrets.token_hex(4)}"
+        self._record = self._state / "work" / f"{directory.name}.json"
+        self._directory = directory
         try:
-            if keep or remove(git, directory):
-                path.unlink(missing_ok=True)
-        finally:
-            os.close(descriptor)
+            # open until the directory is gone: its lock says that this run lives
+            self._descriptor = _locked(self._record, directory)
+            directory.mkdir(mode=0o700)
+            os.pwrite(self._descriptor, _content(directory, directory.stat().st_ino), 0)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                why = f"no work directory in {parent}: {error.strerror}"
+                raise SourceError(f"{why}: set TMPDIR to another place") from None
+            raise
+        return directory
 
 
 def _temporary() -> Path:
@@ -72,30 +108,27 @@ def _temporary() -> Path:
     return Path(tempfile.gettempdir()).resolve()
 
 
-def remove_leftovers(git: Git, state: Path) -> None:
-    """Remove the work directories of runs that are dead; those of living runs stay."""
+def remove_leftovers(state: Path) -> list[LeftBehind]:
+    """Remove the work directories of runs that are dead; return those that cannot be removed."""
+    left = []
     for path in sorted(state.glob("work/*.json")):
         with suppress(OSError), path.open("rb") as file:
             if not _is_free(file):
                 continue
-            directory = _dead(file.read(65536))
-            if directory is not None:
-                _end_orphan(directory)
-            if directory is not None and remove(git, directory):
-                path.unlink(missing_ok=True)
-
+            found = _dead(file.read(65536))
+            if found is None:
+                continue
+            why = found.remove()
+            if why is None:
+                _forget(path)
+            else:
+                left.append(LeftBehind(str(found.directory), why))
     for unnamed in state.glob("work/*.new"):
         # named and locked within moments, unless its run was killed between the two
         with suppress(OSError):
             if time.time() - unnamed.stat().st_mtime > _MOMENTS:
-                unnamed.unlink()
-
-
-def _end_orphan(directory: Path) -> None:
-    """End what a killed run left running: it would go on beside the next measurements, in a tree that is removed."""
-    # a cleaner may have removed the directory: what was started is known by its name, too
-    if _NAME.fullmatch(directory.name) is not None and (not directory.exists() or _is_ours(directory)):
-        end_leftovers(directory / RUNNING)
+                _forget(unnamed)
+    return left
 
 
 def _is_free(file: BinaryIO) -> bool:
@@ -108,102 +141,102 @@ def _is_free(file: BinaryIO) -> bool:
     return True
 
 
-def _dead(content: bytes) -> Path | None:
-    """Give the directory of a record whose process is gone; None when it lives, no directory for a broken record."""
+@dataclass(frozen=True, slots=True)
+class _Dead:
+    """The work directory of a dead run, as its record names it."""
+
+    directory: Path
+    inode: int | None
+    """None: the run was killed before it made the directory, or just then."""
+
+    def remove(self) -> str | None:
+        """End what still runs in it, and remove it; return why that cannot be.
+
+        A record is a file that anybody may have written, so only a directory that perfgate made is removed.
+        """
+        if _NAME.fullmatch(self.directory.name) is None:
+            return None
+        there = os.path.lexists(self.directory)
+        if there and not self._is_ours():
+            return None
+        # it would go on beside the next measurements; a cleaner of TMPDIR may have removed the directory, but what was
+        # started in it is known by its name, too
+        end_leftovers(self.directory / RUNNING)
+        return remove_tree(self.directory) if there else None
+
+    def _is_ours(self) -> bool:
+        facts = self.directory.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
+            return False
+        return facts.st_ino == self.inode if self.inode is not None else not any(self.directory.iterdir())
+
+
+def _dead(content: bytes) -> _Dead | None:
+    """Read a record; None when its process lives. A broken record names no directory."""
     try:
         record = json.loads(content)
         pid, started, directory = int(record["pid"]), record["started"], Path(record["directory"])
-    except (ValueError, KeyError, TypeError):
-        return Path("no directory")
+        inode = record.get("inode")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return _Dead(Path("no directory"), None)
     # beside the lock, since some network file systems grant it to everybody
-    return None if alive(pid, started) else directory
+    return None if alive(pid, started) else _Dead(directory, inode)
 
 
-def _record(state: Path, directory: Path) -> Path:
-    """Give the file that names a work directory while its run lives."""
-    try:
-        (state / "work").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SourceError(f"{state} cannot be written: {error.strerror}: git's own directory must be") from None
-    return state / "work" / f"{directory.name}.json"
+def _content(directory: Path, inode: int | None = None) -> bytes:
+    pid = os.getpid()
+    record = {"directory": str(directory), "pid": pid, "started": start_time(pid), "inode": inode}
+    # written over one without an inode: no end of that one may stay
+    return json.dumps(record).encode() + b" " * 24
 
 
 def _locked(path: Path, directory: Path) -> int:
     """Write and lock a record: a lock ends with its process, however that ends, and a process id is used again."""
-    content = {"directory": str(directory), "pid": os.getpid(), "started": start_time(os.getpid())}
     unnamed = path.with_suffix(".new")  # no record before it is locked, or another run takes it for a dead one's
     try:
-        descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        descriptor = _opened(unnamed)
     except OSError as error:
         raise SourceError(f"{path.parent} cannot be written: {error.strerror}: git's own directory must be") from None
     try:
         with suppress(OSError):  # a file system without locks: the process id must do
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        os.write(descriptor, json.dumps(content).encode())
+        os.write(descriptor, _content(directory))
         unnamed.rename(path)
     except BaseException:
         os.close(descriptor)
-        unnamed.unlink(missing_ok=True)
+        _forget(unnamed)
         raise
     return descriptor
 
 
-def _make(directory: Path) -> None:
-    try:
-        directory.mkdir(mode=0o700)
-        (directory / _MARKER).write_text("perfgate made this directory and removes it\n", encoding="utf-8")
-    except OSError as error:
-        raise SourceError(
-            f"no work directory in {directory.parent}: {error.strerror}: set TMPDIR to another place"
-        ) from None
+def _opened(path: Path) -> int:
+    """Make a file and its folders; another run that ends removes these whenever they are empty."""
+    for attempt in range(_ATTEMPTS):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileNotFoundError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError(path)
 
 
-def remove(git: Git, directory: Path) -> bool:
-    """Remove a work directory and the worktrees that git knows in it; True when nothing is left.
+def _forget(record: Path) -> None:
+    """Remove a record, and the folders above it as far as nothing else is in them."""
+    record.unlink(missing_ok=True)
+    with suppress(OSError):
+        record.parent.rmdir()
+        record.parent.parent.rmdir()
 
-    A record is a file that a commit could hold, so only a directory that perfgate made is removed.
+
+def remove_tree(directory: Path) -> str | None:
+    """Remove a directory, with read-only ones in it (Go's module cache); return why that cannot be.
+
+    Links are not followed. As much as possible is removed.
     """
-    if _NAME.fullmatch(directory.name) is None:
-        return True
-    if os.path.lexists(directory):
-        if not _is_ours(directory):
-            return True
-        remove_tree(directory)
-    for worktree in _worktrees(git):
-        if worktree.is_relative_to(directory):
-            forget(git, worktree)
-    return not directory.exists()
-
-
-def forget(git: Git, worktree: Path) -> None:
-    """Take a worktree whose directory is gone from git's list.
-
-    Not `git worktree prune`: it would also forget worktrees of the user's, such as one on a disk that is not mounted.
-    """
-    with suppress(SourceError):  # the next run tries again; what goes on may not end here
-        git.attempt("worktree", "remove", "--force", "--force", str(worktree))
-
-
-def _is_ours(directory: Path) -> bool:
-    facts = directory.lstat()
-    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
-        return False
-    # empty when killed between making it and marking it
-    return (directory / _MARKER).is_file() or not any(directory.iterdir())
-
-
-def _worktrees(git: Git) -> list[Path]:
-    with suppress(SourceError):
-        listed = os.fsdecode(git.attempt("worktree", "list", "--porcelain").stdout)
-        return [Path(line.removeprefix("worktree ")) for line in listed.splitlines() if line.startswith("worktree ")]
-    return []
-
-
-def remove_tree(directory: Path) -> None:
-    """Remove a directory as far as possible, with read-only ones in it (Go's module cache); links are not followed."""
     shutil.rmtree(directory, ignore_errors=True)
-    if not directory.exists():
-        return
+    if not os.path.lexists(directory):
+        return None
     for parent, names, _ in os.walk(directory):
         for name in names:
             path = Path(parent, name)
@@ -211,3 +244,10 @@ def remove_tree(directory: Path) -> None:
                 with suppress(OSError):
                     path.chmod(0o700)
     shutil.rmtree(directory, ignore_errors=True)
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+    return None

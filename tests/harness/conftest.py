@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.source.repository import Repository
+
 ISOLATED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -26,11 +28,20 @@ class Checkout:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.objects = ""
+        """Where git looks for more objects: see sees."""
+
+    def sees(self, repository: Repository) -> Repository:
+        """Let its git see what perfgate made of it from now on."""
+        if repository.store.made:
+            self.objects = repository.git.environment["GIT_OBJECT_DIRECTORY"]
+        return repository
 
     def git(self, *arguments: str) -> str:
         """Run git in it, as a user would; file: URLs are allowed, submodules in tests have no others."""
         argv = ["git", "-C", str(self.path), "-c", "protocol.file.allow=always", *arguments]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        environment = {**os.environ, "GIT_ALTERNATE_OBJECT_DIRECTORIES": self.objects}
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, f"{argv}: {done.stderr}"
         return done.stdout.removesuffix("\n")
 

@@ -87,7 +87,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     written = [*targets(outputs), *([options.history] if options.history else [])]
     measuring = _measuring(options)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as run:
-        project = open_itself(options.head, rules, run.outputs(written))
+        project = run.enter(open_itself(options.head, rules, run.outputs(written)))
         job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
         if options.dry_run:
             write_schedule(job, out)

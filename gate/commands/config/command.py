@@ -29,18 +29,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         out.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
     from gate.config.resolve import effective
-    from gate.run.project import open_project
+    from gate.run.project import look_at_project
     from gate.words.choice import chosen
     from gate.words.sentences import say
-    from harness.errors import SourceError
 
-    try:
-        project = open_project(options.base, options.head, options.rules)
-    except SourceError:
-        if options.base is not None:
-            raise
-        # a config can be read where there is nothing to compare yet
-        project = open_project("HEAD", options.head, options.rules)
+    project = look_at_project(options.base, options.head, options.rules)
     settings = effective(project.settings)
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)

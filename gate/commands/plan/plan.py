@@ -47,12 +47,12 @@ def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> 
 def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
     from gate.model import SIDES
     from gate.run.memory import costs_here, history_path, recall_memory
-    from gate.run.project import open_project
+    from gate.run.project import look_at_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
 
     # nothing is compared, so that HEAD will do for both sides
-    project = open_project("HEAD", None, rules)
+    project = look_at_project("HEAD", None, rules)
     settings = project.settings
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
     host = {**facts(), **instruments.versions}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,10 @@ class Design:
         return tuple(side for side in SIDES if any(each.side == side for each in self.planned))
 
 
-def open_design(base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()) -> Design:
+@contextmanager
+def open_design(
+    base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()
+) -> Iterator[Design]:
     """Find the project around the working directory and its [study]; base is looked for only where side is a factor.
 
     Args:
@@ -55,14 +59,19 @@ def open_design(base: str | None, head: str | None, options: RulesOptions, outpu
     Raises:
         UserError: no repository, no [study], a config that is wrong, or nothing to measure.
     """
-    project = open_itself(head, options, outputs)
-    if SIDE in _study_of(project).factor:
-        project = open_project(base, head, options, outputs)
-    elif base is not None:
-        raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
-    else:
-        sources = dataclasses.replace(project.sources, choice=Choice(None, project.sources.choice.head))
-        project = dataclasses.replace(project, sources=sources)
+    with ExitStack() as held:
+        project = held.enter_context(open_itself(head, options, outputs))
+        if SIDE in _study_of(project).factor:
+            project = held.enter_context(open_project(base, head, options, outputs))
+        elif base is not None:
+            raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
+        else:
+            sources = dataclasses.replace(project.sources, choice=Choice(None, project.sources.choice.head))
+            project = dataclasses.replace(project, sources=sources)
+        yield _designed(project)
+
+
+def _designed(project: Project) -> Design:
     study = _study_of(project)
     project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
     builds = builds_in(project)

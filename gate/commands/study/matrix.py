@@ -21,9 +21,8 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
     Raises:
         UserError: no [study], a config that is wrong, or more jobs than a workflow may have.
     """
-    design = open_design(options.base, options.head, rules)
-    plan = design.project.settings.rules.plan
-    found = jobs(design.study, design.planned, options.sessions or plan.sessions)
+    with open_design(options.base, options.head, rules) as design:
+        found = jobs(design.study, design.planned, options.sessions or design.project.settings.rules.plan.sessions)
     if len(found) > MOST_JOBS:
         raise UserError(
             f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: ask for fewer with --sessions"

@@ -100,7 +100,7 @@ def lay_out(
     Raises:
         UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
-    design = open_design(options.base, options.head, rules, run.outputs(outputs))
+    design = run.enter(open_design(options.base, options.head, rules, run.outputs(outputs)))
     return design, prepare_study(design, options, run.settle(design.project))
 
 
@@ -117,7 +117,7 @@ def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None
 
 
 def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
-    """Lay out the run; for --resume with the seed of the run that was interrupted.
+    """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
     out: the folder of the run.
 
@@ -152,7 +152,7 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
     builds, replicates = builds_of(design.study), design.study.replicates
     rounds = design_schedule(design.benchmarks, treated.planned, builds, replicates, run.seed or 0, single)
-    return Job(project, run, out, rounds, instruments, part, treated)
+    return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
 def _part(design: Design, options: StudyOptions) -> Part | None:

@@ -72,6 +72,7 @@ AnyWarning = (
     | setup.BaseAhead
     | setup.DirtySubmodule
     | setup.EmbeddedRepository
+    | setup.LeftBehind
     | setup.LfsPointers
     | setup.BaseWithoutConfig
     | setup.HeadWithoutConfig

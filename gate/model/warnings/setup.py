@@ -34,6 +34,13 @@ class LfsPointers(Base, frozen=True):
     """The checkout holds pointers in place of the files of git lfs."""
 
 
+class LeftBehind(Base, frozen=True):
+    """A directory of perfgate's own cannot be removed."""
+
+    directory: str
+    why: str
+
+
 class BaseWithoutConfig(Base, frozen=True):
     """Base has no configuration, so that head's counts for both sides."""
 

@@ -25,6 +25,10 @@ def _embedded_repository(warning: kinds.EmbeddedRepository) -> str:
     return f"{warning.path} is a nested repository, not a submodule: neither side includes it"
 
 
+def _left_behind(warning: kinds.LeftBehind) -> str:
+    return f"{warning.directory} of perfgate cannot be removed ({warning.why}): remove it yourself"
+
+
 def _rules_changed(warning: kinds.RulesChanged) -> str:
     return f"head changes the rules ({', '.join(warning.keys)}); the rules of {warning.in_force} apply"
 
@@ -184,6 +188,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.LfsPointers: lambda _: (
         "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
     ),
+    kinds.LeftBehind: _left_behind,
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
     kinds.RulesChanged: _rules_changed,

@@ -17,7 +17,7 @@ from gate.model import Commit, Look, MeanSquare, Record, Remembered, Run
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
-from gate.run.project import Project, open_project
+from gate.run.project import Project, look_at_project
 from harness.host.facts import facts
 from tests.support.lines import builds, located
 from tests.support.project import BENCH, CONFIG, Step, committed
@@ -46,7 +46,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 
 
 def opened(**options: Any) -> Project:
-    return open_project(options.get("base"), options.get("head"), RULES)
+    return look_at_project(options.get("base"), options.get("head"), RULES)
 
 
 def remembered(session: str, created: str, build: float = 0.01) -> Remembered:

@@ -24,8 +24,8 @@ from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
+from harness.source.trees import open_trees
 from harness.source.untracked import Hint, checkout_hint, no_hint
-from harness.source.worktrees import open_trees
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -49,7 +49,6 @@ def builder_of(
     with open_trees(
         repository,
         sources,
-        state=checkout.path / ".perfgate",
         share_paths={"base": shares["base"], "head": shares["head"]},
     ) as trees:
         conditions = Conditions(
@@ -84,8 +83,9 @@ def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) ->
                 assert (record.side, record.build, record.seed, record.artifacts) == (side, number, 11, {})
                 assert record.seconds is not None
                 assert record.seconds > 0
-                assert sorted(path.name for path in directory.iterdir()) == [".git", "a"]
-                (directory / "dirt").write_text("x")
+                assert sorted(path.name for path in directory.iterdir()) == ["a"]
+                assert (directory / "a").read_text() == "1"
+                (directory / ("a" if number == 1 else "dirt")).write_text("x")
                 lengths.append(len(str(directory)))
                 seen.append(directory)
             assert lengths[0] == lengths[1]
@@ -265,6 +265,7 @@ def test_a_tree_that_cannot_be_made(checkout: Checkout, monkeypatch: pytest.Monk
             with pytest.raises(SourceError):
                 builder.build("head", 0, 5)
         good(builder.build("head", 0, 5))
+        (builder.directory("head") / "a").write_text("2")
         with monkeypatch.context() as without_git:
             without_git.setenv("PATH", "/nowhere")
             assert "git is not on PATH" in bad(builder.build("head", 1, 5)).status

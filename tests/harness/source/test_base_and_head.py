@@ -29,7 +29,11 @@ def resolved(
     head: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Sources:
-    return resolve(find_repository(checkout.path), base=base, head=head, environment=environment or {})
+    repository = find_repository(checkout.path)
+    try:
+        return resolve(repository, base=base, head=head, environment=environment or {})
+    finally:
+        checkout.sees(repository)
 
 
 def refused(checkout: Checkout, **options: str) -> str:

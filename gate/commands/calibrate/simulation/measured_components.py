@@ -86,12 +86,12 @@ def _name(benchmark: str, metric: str, factors: Mapping[str, Any]) -> str:
 def _recalled(history: Path | None, rules: RulesOptions) -> Memory | None:
     # git and the instruments are asked only here: simulating needs neither, nor a project
     from gate.run.memory import recall_memory
-    from gate.run.project import open_project
+    from gate.run.project import look_at_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
 
     # nothing is compared, so that HEAD will do for both sides
-    project = open_project("HEAD", None, rules)
+    project = look_at_project("HEAD", None, rules)
     wanted = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
     host = {**facts(), **choose(wanted, os.environ).versions}
     return recall_memory(history, project, host).memory

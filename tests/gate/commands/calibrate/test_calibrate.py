@@ -29,7 +29,7 @@ from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
 from gate.model.warnings.setup import FewBuilds
-from gate.run.project import open_itself
+from gate.run import project as run_project
 from gate.stats.subsample import of_builds
 from tests.support.lines import builds, located
 from tests.support.project import CONFIG as SHORT
@@ -321,21 +321,26 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
+def looked(head: str | None) -> run_project.Project:
+    with run_project.open_itself(head, RULES) as found:
+        return found
+
+
 def test_both_sides_are_head(project: Project) -> None:
     sha = project.git("rev-parse", "HEAD")
-    found = open_itself(None, RULES)
+    found = looked(None)
     assert found.sources.base == found.sources.head
     assert (found.sources.head.commit.sha, found.sources.head.commit.dirty) == (sha, False)
     assert found.settings.warnings == []
     # the working tree as it is, with a config that nobody committed yet
     project.write("perfgate.toml", CONFIG.replace('"bench"', '"renamed"'))
-    found = open_itself(None, RULES)
+    found = looked(None)
     assert found.sources.base == found.sources.head
     assert found.sources.head.commit.dirty
     assert found.sources.base.revision != sha
     assert found.settings.benchmarks == {"base": ["renamed"], "head": ["renamed"]}
     assert found.settings.warnings == []
-    found = open_itself("HEAD", RULES)
+    found = looked("HEAD")
     assert (found.sources.base.revision, found.settings.benchmarks["base"]) == (sha, ["bench"])
 
 
@@ -343,7 +348,7 @@ def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> Non
     project.write("perfgate.toml", "[gate]\nnonsense = 1\n")
     project.commit()
     project.write("perfgate.toml", CONFIG)
-    assert open_itself(None, RULES).settings.benchmarks["base"] == ["bench"]
+    assert looked(None).settings.benchmarks["base"] == ["bench"]
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -480,7 +485,7 @@ def test_a_history_in_the_checkout_is_no_change_of_heads(project: Project) -> No
     code, _, err = ran(builds=2, quiet=True)
     assert code == 0, err
     assert (project.top / "noise.sqlite").exists()
-    assert not open_itself(None, RULES).sources.head.commit.dirty
+    assert not looked(None).sources.head.commit.dirty
 
 
 @measures

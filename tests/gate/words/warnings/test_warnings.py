@@ -395,6 +395,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "a/ is a nested repository, not a submodule: neither side includes it",
         )
     ],
+    "left-behind": [
+        (
+            s.LeftBehind("/tmp/perfgate-01", "/tmp/perfgate-01/x: Permission denied"),
+            "/tmp/perfgate-01 of perfgate cannot be removed (/tmp/perfgate-01/x: Permission denied): remove it yourself",
+        )
+    ],
     "lfs-pointers": [
         (
             s.LfsPointers(),

@@ -1,4 +1,4 @@
-"""The trees that are built and measured: git worktrees of base and head, with paths of equal length."""
+"""The trees that are built and measured: the files of base and head, with paths of equal length."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gate.model import SIDES, Side
@@ -14,9 +15,10 @@ from gate.model.warnings.setup import LfsPointers
 from harness.errors import SourceError
 from harness.source import submodules
 from harness.source.base_and_head import Sources
-from harness.source.git import Git
+from harness.source.lfs import lfs_files, pointers
+from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
-from harness.source.workdir import forget, remove_tree, work_directory
+from harness.source.workdir import remove_tree
 
 
 def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
@@ -50,7 +52,7 @@ def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
 
 
 def link(repository: Repository, tree: Path, shared: Sequence[str]) -> None:
-    """Link paths of the repository from the checkout into a worktree; what the worktree's commit has stays.
+    """Link paths of the repository from the checkout into a tree; what the tree's commit has stays.
 
     Raises:
         SourceError: a link cannot be made.
@@ -64,7 +66,7 @@ def link(repository: Repository, tree: Path, shared: Sequence[str]) -> None:
 
 def _link(source: Path, target: Path, tree: Path) -> None:
     if not os.path.lexists(target):
-        # never through a link of the commit to a place outside the worktree
+        # never through a link of the commit to a place outside the tree
         if not target.parent.resolve().is_relative_to(tree.resolve()):
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,72 +76,99 @@ def _link(source: Path, target: Path, tree: Path) -> None:
             _link(child, target / child.name, tree)
 
 
-_POINTER = b"version https://git-lfs.github.com/spec/v1"
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A tree as it was made. facts: of its files; None: it is not made whole."""
+
+    path: Path
+    git: bool
+    facts: Facts | None = None
 
 
 class Trees:
-    """The worktrees of a run, made one by one in its work directory.
+    """The trees of a run, made one by one in its work directory: the files of a commit, exported from the store.
 
     directory: the work directory, outside the checkout. warnings: what the report must tell about what was checked out.
     """
 
-    def __init__(
-        self, repository: Repository, sources: Sources, directory: Path, shared: Mapping[Side, Sequence[str]]
-    ) -> None:
+    def __init__(self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]]) -> None:
         self.repository = repository
         self.sources = sources
-        self.directory = directory
+        self.directory = repository.store.work.path
         self._shared = shared
-        self._trees: dict[tuple[Side, str], Path] = {}
-        self._git = _without_missing_lfs(repository)
-        self.warnings: tuple[AnyWarning, ...] = ()
-        if self._git is not repository.git:
-            self.warnings = (LfsPointers(),)
+        self._made: dict[tuple[Side, str], _Made] = {}
+        self._skip_lfs = _lacks_lfs(repository)
+        self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
 
-    def make(self, side: Side, name: str = "", variant: str = "") -> Path:
+    def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:
         """Check a side out afresh, in place of its tree so far, and give its project directory.
 
-        The tree is directory/name/variant/side; a side has one tree of each variant.
+        The tree is directory/name/variant/side; a side has one tree of each variant. One whose files nobody changed is
+        moved there, without what was added to it.
+
+        Args:
+            git: it gets a .git of its own.
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
         """
-        self.remove(side, variant)
         tree = self.directory / name / variant / side
-        self._trees[side, variant] = tree
-        source = self.sources.of(side)
+        made = self._made.get((side, variant))
         try:
             tree.parent.mkdir(parents=True, exist_ok=True)
+            if made is not None and made.git == git and self._move(made, tree):
+                self._made[side, variant] = replace(made, path=tree)
+            else:
+                self.remove(side, variant)
+                self._made[side, variant] = _Made(tree, git)
+                self._fill(side, tree, git=git)
+                self._made[side, variant] = _Made(tree, git, facts_of(tree))
         except OSError as error:
-            raise SourceError(f"{tree.parent} cannot be made: {error.strerror}") from None
-        answer = self._git.attempt("worktree", "add", "--quiet", "--detach", str(tree), source.revision)
-        if answer.status != 0:
-            lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
-            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}{lfs}")
-        git = self._git.at(tree)
-        submodules.fill(git, self.repository.git, self.repository.common)
-        link(self.repository, tree, self._shared[side])
+            raise SourceError(f"{tree} cannot be made: {error.strerror or error}") from None
         if not self.project(side, variant).is_dir():
-            where = f"{source.commit.ref} ({(source.commit.sha or '')[:12]})"
+            commit = self.sources.of(side).commit
+            where = f"{commit.ref} ({(commit.sha or '')[:12]})"
             raise SourceError(f"{side}, {where}, has no directory {self.repository.prefix}: choose another --{side}")
         return self.project(side, variant)
 
+    def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
+        source, store = self.sources.of(side), self.repository.store
+        tree.mkdir(parents=True)
+        answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
+        if answer.status != 0:
+            lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
+            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}{lfs}")
+        if git:
+            store.attach(source.revision, tree)
+        submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
+        link(self.repository, tree, self._shared[side])
+
+    def _move(self, made: _Made, tree: Path) -> bool:
+        """Put a tree into the state in which it was made, at another path; return whether that could be done."""
+        if made.facts is None or not restore(made.path, made.facts):
+            return False
+        if made.path != tree:
+            made.path.rename(tree)
+            self._remove_empty(made.path.parent)
+        return True
+
     def tree(self, side: Side, variant: str = "") -> Path | None:
-        """Give the root of a side's worktree; None before it is made."""
-        return self._trees.get((side, variant))
+        """Give the root of a side's tree; None before it is made."""
+        made = self._made.get((side, variant))
+        return made.path if made else None
 
     def project(self, side: Side, variant: str = "") -> Path:
         """Give a side's project directory: where its commands run."""
-        return self._trees[side, variant] / self.repository.prefix
+        return self._made[side, variant].path / self.repository.prefix
 
     def remove(self, side: Side, variant: str = "") -> None:
-        """Remove a side's worktree and what git knows of it."""
-        tree = self._trees.pop((side, variant), None)
-        if tree is None:
-            return
-        remove_tree(tree)
-        forget(self.repository.git, tree)
-        above = tree.parent
+        """Remove a side's tree."""
+        made = self._made.pop((side, variant), None)
+        if made is not None:
+            remove_tree(made.path)
+            self._remove_empty(made.path.parent)
+
+    def _remove_empty(self, above: Path) -> None:
         with suppress(OSError):  # the other side may still be in it
             while above != self.directory:
                 above.rmdir()
@@ -148,42 +177,25 @@ class Trees:
 
 @contextmanager
 def open_trees(
-    repository: Repository,
-    sources: Sources,
-    *,
-    state: Path,
-    share_paths: Mapping[Side, Sequence[str]],
-    keep: bool = False,
+    repository: Repository, sources: Sources, *, share_paths: Mapping[Side, Sequence[str]], keep: bool = False
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
     Args:
-        state: the project's .perfgate.
         share_paths: [build] share of each side.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
     """
-    shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
-    with work_directory(repository.git, state, keep=keep) as directory:
-        yield Trees(repository, sources, directory, shared)
-
-
-def _without_missing_lfs(repository: Repository) -> Git:
-    """Keep git lfs from downloading for the worktrees what the checkout was made without (checkout's `lfs: false`)."""
-    git = repository.git
-    if git.maybe("config", "--get-regexp", r"^filter\.lfs\.") is None:
-        return git
-    names = b"".join(os.fsencode(name) + b"\0" for name in git.entries("ls-files", "-z"))
-    answers = os.fsdecode(git.run("check-attr", "--stdin", "-z", "filter", stdin=names)).split("\0")
-    large = [path for path, value in zip(answers[::3], answers[2::3], strict=False) if value == "lfs"]
-    pointers = any(_is_pointer(repository.top / path) for path in large)
-    return git.seeing(GIT_LFS_SKIP_SMUDGE="1") if pointers else git
-
-
-def _is_pointer(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(len(_POINTER)) == _POINTER
-    except OSError:
+        shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
+        yield Trees(repository, sources, shared)
+    finally:
+        repository.store.work.close(keep=keep)
+
+
+def _lacks_lfs(repository: Repository) -> bool:
+    """Return whether the checkout was made without files of git lfs (checkout's `lfs: false`): trees are so, too."""
+    if repository.git.maybe("config", "--get-regexp", r"^filter\.lfs\.") is None:
         return False
+    return bool(pointers(repository, lfs_files(repository)))

@@ -25,8 +25,8 @@ from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
+from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
-from harness.source.worktrees import Trees, open_trees
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -50,14 +50,18 @@ def trees_of(
 ) -> Iterator[Trees]:
     repository = find_repository(checkout.path)
     sources = resolve(repository, base=base, head=head, environment={})
-    state = checkout.path / ".perfgate"
-    with open_trees(repository, sources, state=state, share_paths={"base": share, "head": share}, keep=keep) as trees:
+    with open_trees(repository, sources, share_paths={"base": share, "head": share}, keep=keep) as trees:
         yield trees
 
 
 def nothing_left(checkout: Checkout, temporary: Path) -> bool:
-    listed = checkout.git("worktree", "list", "--porcelain").count("worktree ")
-    return listed == 1 and list(temporary.iterdir()) == [] and not list(checkout.path.glob(".perfgate/work/*"))
+    own = checkout.path / ".git/perfgate"
+    return worktrees(checkout) == 1 and list(temporary.iterdir()) == [] and not own.exists()
+
+
+def worktrees(checkout: Checkout) -> int:
+    """How many trees git knows of, with the checkout."""
+    return checkout.git("worktree", "list", "--porcelain").count("worktree ")
 
 
 def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> None:
@@ -86,15 +90,104 @@ def test_hooks_do_not_run(checkout: Checkout, tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+CONTENT = """
+[core]
+	autocrlf = true
+	eol = crlf
+	symlinks = false
+	fileMode = false
+	attributesFile = {directory}/attributes
+	excludesFile = {directory}/attributes
+	sparseCheckout = true
+[init]
+	templateDir = {directory}/template
+	defaultObjectFormat = sha256
+[filter "number"]
+	smudge = sed s/1/2/
+[checkout]
+	workers = 4
+"""
+
+
+def test_a_commit_alone_says_what_is_checked_out(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter that .gitattributes names counts, as those of git lfs do."""
+    checkout.commit(
+        _dot_gitattributes="*.n filter=number\n*.dos text eol=crlf\n", text="a\nb\n", one_dot_n="1", x_dot_dos="a\n"
+    )
+    (checkout.path / "link").symlink_to("text")
+    (checkout.path / "text").chmod(0o755)
+    checkout.commit(sub__out="1")
+    directory = tmp_path / "own"
+    (directory / "template/hooks").mkdir(parents=True)
+    (directory / "attributes").write_text("* text eol=crlf ident\n")
+    (directory / "config").write_text(CONTENT.format(directory=directory))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(directory / "config"))
+    checkout.file(".git/info/sparse-checkout", "/*\n!/sub/\n")
+    checkout.file(".git/info/attributes", "* text eol=crlf\n")
+    for name, value in (("COUNT", "1"), ("KEY_0", "core.eol"), ("VALUE_0", "crlf")):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        tree = trees.make("head")
+        assert names(tree) == [".gitattributes", "link", "one.n", "sub/out", "text", "x.dos"]
+        assert (tree / "text").read_bytes() == b"a\nb\n"
+        assert (tree / "x.dos").read_bytes() == b"a\r\n"
+        assert (tree / "one.n").read_text() == "2"
+        assert os.access(tree / "text", os.X_OK)
+        assert not os.access(tree / "x.dos", os.X_OK)
+        assert (tree / "link").is_symlink()
+
+
+def test_a_filter_that_fails_is_said(checkout: Checkout) -> None:
+    checkout.git("config", "filter.broken.clean", "cat")
+    checkout.git("config", "filter.broken.smudge", "false")
+    checkout.git("config", "filter.broken.required", "true")
+    checkout.commit(_dot_gitattributes="*.x filter=broken\n", a_dot_x="1")
+    with (
+        trees_of(checkout, "HEAD", "HEAD") as trees,
+        pytest.raises(SourceError, match=r"head cannot be checked out to .*external filter 'false' failed"),
+    ):
+        trees.make("head")
+
+
+@pytest.mark.parametrize("kind", ["shared", "partial", "shallow", "sha256", "worktree", "named"])
+def test_any_repository_is_exported(checkout: Checkout, tmp_path: Path, kind: str) -> None:
+    copy = type(checkout)(tmp_path / ('od"d\nname' if kind == "named" else kind))
+    if kind == "sha256":
+        copy.path.mkdir()
+        copy.git("init", "-q", "-b", "main", "--object-format=sha256")
+        copy.commit(a="1")
+        copy.commit(a="2")
+    else:
+        checkout.commit(a="1")
+        checkout.commit(a="2", new="\n")
+        checkout.git("config", "uploadpack.allowFilter", "true")
+        options = {
+            "shared": ("clone", "-q", "--shared", str(checkout.path)),
+            "partial": ("clone", "-q", "--filter=blob:none", f"file://{checkout.path}"),
+            "shallow": ("clone", "-q", "--depth=2", f"file://{checkout.path}"),
+            "worktree": ("worktree", "add", "-q", "--detach"),
+            "named": ("clone", "-q", str(checkout.path)),
+        }[kind]
+        checkout.git(*options, str(copy.path))
+    (copy.path / "a").write_text("3")
+    before = {path: path.read_bytes() for path in (copy.path / ".git").rglob("*") if path.is_file()}
+    with trees_of(copy, "HEAD~1") as trees:
+        assert [(trees.make(side) / "a").read_text() for side in SIDES] == ["1", "3"]
+        # git looks at the blobs of the commit that is measured, so that a partial clone fetches them
+        if kind != "partial":
+            after = {path: path.read_bytes() for path in (copy.path / ".git").rglob("*") if path.is_file()}
+            assert after.keys() - {p for p in after if "perfgate" in p.parts} == before.keys()
+
+
 def test_the_project_of_a_monorepo(checkout: Checkout) -> None:
     first = checkout.commit(a="1")
     checkout.commit(pkg__perfgate_dot_toml="", pkg__b="1")
     repository = find_repository(checkout.path / "pkg")
     sources = resolve(repository, base=first, head="HEAD", environment={})
     empty: dict[str, list[str]] = {"base": [], "head": []}
-    with open_trees(
-        repository, sources, state=checkout.path / ".perfgate", share_paths={side: empty[side] for side in SIDES}
-    ) as trees:
+    with open_trees(repository, sources, share_paths={side: empty[side] for side in SIDES}) as trees:
         assert names(trees.make("head")) == ["b", "perfgate.toml"]
         with pytest.raises(SourceError, match=r"base, .*, has no directory pkg: choose another --base"):
             trees.make("base")
@@ -110,7 +203,58 @@ def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_g
         assert names(second) == ["a"]
         assert not first.parent.exists()
         assert other.exists()
-        assert checkout.git("worktree", "list", "--porcelain").count("worktree ") == 3
+        assert worktrees(checkout) == 1
+    assert nothing_left(checkout, isolated_git)
+
+
+def test_what_was_done_to_a_tree_is_undone(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1", b="1", d__e="1")
+    (checkout.path / "link").symlink_to("a")
+    checkout.commit()
+
+    def added(tree: Path) -> None:
+        (tree / "d/deep").mkdir()
+        (tree / "d/deep/x").write_text("1")
+        (tree / "d/deep").chmod(0o500)
+        (tree / ".git").mkdir()
+        (tree / "d/.git").write_text("gitdir: /nowhere")
+
+    def of_the_same_size_and_time(tree: Path) -> None:
+        facts = (tree / "a").stat()
+        (tree / "a").write_text("2")
+        os.utime(tree / "a", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+    def linked(tree: Path) -> None:
+        (tree / "d/e").unlink()
+        (tree / "d").rmdir()
+        (tree / "d").symlink_to(checkout.path / "d")
+
+    changes = (
+        added,
+        of_the_same_size_and_time,
+        linked,
+        lambda tree: (tree / "b").unlink(),
+        lambda tree: (tree / "b").chmod(0o600),
+        lambda tree: (tree / "d").chmod(0o700),
+        lambda tree: (tree / "a").replace(tree / "b"),
+        lambda tree: (tree / "x").hardlink_to(tree / "a"),
+    )
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        tree = trees.make("base", "n")
+        kept = (tree / "a").stat().st_ctime_ns
+        modes = {path: path.stat().st_mode for path in tree.rglob("*")}
+        for number, change in enumerate(changes):
+            change(tree)
+            tree = trees.make("base", f"n{number}")
+            assert {tree / p.relative_to(trees.directory / "n/base"): mode for p, mode in modes.items()} == {
+                path: path.stat().st_mode for path in tree.rglob("*")
+            }
+            assert [(tree / name).read_text() for name in ("a", "b", "d/e", "link")] == ["1"] * 4
+            assert not (tree / "d").is_symlink()
+            assert ((tree / "a").stat().st_ctime_ns == kept) == (number == 0), (
+                "a tree is made anew only where it must be"
+            )
+            kept = (tree / "a").stat().st_ctime_ns
     assert nothing_left(checkout, isolated_git)
 
 
@@ -226,6 +370,9 @@ def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
     head = checkout.commit(src="2", bench__changed="2", bench__sub__new="2", one="2", d="2")
     repository = find_repository(checkout.path)
     made = overlaid(repository, base, head, ["bench/", "one", "d"])
+    with pytest.raises(AssertionError):
+        checkout.git("cat-file", "-e", made)
+    checkout.sees(repository)
     listing = "ls-tree", "-r", "--format=%(path) %(objectname)"
     expected = dict(line.split(" ") for line in checkout.git(*listing, head).splitlines())
     expected["src"] = checkout.git("rev-parse", f"{base}:src")
@@ -365,11 +512,10 @@ import sys, time
 from pathlib import Path
 from harness.source.repository import find_repository
 from harness.source.base_and_head import resolve
-from harness.source.worktrees import open_trees
+from harness.source.trees import open_trees
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})
-state = Path(sys.argv[1]) / ".perfgate"
-with open_trees(repository, sources, state=state, share_paths={"base": [], "head": []}) as trees:
+with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
     trees.make("base")
     print(trees.directory, flush=True)
     time.sleep(60)
@@ -411,9 +557,9 @@ def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: C
         work.mkdir(parents=True)
         record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
         (work / f"{name}.json").write_text(json.dumps(record))
-        remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+        remove_leftovers(checkout.path / ".perfgate")
         assert orphan.wait(10) == -signal.SIGKILL
-    assert list(work.iterdir()) == []
+    assert not work.exists()
 
 
 @pytest.mark.parametrize("missing", [True, False])
@@ -439,10 +585,10 @@ def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, 
         record = {"directory": str(directory), "pid": 2**22 + 1, "started": None}
         (work / f"{name}.json").write_text(json.dumps(record))
     (work / "torn.json").write_text('{"direc')
-    remove_leftovers(find_repository(checkout.path).git, checkout.path / ".perfgate")
+    remove_leftovers(checkout.path / ".perfgate")
     assert (precious / "file").exists()
     assert (checkout.path / "a").exists()
-    assert list(work.iterdir()) == []
+    assert not work.exists()
 
 
 def test_a_process_id_that_was_used_again_is_another_process() -> None:

@@ -1,0 +1,208 @@
+"""Perfgate's own git repository in the work directory: it takes every object that perfgate makes or fetches for a run.
+
+It reads the objects of the user's repository, and has neither its configuration nor its refs: what is checked out from
+it depends on the commit alone. Nothing of the user's repository changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.source.git import Answer, Git
+from harness.source.workdir import WorkDirectory
+
+_NAME = ".store"  # no name of a tree begins with a dot
+_ISOLATED = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_PARAMETERS": "",
+}
+_TAKEN = re.compile(
+    # what .gitattributes names (git lfs is one), and how to reach servers; through the environment, since some of it
+    # is secret
+    r"(filter|lfs|remote|url|http|credential|protocol|ssh|safe)\.|core\.(sshcommand|gitproxy|askpass)$"
+)
+_CONTENT = (
+    # what a commit's files are is for .gitattributes alone to say
+    ("core.attributesFile", os.devnull),
+    ("core.autocrlf", "false"),
+    ("core.eol", "lf"),
+    ("core.sparseCheckout", "false"),
+    ("core.symlinks", "true"),
+)
+_NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
+
+
+class Store:
+    """The repository, made in the work directory when something is first written to it."""
+
+    def __init__(self, checkout: Git, common: Path, work: WorkDirectory) -> None:
+        """Begin without one. checkout: git in the checkout. common: the git directory that all its worktrees share."""
+        self.work = work
+        self._checkout = checkout
+        self._common = common
+        self._settings: dict[str, str] | None = None
+
+    @property
+    def git(self) -> Git:
+        """Give git in the user's checkout; it also sees what perfgate made."""
+        return self._checkout.seeing(GIT_OBJECT_DIRECTORY=str(self._objects)) if self.made else self._checkout
+
+    @property
+    def writing(self) -> Git:
+        """Give git in the user's checkout, with its configuration; the objects that it makes are perfgate's own.
+
+        Raises:
+            SourceError: the store cannot be made.
+        """
+        self._make()
+        return self.git
+
+    @property
+    def made(self) -> bool:
+        """Whether it exists."""
+        return self.work.made and self._objects.is_dir()
+
+    @property
+    def _path(self) -> Path:
+        return self.work.path / _NAME
+
+    @property
+    def _objects(self) -> Path:
+        return self._path / "objects"
+
+    @contextmanager
+    def index(self) -> Iterator[Git]:
+        """Give git as `writing` does, with an index of its own, not yet made, in GIT_INDEX_FILE.
+
+        Raises:
+            SourceError: the store cannot be made.
+        """
+        git = self.writing
+        file = self._path / "index"
+        file.unlink(missing_ok=True)
+        yield git.seeing(GIT_INDEX_FILE=str(file))
+
+    def export(self, revision: str, tree: Path, *, skip_lfs: bool = False) -> Answer:
+        """Write the files of a commit into an empty directory, and give git's answer.
+
+        skip_lfs: pointers of git lfs stay pointers.
+        """
+        git = self._isolated(tree)
+        if skip_lfs:
+            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
+        index = self._path / "exported"
+        index.unlink(missing_ok=True)
+        return git.seeing(GIT_INDEX_FILE=str(index)).attempt("read-tree", "--reset", "-u", revision)
+
+    def attach(self, revision: str, tree: Path) -> None:
+        """Give the tree that was exported last a .git of its own: HEAD at its commit, with history and the user's tags.
+
+        What is written to it is lost with the tree.
+
+        Raises:
+            SourceError: git failed.
+            OSError: it cannot be written.
+        """
+        directory = tree / ".git"
+        self._init(directory, bare=False)
+        _borrow(directory, self._objects)
+        shutil.copy2(self._path / "exported", directory / "index")
+        tags = self._checkout.run(
+            "for-each-ref",
+            "--format=%(objectname) %(refname)%(if)%(*objectname)%(then)%0a^%(*objectname)%(end)",
+            "refs/tags",
+        )
+        (directory / "packed-refs").write_bytes(b"# pack-refs with: peeled fully-peeled sorted \n" + tags)
+        shallow = self._common / "shallow"
+        if shallow.is_file():
+            shutil.copyfile(shallow, directory / "shallow")
+        (directory / "HEAD").write_text(f"{revision}\n", encoding="ascii")
+
+    def borrow(self, objects: Path) -> None:
+        """Read the objects of one more repository.
+
+        Raises:
+            SourceError: the store cannot be made.
+        """
+        self._make()
+        _borrow(self._path, objects)
+
+    def has(self, sha: str) -> bool:
+        """Return whether a commit is here."""
+        return self.isolated.attempt("cat-file", "-e", sha + "^{commit}").status == 0
+
+    def fetch(self, url: str, sha: str) -> str:
+        """Fetch a commit; return what went wrong, "" for nothing.
+
+        As `git submodule` does, a URL of the repository may not name a transport that runs a command or reads local
+        files.
+        """
+        git = self.isolated.seeing(GIT_PROTOCOL_FROM_USER="0")
+        quiet = ("fetch", "--quiet", "--no-tags")
+        answer = git.attempt(*quiet, "--depth=1", "--", url, sha)
+        if answer.status != 0 and _NOT_BY_COMMIT.search(answer.stderr):
+            answer = git.attempt(*quiet, "--", url, "+refs/*:refs/fetched/*")
+            if answer.status == 0 and not self.has(sha):
+                return "it has no such commit"
+        return "" if answer.status == 0 else answer.reason
+
+    @property
+    def isolated(self) -> Git:
+        """Give git in the store itself.
+
+        Raises:
+            SourceError: the store cannot be made.
+        """
+        return self._isolated(self._path)
+
+    def _isolated(self, tree: Path) -> Git:
+        self._make()
+        return Git(tree, {**_ISOLATED, **self._taken(), "GIT_DIR": str(self._path), "GIT_WORK_TREE": str(tree)})
+
+    def _taken(self) -> dict[str, str]:
+        """Give the user's settings that count for the store, as variables."""
+        if self._settings is None:
+            listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
+            pairs = [setting.partition("\n") for setting in listed if _TAKEN.match(setting)]
+            settings = [*((key, value if given else "true") for key, given, value in pairs), *_CONTENT]
+            self._settings = {"GIT_CONFIG_COUNT": str(len(settings))}
+            for number, (key, value) in enumerate(settings):
+                if key == "lfs.storage":  # relative to the git directory
+                    value = str(self._common / value)
+                self._settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return self._settings
+
+    def _make(self) -> None:
+        if not self.made:
+            self._init(self._path, bare=True)
+            _borrow(self._path, self._common / "objects")
+
+    def _init(self, directory: Path, *, bare: bool) -> None:
+        sha256 = self._checkout.maybe("rev-parse", "--show-object-format") == "sha256"
+        options = (
+            "--quiet",
+            "--template=",
+            *(("--object-format=sha256",) if sha256 else ()),
+            *(("--bare",) if bare else ()),
+        )
+        where = directory if bare else directory.parent
+        Git(self.work.path, _ISOLATED).run("init", *options, "--", str(where))
+
+
+def _borrow(repository: Path, objects: Path) -> None:
+    """Have a repository read the objects of another."""
+    file = repository / "objects" / "info" / "alternates"
+    name = os.fsencode(objects)
+    if re.search(rb'^[#"]|\n', name):
+        name = b'"' + re.sub(rb'["\\\n]', lambda found: b"\\%03o" % found[0][0], name) + b'"'
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    if name not in lines:
+        file.write_bytes(b"".join(line + b"\n" for line in [*lines, name]))
