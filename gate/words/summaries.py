@@ -56,6 +56,11 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
+def _more_machines(step: outcomes.MoreMachines) -> str:
+    text = f"More builds on these {step.sessions} machines will not settle it: measure on more (`plan.sessions`)"
+    return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
+
+
 def _more_builds(step: outcomes.MoreBuilds) -> str:
     settled, left = step.settled, step.may_be_worse
     if not step.not_worse:
@@ -84,6 +89,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MeasureMore: lambda _: (
         "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
+    outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,
 }
 """The sentence of each type, without a full stop."""
