@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from gate.codes import Exit
 from gate.model import Finding, Report
 from gate.model import outcomes as steps
+from gate.stats.fixed_sessions import FEWEST_ROUNDS
 
 _SLACK = 1.1
 _BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
@@ -58,10 +60,19 @@ def _settle(report: Report) -> steps.Step:
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     if not told:
-        return steps.MeasureMore()
+        return _more_machines(still_open) or steps.MeasureMore()
     return steps.MoreBuilds(
         builds=told[-1], settled=len(told), may_be_worse=len(still_open), not_worse=len(found) - len(still_open)
     )
+
+
+def _more_machines(still_open: Sequence[Finding]) -> steps.MoreMachines | None:
+    """Return how many machines there are, where an interval over them is what is too wide."""
+    found = [f.base.counts for f in still_open if f.base.counts.session > 1 and not f.sessions and f.ratio.df]
+    if not found:
+        return None
+    enough = all(counts.build >= FEWEST_ROUNDS * counts.session for counts in found)
+    return steps.MoreMachines(sessions=max(counts.session for counts in found), builds=enough)
 
 
 def _builds(finding: Finding) -> int:

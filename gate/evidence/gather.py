@@ -22,7 +22,7 @@ from gate.evidence.completeness import (
     slowest_round,
 )
 from gate.evidence.factors import at, bound_factors, settings
-from gate.evidence.hosts import host_names, machines, run_states, side_differences
+from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
@@ -106,7 +106,7 @@ def gather(
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
         warnings=[
-            *typed(run.warnings if run else ()),
+            *with_machines(typed(run.warnings if run else ()), records),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *short,

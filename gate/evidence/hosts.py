@@ -13,6 +13,7 @@ import msgspec
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
+from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import (
     Event,
     FrequencySetting,
@@ -20,6 +21,7 @@ from gate.model.warnings.hosts import (
     Load,
     Machine,
     Machines,
+    OnMachine,
     OutOfMemory,
     Pressure,
     Rebooted,
@@ -31,6 +33,7 @@ from gate.model.warnings.hosts import (
     Swapped,
     ThermalThrottling,
     Throttled,
+    UnfitHost,
 )
 
 STEAL = 0.01
@@ -174,6 +177,7 @@ def run_states(records: Sequence[Located]) -> list[Event]:
         if isinstance(each.record, HostState):
             sessions[each.record.session][each.path, run].append(each.record)
     events: list[Event] = []
+    names = _session_hosts(records) if len(sessions) > 1 else {}
     for session, runs in sorted(sessions.items()):
         where = session if len(sessions) > 1 else None
         for states in runs.values():
@@ -181,7 +185,7 @@ def run_states(records: Sequence[Located]) -> list[Event]:
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 found += (state_changes if measured else _system_changes)(first.state, second.state)
-            events += [msgspec.structs.replace(event, session=where) for event in _once(found)]
+            events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     return list(dict.fromkeys(events))
 
 
@@ -199,6 +203,32 @@ def _once(events: Iterable[Event]) -> Iterable[Event]:
 def _badness(event: Event) -> list[float]:
     fields = msgspec.structs.astuple(event)
     return [float(field) for field in fields if isinstance(field, (int, float)) and not isinstance(field, bool)]
+
+
+def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
+    """Name the machine of each session, as far as it is known."""
+    found: dict[int, set[Machine | None]] = defaultdict(set)
+    for file in files_of(records):
+        for session in file.sessions:
+            found[session].add(_host(file.run.host or {}))
+    return {session: name for session, hosts in found.items() if (name := _named(hosts))}
+
+
+def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) -> list[AnyWarning]:
+    """Name the machines whose hosts were unfit, where there are several sessions."""
+    files = [file for file in files_of(records) if (file.run.sessions or 1) > 1]
+    names = _session_hosts(records) if files else {}
+    unfit: dict[object, list[OnMachine]] = {}
+    for file in files:
+        session = file.run.session or 0
+        for warning in file.run.warnings:
+            unfit.setdefault(warning, []).append(OnMachine(session, names.get(session)))
+    return [
+        msgspec.structs.replace(each, machines=tuple(dict.fromkeys(unfit.get(each, ()))))
+        if isinstance(each, UnfitHost)
+        else each
+        for each in warnings
+    ]
 
 
 # --- whether both sides had the same ----------------------------------------------------------------------------------
@@ -234,14 +264,15 @@ def machines(records: Sequence[Located]) -> list[SeveralMachines]:
 
 def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:
     """Name the machine of each benchmark's sessions; a session is left out where nothing is known of its machine."""
-    return {
-        benchmark: {session: name for session, sides in sessions.items() if (name := _names(sides))}
-        for benchmark, sessions in _hosts(records).items()
-    }
+    found: dict[str, dict[int, str]] = {}
+    for benchmark, sessions in _hosts(records).items():
+        names = {session: _named(set().union(*sides.values())) for session, sides in sessions.items()}
+        found[benchmark] = {session: name for session, name in names.items() if name}
+    return found
 
 
-def _names(sides: Mapping[str, set[Machine | None]]) -> str:
-    known = (host for host in _ordered(set().union(*sides.values())) if host is not None)
+def _named(hosts: set[Machine | None]) -> str:
+    known = (host for host in _ordered(hosts) if host is not None)
     names = (host.hostname or (f"machine {host.fingerprint[:8]}" if host.fingerprint else "") for host in known)
     return " and ".join(dict.fromkeys(name for name in names if name))
 

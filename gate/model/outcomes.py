@@ -220,6 +220,15 @@ class MeasureMore(Kind, frozen=True):
     """Nothing is known of how many builds would settle it."""
 
 
+class MoreMachines(Kind, frozen=True, kw_only=True):
+    """The change differs from machine to machine, and the question is what others would show."""
+
+    sessions: int
+    """That measured."""
+    builds: bool
+    """Whether each has builds enough to be judged by itself."""
+
+
 class MoreBuilds(Kind, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
@@ -241,4 +250,14 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     """Seconds that would do, rounded up."""
 
 
-Step = RestoreBenchmark | RaiseBudget | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = (
+    RestoreBenchmark
+    | RaiseBudget
+    | RepeatJob
+    | FixFailure
+    | FixRegression
+    | NothingToDo
+    | MeasureMore
+    | MoreMachines
+    | MoreBuilds
+)

@@ -213,6 +213,9 @@ def next_step(report: Report) -> str:
 def settings(table: Mapping[str, Any]) -> str:
     """Write a table of rules in one line: "threshold 3%, floor 1 us"."""
     said = {key: value for key, value in table.items() if value is not None and (value != "*" or key == "benchmark")}
+    if said.get("sessions") == "random":
+        # the default, of which a run of one session has nothing
+        del said["sessions"]
     return ", ".join(f"{visible(key)} {setting(key, value)}" for key, value in said.items())
 
 

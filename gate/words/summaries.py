@@ -62,6 +62,9 @@ def _raise_budget(step: outcomes.RaiseBudget) -> str:
         return f"Run again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
     cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
     return f"Run again with a larger budget, {cost}: `perfgate check --set plan.budget={Duration(step.budget)}`"
+def _more_machines(step: outcomes.MoreMachines) -> str:
+    text = f"More builds on these {step.sessions} machines will not settle it: measure on more (`plan.sessions`)"
+    return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
 
 
 def _more_builds(step: outcomes.MoreBuilds) -> str:
@@ -93,6 +96,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MeasureMore: lambda _: (
         "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
+    outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,
     outcomes.RaiseBudget: _raise_budget,
 }

@@ -86,6 +86,16 @@ def test_all_parts_together_are_one_gate(project: Project, jobs: dict[tuple[str,
     assert decided(project, *jobs.values(), more=("--set", "gate.threshold=90%"))[0] == 0
 
 
+def test_the_same_parts_are_judged_each_machine_by_itself(project: Project, jobs: dict[tuple[str, int], Path]) -> None:
+    code, found = decided(project, *jobs.values(), more=("--set", "gate.sessions=fixed"))
+    verdicts = {f["benchmark"]: f["verdict"] for f in found["findings"]}
+    assert (code, verdicts) == (1, {"load": "unchanged", "parse": "regression", "render": "unchanged"})
+    assert {f["ratio"]["method"] for f in found["findings"]} == {"fixed-sessions"}
+    assert [[at["rounds"] for at in f["sessions"]] for f in found["findings"]] == [[3, 3]] * 3
+    # two machines are all that is asked about
+    assert not any(each["kind"] == "two-sessions" for each in found["warnings"])
+
+
 def test_a_job_measures_its_shard_in_its_session(jobs: dict[tuple[str, int], Path]) -> None:
     layouts = {}
     for (shard, session), folder in jobs.items():

@@ -126,6 +126,7 @@ class OrderEffect(Base, frozen=True):
 class SessionsDiffer(Base, frozen=True):
     """Both sides depend on the session."""
 
+    for_experts: ClassVar[bool] = True
     deviation: float
     """Between sessions, as a share of the mean."""
 

@@ -60,12 +60,22 @@ class NoTemporaryFiles(Unfit, frozen=True):
 Problem = LowPowerProfile | HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
 
 
+class OnMachine(msgspec.Struct, frozen=True):
+    """One of several machines."""
+
+    session: int
+    host: str | None
+    """Its name; None: not known."""
+
+
 class UnfitHost(Base, frozen=True):
     """The host was unfit when measuring began."""
 
     weight: ClassVar[Weight] = "first"
     problem: Problem | str
     """A text is of an older perfgate."""
+    machines: tuple[OnMachine, ...] = ()
+    """Of several sessions those whose host it is; empty: there is one."""
 
 
 class HostEvent(HostWarning, frozen=True, kw_only=True):
@@ -75,6 +85,8 @@ class HostEvent(HostWarning, frozen=True, kw_only=True):
     """Of which of two runs that are compared; None: there is one."""
     session: int | None = None
     """In which of several sessions; None: there is one."""
+    host: str | None = None
+    """The name of its machine, if it is known."""
 
 
 class Rebooted(HostEvent, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.model.warnings import hosts as kinds
 from gate.units import format_duration, format_share, format_value
+from gate.words.machines import machine
 from gate.words.numbers import plural
 from gate.words.phrases import joined
 
@@ -14,7 +15,8 @@ from gate.words.phrases import joined
 def _unfit_host(warning: kinds.UnfitHost) -> str:
     problem = warning.problem
     said = problem if isinstance(problem, str) else _PROBLEMS[type(problem)](problem)
-    return f"the host was unfit when measuring began: {said}"
+    where = joined([machine(at.session, at.host) for at in warning.machines])
+    return f"{where}{': ' if where else ''}the host was unfit when measuring began: {said}"
 
 
 def _size(size: int) -> str:
@@ -47,7 +49,7 @@ _PROBLEMS: dict[type, Callable[[Any], str]] = {
 
 def _event(event: kinds.HostEvent, what: str) -> str:
     run = f"{event.run}'s run: " if event.run else ""
-    session = "" if event.session is None else f"session {event.session}: "
+    session = "" if event.session is None else f"{machine(event.session, event.host)}: "
     return f"host: {run}{session}{what}"
 
 

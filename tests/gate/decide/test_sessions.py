@@ -10,9 +10,10 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
+from gate.decide.steps import next_step
 from gate.evidence.gather import gather
-from gate.model import Report, reasons
-from gate.model.warnings.estimates import NotExact, OneSidedSessions
+from gate.model import Report, outcomes, reasons
+from gate.model.warnings.estimates import NotExact, OneSidedSessions, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
 from tests.support.lines import builds, located
 
@@ -195,6 +196,20 @@ def test_of_sessions_more_sessions_are_what_is_lacking() -> None:
     base = builds("base", [[[1.0]], [[1.5]], [[0.8]]])
     (one,) = judged([*base, *builds("head", [[[1.1]], [[1.4]], [[0.7]]])]).findings
     assert isinstance(one.reason, reasons.TooWide) and one.reason.unit == "build"
+
+
+@pytest.mark.parametrize(("count", "fixed"), [(5, True), (2, False)])
+def test_machines_that_differ_ask_for_machines_and_not_for_builds(count: int, fixed: bool) -> None:
+    found = report([1.0, 1.3, 1.0], count=count)
+    assert next_step(found) == outcomes.MoreMachines(sessions=3, builds=fixed)
+    # one machine lacks builds, and one without values lacks something else
+    one = report([1.03], count=3)
+    assert not isinstance(next_step(one), outcomes.MoreMachines)
+
+
+def test_machines_of_other_speeds_are_no_news_to_most_readers() -> None:
+    (found,) = report([1.2] * 3).findings
+    assert [w.for_experts for w in found.warnings if isinstance(w, SessionsDiffer)] == [True]
 
 
 def test_what_is_not_above_0_has_no_logarithm_and_is_still_paired() -> None:

@@ -134,6 +134,19 @@ def test_sessions_are_apart() -> None:
     assert states(records) == [OutOfMemory(2, session=1)]
 
 
+def test_what_happened_to_one_of_several_machines_names_it() -> None:
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for session, name in enumerate(("arm", "amd")):
+        more = {"state": {**BEGIN, **QUIET, "oom_kills": 1 + session}, "session": session}
+        lines[name] = [
+            {"type": "run", "session": session, "sessions": 2, "host": {"hostname": name}},
+            {"type": "host", "when": "begin", "session": session, "state": BEGIN},
+            *one("base", "head", session=session),
+            {"type": "host", "when": "end", **more},
+        ]
+    assert run_states(files(**lines)) == [OutOfMemory(1, session=1, host="amd")]
+
+
 def test_two_runs_are_not_one_machine_that_was_rebooted() -> None:
     one: list[Record] = [Run(), host("begin"), host("end")]
     other: list[Record] = [Run(), host("begin", boot_id="b", kernel="6.8"), host("end", boot_id="b", kernel="6.8")]

@@ -13,7 +13,7 @@ from gate.evidence.records import Located, read
 from gate.evidence.runs import EvidenceError, run_of
 from gate.model import SIDES, Evidence, Memory
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import SeveralMachines, SidesApart
+from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, SidesApart, UnfitHost
 from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from tests.support.lines import builds, execution, text
@@ -157,6 +157,23 @@ def test_a_setting_that_one_session_lacks_is_named() -> None:
         ("x", 'metric b at {"size":1} gave no values in session 1'),
     ]
     assert (len(evidence.failures), evidence.cases) == (4, [])
+
+
+def test_an_unfit_host_is_named_where_there_are_several() -> None:
+    unfit = {"kind": "unfit-host", "problem": {"kind": "on-battery"}}
+    held = {"kind": "unfit-host", "problem": {"kind": "held-down", "governors": ["powersave"]}}
+    told: list[list[dict[str, Any]]] = [[unfit], [], [unfit, held]]
+    parts = [
+        [run_line("x", session=k, sessions=3, host={"hostname": f"m{k}"}, warnings=own), *both("x", k)]
+        for k, own in enumerate(told)
+    ]
+    found = [w for w in gathered(*parts).warnings if isinstance(w, UnfitHost)]
+    assert found == [
+        UnfitHost(OnBattery(), (OnMachine(0, "m0"), OnMachine(2, "m2"))),
+        UnfitHost(HeldDown(("powersave",)), (OnMachine(2, "m2"),)),
+    ]
+    alone = gathered([run_line("x", host={"hostname": "m"}, warnings=[unfit]), *both("x")]).warnings
+    assert UnfitHost(OnBattery()) in alone
 
 
 def test_a_metric_that_is_only_recorded_is_a_warning() -> None:

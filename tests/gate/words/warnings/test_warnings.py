@@ -36,6 +36,21 @@ OTHER_BOOT = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-2")
 OTHER_MAKE = h.Machine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
 COMPARES = "the ratio also compares the machines"
 
+UNFIT: list[tuple[h.Problem, str]] = [
+    (h.LowPowerProfile(), "governor: platform profile low-power"),
+    (h.HeldDown(("powersave",)), "governor: powersave"),
+    (h.OnBattery(), "power supply: battery, discharging"),
+    (h.LittleMemory(2**26, 2**31, False), "memory: 64 MiB of 2.0 GiB available"),
+    (h.LittleMemory(2**26, 2**31, True), "memory: 64 MiB of 2.0 GiB available in its control group"),
+    (h.NoTemporaryFiles("/tmp", "unreadable", error="No such file"), "temporary files: /tmp: No such file"),
+    (h.NoTemporaryFiles("/tmp", "unwritable"), "temporary files: /tmp cannot be written"),
+    (
+        h.NoTemporaryFiles("/tmp", "noexec"),
+        "temporary files: /tmp is mounted noexec: what is built there does not start",
+    ),
+    (h.NoTemporaryFiles("/tmp", "full", 5_000_000), "temporary files: /tmp has only 4.8 MiB free"),
+]
+
 EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "said": [(Said("<as it stands>"), "<as it stands>")],
     "of-run": [
@@ -182,26 +197,20 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     ],
     # --- hosts
     "unfit-host": [
-        (h.UnfitHost(problem), f"the host was unfit when measuring began: {said}")
-        for problem, said in (
-            ("steal time", "steal time"),
-            (h.LowPowerProfile(), "governor: platform profile low-power"),
-            (h.HeldDown(("powersave",)), "governor: powersave"),
-            (h.OnBattery(), "power supply: battery, discharging"),
-            (h.LittleMemory(2**26, 2**31, False), "memory: 64 MiB of 2.0 GiB available"),
-            (h.LittleMemory(2**26, 2**31, True), "memory: 64 MiB of 2.0 GiB available in its control group"),
-            (h.NoTemporaryFiles("/tmp", "unreadable", error="No such file"), "temporary files: /tmp: No such file"),
-            (h.NoTemporaryFiles("/tmp", "unwritable"), "temporary files: /tmp cannot be written"),
-            (
-                h.NoTemporaryFiles("/tmp", "noexec"),
-                "temporary files: /tmp is mounted noexec: what is built there does not start",
-            ),
-            (h.NoTemporaryFiles("/tmp", "full", 5_000_000), "temporary files: /tmp has only 4.8 MiB free"),
-        )
+        (
+            h.UnfitHost(h.OnBattery(), (h.OnMachine(0, "m0"), h.OnMachine(2, None))),
+            "session 0 (m0) and session 2: the host was unfit when measuring began: power supply: battery, discharging",
+        ),
+        (h.UnfitHost("steal time"), "the host was unfit when measuring began: steal time"),
+        *(
+            (h.UnfitHost(problem), f"the host was unfit when measuring began: {said}")
+            for problem, said in UNFIT
+        ),
     ],
     "rebooted": [
         (h.Rebooted(), "host: the machine was rebooted during the run"),
         (h.Rebooted(session=1), "host: session 1: the machine was rebooted during the run"),
+        (h.Rebooted(session=1, host="m1"), "host: session 1 (m1): the machine was rebooted during the run"),
         (h.Rebooted(run="base", session=0), "host: base's run: session 0: the machine was rebooted during the run"),
     ],
     "kernel-changed": [(h.KernelChanged("6.1", "6.8"), "host: the kernel changed from 6.1 to 6.8")],
