@@ -9,7 +9,7 @@ from typing import Literal
 
 from gate.decide import reasons
 from gate.decide.design import Design
-from gate.decide.estimates import FEWEST_DEGREES, Estimated, Moderation
+from gate.decide.estimates import Estimated, Moderation, needed_builds
 from gate.decide.family import tails
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.model import (
@@ -124,11 +124,13 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     )
 
 
-def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees"]:
+def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees", "unlike"]:
     result = moderation.result
     if result is None:
         return "alone"
-    return "moderated" if result.used else "noisier" if result.noisier else "disagrees"
+    if result.used:
+        return "moderated"
+    return "noisier" if result.noisier else "unlike" if result.unlike else "disagrees"
 
 
 MOST = 100
@@ -196,11 +198,10 @@ def _edge(found: Estimated) -> float:
 
 def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
     """Return the builds a side below which the rules would not call it, however clear it were."""
-    min_builds = design.policy.config.gate.min_builds
+    needed = needed_builds(found, design.policy.config.gate)
     if found.hold == "memory":
-        remembered = found.moderation is not None and found.moderation.prior.df >= FEWEST_DEGREES
-        return 2 if remembered or not beyond else min_builds
-    return min_builds if found.hold == "builds" and beyond else 0
+        return needed if beyond else 2
+    return needed if found.hold == "builds" and beyond else 0
 
 
 def _degrees(found: Estimated, df: float, builds: int) -> float:
@@ -266,7 +267,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
                 corrected=alpha < judged.nominal_alpha,
                 comparisons=comparisons,
                 position=judged.position,
-                min_builds=design.policy.config.gate.min_builds,
+                min_builds=needed_builds(found, design.policy.config.gate),
                 more_builds=more,
                 accepted=accept,
                 exceeded=known.exceeded,
