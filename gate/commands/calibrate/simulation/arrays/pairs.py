@@ -213,8 +213,7 @@ def _p_unlike(m: Moments, remembered: Array, known: float) -> Array:
     base, head = m.s_xx / m.x**2, m.s_yy / m.y**2
     d = m.builds - 1
     expected = (known * remembered + d * np.minimum(base, head)) / (known + d)
-    p: Array = fdtrc(d, known + d, np.maximum(base, head) / expected)
-    return p
+    return np.asarray(fdtrc(d, known + d, np.maximum(base, head) / expected), dtype=np.float64)
 
 
 def _deciding(m: Moments, *, by_round: bool) -> tuple[Array, Array]:
