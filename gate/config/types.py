@@ -102,8 +102,8 @@ class Gate(Table, frozen=True, kw_only=True):
         int,
         Meta(
             ge=2,
-            description="Fewest builds per side for a regression or an improvement, unless the interval uses the "
-            "memory of a calibrated host.",
+            description="Fewest builds per side for a regression or an improvement; at most 3 where the interval uses "
+            "the memory of a calibrated host.",
         ),
     ] = 5
     implausible: Annotated[

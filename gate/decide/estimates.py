@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from gate.config.types import Gate
 from gate.decide.design import Design, Subject
 from gate.decide.machines import METHOD, over_its_machines
 from gate.model import Sample, Side
@@ -29,10 +30,13 @@ from gate.stats.prior import (
     prior_pair,
     sides_variance,
     surprise,
+    unlike_sides,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
 from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
+FEWEST_MODERATED = 3
+"""Builds a side that memory does not stand in for: with 2, nothing shows that head is noisier than remembered."""
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
 BOOTSTRAP_BUILDS = 10
@@ -229,21 +233,24 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
 def _held(found: Estimated, design: Design) -> Estimated:
     gate = design.policy.config.gate
     hold: Hold = ""
-    moderated = (
-        found.moderation is not None
-        and found.moderation.result is not None
-        and found.moderation.result.used
-        and found.moderation.prior.df >= FEWEST_DEGREES
-    )
     if found.exact:
         hold = ""
     elif found.moderation is not None and found.moderation.result is None:
         hold = "memory"
-    elif found.builds < gate.min_builds and not moderated:
+    elif found.builds < needed_builds(found, gate):
         hold = "builds"
     elif found.method.startswith("bootstrap") and gate.family == "holm" and found.units < BOOTSTRAP_BUILDS:
         hold = "bootstrap"
     return msgspec.structs.replace(found, hold=hold)
+
+
+def needed_builds(found: Estimated, gate: Gate) -> int:
+    """Return the builds a side that a regression needs: fewer where enough memory stands in for them."""
+    moderation = found.moderation
+    used = moderation is not None and (moderation.result is None or moderation.result.used)
+    if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
+        return min(FEWEST_MODERATED, gate.min_builds)
+    return gate.min_builds
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
@@ -327,7 +334,10 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
     p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
-    result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides)
+    # of a build's mean, which is what decides where rounds are not complete
+    builds, factor = (prior, factors.rounds) if not paired_units(base, head) else (_prior_of(within), factors.sides)
+    p_unlike = unlike_sides(base, head, builds, factor)
+    result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
     moderation = Moderation(prior, result, present.variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
@@ -336,6 +346,10 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
     return msgspec.structs.replace(
         found, ratio=_scaled(pair, base), method=MODERATED, paired=False, moderation=moderation
     )
+
+
+def _prior_of(compared: _Compared | None) -> Prior | None:
+    return None if compared is None else compared.prior
 
 
 def _scaled(pair: MeanPair, tops: Tops) -> Ratio:

@@ -10,7 +10,7 @@ from typing import Literal
 from gate.decide import reasons
 from gate.decide.design import Design
 from gate.decide.detectable import POWER, degrees, detectable
-from gate.decide.estimates import FEWEST_DEGREES, Estimated, Moderation
+from gate.decide.estimates import Estimated, Moderation, needed_builds
 from gate.decide.family import tails
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.decide.machines import session_ratios
@@ -145,11 +145,13 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     )
 
 
-def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees"]:
+def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees", "unlike"]:
     result = moderation.result
     if result is None:
         return "alone"
-    return "moderated" if result.used else "noisier" if result.noisier else "disagrees"
+    if result.used:
+        return "moderated"
+    return "noisier" if result.noisier else "unlike" if result.unlike else "disagrees"
 
 
 MOST = 100
@@ -217,11 +219,10 @@ def _edge(found: Estimated) -> float:
 def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
     """Return the builds a side below which the rules would not call it, however clear it were."""
     # of each machine, where there are several
-    min_builds = math.ceil(design.policy.config.gate.min_builds / max(1, len(found.machines)))
+    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
     if found.hold == "memory":
-        remembered = found.moderation is not None and found.moderation.prior.df >= FEWEST_DEGREES
-        return 2 if remembered or not beyond else min_builds
-    return min_builds if found.hold == "builds" and beyond else 0
+        return needed if beyond else 2
+    return needed if found.hold == "builds" and beyond else 0
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
@@ -282,7 +283,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
                 corrected=alpha < judged.nominal_alpha,
                 comparisons=comparisons,
                 position=judged.position,
-                min_builds=design.policy.config.gate.min_builds,
+                min_builds=needed_builds(found, design.policy.config.gate),
                 more_builds=more,
                 accepted=accept,
                 exceeded=known.exceeded,

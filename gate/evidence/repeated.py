@@ -40,22 +40,21 @@ def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool =
 
 def _suspects(executions: Sequence[Execution], config: Config) -> dict[tuple[str, str], list[Execution]]:
     """Sort out, by benchmark and metric, the executions that agree with another at a few places."""
-    alike: dict[tuple[object, ...], list[Execution]] = defaultdict(list)
+    alike: dict[tuple[str, str, tuple[object, ...]], list[Execution]] = defaultdict(list)
     for e in executions:
         for name, metric in e.metrics.items():
             if len(metric.values) >= FEWEST:
-                alike[e.benchmark, name, metric.unit, *_glance(metric)].append(e)
+                alike[e.benchmark, name, _glance(metric)].append(e)
     found: dict[tuple[str, str], list[Execution]] = defaultdict(list)
-    for (benchmark, name, *_), own in alike.items():
-        told = (str(benchmark), str(name))
-        if len(own) > 1 and is_decided(config, *told) and not is_exact(config, *told):
-            found[told] += own
+    for (benchmark, name, _), own in alike.items():
+        if len(own) > 1 and is_decided(config, benchmark, name) and not is_exact(config, benchmark, name):
+            found[benchmark, name] += own
     return found
 
 
-def _glance(metric: Metric) -> tuple[float, ...]:
+def _glance(metric: Metric) -> tuple[object, ...]:
     values = metric.values
-    return len(values), values[0], values[len(values) // 2], values[-1]
+    return metric.unit, len(values), values[0], values[len(values) // 2], values[-1]
 
 
 def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Execution]) -> bool:

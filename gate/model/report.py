@@ -81,9 +81,9 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     contrast, or of a build's mean).
     """
 
-    kind: Literal["alone", "moderated", "noisier", "disagrees"]
+    kind: Literal["alone", "moderated", "noisier", "disagrees", "unlike"]
     """The interval rests on memory alone or is moderated by it; or memory is not used, since the present data is
-    noisier than remembered or does not go with it."""
+    noisier than remembered or does not go with it, or since one side's builds spread more than the other's."""
     used: bool
     df: float
     """Degrees that the memory is worth."""

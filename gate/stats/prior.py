@@ -30,6 +30,8 @@ FALL_BACK = 0.10
 """p below which the present run is too noisy for its memory."""
 FALL_BACK_BY_ROUND = 0.075
 """The same where two tests ask, of the contrast and of the sides: together they give up a right memory in a tenth."""
+FALL_BACK_UNLIKE = 0.05
+"""p below which one side is too noisy to share a variance with the other: docs/method.md has what other levels cost."""
 NOISIER = 0.01
 """p below which a report says so."""
 NU_UNKNOWN = 12.0
@@ -66,6 +68,8 @@ class Moderated(msgspec.Struct, frozen=True):
     """Whether memory counts in them; else they are the run's own."""
     noisier: bool
     """Whether a report should say that the run is noisier than remembered."""
+    unlike: bool
+    """Whether one side is so much noisier than the other that there is no common variance."""
     p: float
     """Of a variance this large if the memory is right."""
 
@@ -306,7 +310,28 @@ def surprise(s: float, d: float, prior: Prior, factor: float) -> float:
     return float(fdtrc(d, prior.df, s / (factor * prior.variance))) if d > 0 else 1.0
 
 
-def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float | None = None) -> Moderated:
+def unlike_sides(base: Tops, head: Tops, prior: Prior | None, factor: float) -> float:
+    """Return the p of the noisier side's variance, were it that of the other side and of the memory.
+
+    F of a side's relative variance on n - 1 degrees against the other's and the remembered one times factor, weighted
+    by their degrees; the smaller p of both sides. Without what is remembered of a build's mean (prior is None), against
+    the other side alone.
+    """
+    x, y = _scales(base, head)
+    if x == 0 or y == 0:
+        return 0.0
+    squares = [variance_of_mean(side) * side.n / scale**2 for side, scale in ((base, x), (head, y))]
+    known, remembered = (0.0, 0.0) if prior is None else (prior.df, factor * prior.variance)
+    found = []
+    for own, other, d, d_other in ((*squares, base.n - 1, head.n - 1), (*squares[::-1], head.n - 1, base.n - 1)):
+        expected = (known * remembered + d_other * other) / (known + d_other)
+        found.append(float(fdtrc(d, known + d_other, own / expected)) if expected > 0 else float(own == 0))
+    return min(found)
+
+
+def moderate(
+    s: float, d: float, prior: Prior, factor: float, *, p_sides: float | None = None, p_unlike: float = 1.0
+) -> Moderated:
     """Weigh the present variance with what is remembered, or fall back to it alone where it is too large for that.
 
     Args:
@@ -314,18 +339,20 @@ def moderate(s: float, d: float, prior: Prior, factor: float, *, p_sides: float 
         factor: of the host.
         p_sides: where s is of the contrast, the surprise of the variance within the sides, which has twice the degrees
             and so sees a noisy case better (docs/method.md has the coverage with and without it); None: not asked.
+        p_unlike: that both sides have one variance (unlike_sides).
     """
     expected = factor * prior.variance
     if d <= 0:
-        return Moderated(expected, prior.df, used=True, noisier=False, p=1.0)
+        return Moderated(expected, prior.df, used=True, noisier=False, unlike=False, p=1.0)
     p = surprise(s, d, prior, factor)
     level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
     p = p if p_sides is None else min(p, p_sides)
     # infinite where the mean of a side is 0
-    if p < level or not math.isfinite(s):
-        return Moderated(s, d, used=False, noisier=p < NOISIER, p=p)
+    noisy, unlike = p < level or not math.isfinite(s), p_unlike < FALL_BACK_UNLIKE
+    if noisy or unlike:
+        return Moderated(s, d, used=False, noisier=p < NOISIER, unlike=unlike, p=p)
     total = prior.df + d
-    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, p=p)
+    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, unlike=False, p=p)
 
 
 def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPair:

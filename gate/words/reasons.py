@@ -146,6 +146,8 @@ def _memory(use: MemoryUse) -> str:
         return f"moderated by remembered variance: {remembered} ({worth}, {count}), now {present}"
     if use.kind == "noisier":
         return f"noisier than calibrated: {present} now, {remembered} remembered ({count}); the memory is not used"
+    if use.kind == "unlike":
+        return f"remembered variance is not used: one side's builds spread more than the other's ({present} together)"
     return f"remembered variance is not used: {present} now does not agree with {remembered} ({count})"
 
 

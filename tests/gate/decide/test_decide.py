@@ -232,8 +232,11 @@ def test_values_at_the_bounds_have_a_ratio(size: float, ratio: float, statistic:
     benchmark = '[gate]\nfloor = 0\n[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n'
     toml = f'{benchmark}[benchmark.metric.time]\nstatistics = ["{statistic}"]'
     sides = [
-        [[[scale * noise * (1 + 0.001 * i) for i in range(20)]] * 3 for noise in NOISE]
-        for scale in (size, size * ratio)
+        [
+            [[scale * noise * (1 + 0.001 * i + 1e-8 * (e + 3 * k)) for i in range(20)] for e in range(3)]
+            for noise in NOISE
+        ]
+        for k, scale in enumerate((size, size * ratio))
     ]
     found = finding([*builds("base", sides[0]), *builds("head", sides[1])], toml)
     assert found.verdict == ("unchanged" if ratio == 1 else "regression")

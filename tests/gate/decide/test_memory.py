@@ -72,6 +72,26 @@ def test_with_memory_three_builds_are_enough() -> None:
     assert (found.run.memory.findings, found.run.memory.factor) == (1, 1.0)
 
 
+def test_with_memory_two_builds_are_not() -> None:
+    (f,) = report({"a": ([1.0, 1.002], [2.0, 2.004])}, memory_of(remembered("a", 0.01))).findings
+    assert f.memory is not None and f.memory.kind == "moderated"
+    assert (f.verdict, f.reason) == ("inconclusive", reasons.FewBuilds(needs=3, has=2))
+    assert f.more_builds == 1
+
+
+def test_sides_that_spread_unlike_share_no_remembered_variance() -> None:
+    base, head = [1.0, 1.0005, 0.9995], [1.08, 1.04, 1.125]
+    found = report({"a": (base, head)}, memory_of(remembered("a", 0.02, df=40)))
+    (f,) = found.findings
+    assert f.memory is not None and (f.memory.used, f.memory.kind) == (False, "unlike")
+    assert f.ratio.method == "fieller"
+    assert f.verdict == "inconclusive"
+    # the same spread on both sides is what memory is for
+    like = ([1.0, 0.98, 1.02], [1.06, 1.1, 1.08])
+    (f,) = report({"a": like}, memory_of(remembered("a", 0.02, df=40))).findings
+    assert f.memory is not None and f.memory.kind == "moderated"
+
+
 def test_the_moderated_interval_is_the_one_of_its_variance_and_degrees() -> None:
     (f,) = report({"a": THREE}, memory_of(remembered("a", 0.01))).findings
     from gate.stats.levels import Tops

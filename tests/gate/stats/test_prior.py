@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import fdtrc, fdtri, polygamma, psi
 
 from gate.model import FindingMemory, MeanSquare, Remembered
@@ -26,6 +27,7 @@ from gate.stats.prior import (
     sides_variance,
     surprise,
     trigamma_inverse,
+    unlike_sides,
 )
 from gate.stats.ratio import paired
 from tests.support.seeds import some
@@ -317,6 +319,28 @@ def test_the_variance_within_the_sides_is_pooled_by_degrees() -> None:
     assert sides_variance(base, head) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("known", [None, 4.0, 20.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_noisier_side_is_tested_against_the_other_and_the_memory(seed: int, known: float | None) -> None:
+    rng = np.random.default_rng(seed)
+    base, head = rng.normal(10, 1, 3 + seed), rng.normal(20, 5, 5)
+    own, other = np.var(base / base.mean(), ddof=1), np.var(head / head.mean(), ddof=1)
+    d, d_other, d0, s0 = 2 + seed, 4, known or 0.0, 1.5 * 0.01
+    of_base = stats.f.sf(own / ((d0 * s0 + d_other * other) / (d0 + d_other)), d, d0 + d_other)
+    of_head = stats.f.sf(other / ((d0 * s0 + d * own) / (d0 + d)), d_other, d0 + d)
+    found = unlike_sides(tops(*base), tops(*head), None if known is None else prior(0.01, known), 1.5)
+    assert found == pytest.approx(min(of_base, of_head))
+
+
+def test_sides_without_spread_are_alike_and_one_without_is_not() -> None:
+    flat = tops(1.0, 1.0, 1.0)
+    assert unlike_sides(flat, flat, None, 1.0) == 1.0
+    assert unlike_sides(flat, tops(1.0, 2.0, 3.0), None, 1.0) == 0.0
+    assert unlike_sides(tops(0.0, 0.0), flat, None, 1.0) == 0.0
+    assert not moderate(1.0, 2, prior(), 1.0, p_unlike=0.049).used
+    assert moderate(1.0, 2, prior(), 1.0, p_unlike=0.051).used
+
+
 def test_the_host_factor_is_the_median_over_what_it_should_be() -> None:
     ratios = [2.0, 3.0, 1.0, 8.0, 0.1]
     known = [(r * 0.5, 4, prior(0.5, 20)) for r in ratios]
@@ -335,7 +359,7 @@ def test_variances_are_weighed_by_degrees() -> None:
     assert found.variance == pytest.approx((8 * 1.5 + 4 * 2.0) / 12)
     assert (found.df, found.used, found.noisier) == (12, True, False)
     assert found.p == pytest.approx(float(fdtrc(4, 8, 2 / 1.5)))
-    assert moderate(2.0, 0, prior(1.0, 8), 1.5) == Moderated(1.5, 8, used=True, noisier=False, p=1.0)
+    assert moderate(2.0, 0, prior(1.0, 8), 1.5) == Moderated(1.5, 8, used=True, noisier=False, unlike=False, p=1.0)
     assert moderate(0.0, 4, prior(1.0, 8), 1.0).variance == pytest.approx(8 / 12)
 
 

@@ -246,11 +246,11 @@ def test_a_timer_that_is_dithered_does_not_widen_the_interval_five_times(method:
     for _ in range(400):
         level = 1 + rng.uniform(0, 0.1)
         sides = [[[rng.normal(level * r, 0.05, 30) for _ in range(3)] for _ in range(6)] for r in (1, 1.05)]
-        limits = [
-            ratio_of(reduce(*(sample(rounded(side, tick)) for side in sides), None, exact=False), method).limits(0.05)
-            for tick in (0.1, 0.0)
-        ]
-        (low, high), (fine_low, fine_high) = ((each.low or 0.0, each.high or 0.0) for each in limits)
+        found = []
+        for tick in (0.1, 0.0):
+            base, head = (sample(rounded(side, tick)) for side in sides)
+            found.append(ratio_of(reduce(base, head, None, exact=False), method).limits(0.05))
+        (low, high), (fine_low, fine_high) = ((each.low or 0.0, each.high or 0.0) for each in found)
         covered += low <= 1.05 <= high
         widths.append(high - low)
         without.append(fine_high - fine_low)

@@ -282,6 +282,10 @@ MEMORY: list[tuple[MemoryUse, str]] = [
         msgspec.structs.replace(NOW, kind="disagrees"),
         "remembered variance is not used: 6.1% now does not agree with 1.2% (3 sessions, 2026-09-01 to 2026-11-02)",
     ),
+    (
+        msgspec.structs.replace(NOW, kind="unlike"),
+        "remembered variance is not used: one side's builds spread more than the other's (6.1% together)",
+    ),
 ]
 ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *OUTCOMES, *MEMORY]
 

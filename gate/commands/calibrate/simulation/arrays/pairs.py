@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_FOR_FACTOR
+from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FALL_BACK_UNLIKE, FEWEST_FOR_FACTOR
 from gate.stats.special import fdtrc, fdtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
@@ -198,12 +198,22 @@ def moderated(m: Moments, memory: Memory, factors: Factors, fallback: Interval) 
     if memory.sides is not None:
         sides = fdtrc(_sides_df(m), memory.sides_df, m.own / (factors.sides * memory.sides))
         used = np.logical_and(used, sides >= level)
+    known = (factors.sides * memory.sides, memory.sides_df) if memory.sides is not None else (scaled, memory.df)
+    used = np.logical_and(used, _p_unlike(m, *known) >= FALL_BACK_UNLIKE)
     s2 = (memory.df * scaled + df * variance) / (memory.df + df)
     n = m.builds
     own = m.own if by_round else s2
     v_xy = (own - s2 / 2) * m.x * m.y / n if by_round else np.zeros(m.x.shape)
     pairs = Pairs(m.x, m.y, own * m.x**2 / n, own * m.y**2 / n, v_xy, memory.df + df)
     return Moderated(choose(used, pairs, unmoderated(m, fallback)), used)
+
+
+def _p_unlike(m: Moments, remembered: Array, known: float) -> Array:
+    """Return the p of the noisier side's variance against the other's and the remembered one: prior.unlike_sides."""
+    base, head = m.s_xx / m.x**2, m.s_yy / m.y**2
+    d = m.builds - 1
+    expected = (known * remembered + d * np.minimum(base, head)) / (known + d)
+    return np.asarray(fdtrc(d, known + d, np.maximum(base, head) / expected), dtype=np.float64)
 
 
 def _deciding(m: Moments, *, by_round: bool) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ from gate.commands.calibrate.simulation.arrays.pairs import (
     moments,
     unmoderated,
 )
+from gate.decide.estimates import FEWEST_MODERATED
 from gate.stats.sequential import spending
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ def _estimates(
     state.learn(host_factors(m, known, active))
     result = moderated(m, known, state.factors.at(np.nonzero(active)[0]), rules.fallback)
     paired = ~result.used if rules.fallback == "fieller-paired" else np.zeros(m.x.shape, dtype=np.bool_)
-    return _Estimates(result.pairs, result.used | enough, paired)
+    remembered = result.used & (rounds >= min(FEWEST_MODERATED, rules.min_builds))
+    return _Estimates(result.pairs, remembered | enough, paired)
 
 
 def _levels(rules: Rules, cases: int) -> Array:

@@ -81,7 +81,7 @@ def test_a_moderated_interval_is_that_of_the_gate(noise: float) -> None:
     m = vectorised.moments(sides.base, sides.head)
     factors = vectorised.host_factors(m, memory, np.ones((30, 7), dtype=np.bool_))
     found = vectorised.moderated(m, memory, factors.at(np.arange(30)[:, None]), "fieller")
-    used = 0
+    used, unlike = 0, 0
     for r in range(30):
         both = [(tops(sides.base[r, c]), tops(sides.head[r, c])) for c in range(7)]
         priors = [prior.Prior(float(memory.variance[r, c]), 8, 1, "", "") for c in range(7)]
@@ -91,7 +91,10 @@ def test_a_moderated_interval_is_that_of_the_gate(noise: float) -> None:
         assert (factors.deciding[r], factors.sides[r]) == pytest.approx((k, k_sides))
         for c, (base, head) in enumerate(both):
             p_sides = prior.surprise(prior.sides_variance(base, head), 6, within[c], k_sides)
-            result = prior.moderate(prior.contrast_variance(base, head), 3, priors[c], k, p_sides=p_sides)
+            p_unlike = prior.unlike_sides(base, head, within[c], k_sides)
+            contrast = prior.contrast_variance(base, head)
+            result = prior.moderate(contrast, 3, priors[c], k, p_sides=p_sides, p_unlike=p_unlike)
+            unlike += result.unlike
             assert found.used[r, c] == result.used
             used += result.used
             pair = (
@@ -101,6 +104,7 @@ def test_a_moderated_interval_is_that_of_the_gate(noise: float) -> None:
             )
             assert found.pairs.p_above(1.0)[r, c] == pytest.approx(pair.p(1.0, "above"), rel=1e-9)
     assert 0 < used < 210
+    assert unlike > 0
 
 
 def test_fewer_than_five_cases_do_not_tell_the_noise_of_a_host() -> None:
@@ -119,11 +123,12 @@ def test_stepping_down_is_holm() -> None:
 
 
 def test_a_single_build_decides_nothing_but_takes_a_round() -> None:
-    sides = Sides(np.array([[[1.0, 1.001]]]), np.array([[[2.0, 2.001]]]))
+    sides = Sides(np.array([[[1.0, 1.001, 1.0]]]), np.array([[[2.0, 2.001, 2.0]]]))
     memory = Memory(np.full((1, 1), 1e-6), 20.0, np.full((1, 1), 1e-6), 20.0)
-    found = verdicts.decide(sides, Rules(0.0, "fieller-moderated", (1, 2)), memory)
+    found = verdicts.decide(sides, Rules(0.0, "fieller-moderated", (1, 2, 3)), memory)
     assert found.regression.all()
-    assert found.rounds.tolist() == [[2]]
+    # with two, nothing shows that head is noisier than remembered
+    assert found.rounds.tolist() == [[3]]
 
 
 def test_a_moderated_interval_without_a_memory_is_a_mistake() -> None:
