@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from gate.config.commands import mentions
 from gate.config.instruments import KNOWN
 from gate.config.source import Path, Source
 from gate.config.types import Benchmark, Service
 from gate.model.case import quantile_of
 
+OUTPUT = "{output}"
+"""As same_output: the file that {output} names."""
 _READY = ("tcp:", "http://", "log:", "command:")
 
 
@@ -31,6 +34,8 @@ def check_benchmark(benchmark: Benchmark, path: Path, source: Source) -> None:
     if benchmark.max_output.unit != "B":
         raise source.error((*path, "max_output"), f'"{benchmark.max_output}" is not a size: write "256MB"')
     _check_instrument(benchmark, path, source)
+    if benchmark.same_output is not False:
+        _check_same_output(benchmark, benchmark.same_output, (*path, "same_output"), source)
     _check_companions(benchmark, path, source)
 
 
@@ -57,6 +62,22 @@ def _check_instrument(benchmark: Benchmark, path: Path, source: Source) -> None:
         key = "exclude" if benchmark.exclude else "include"
         suites = ", ".join(name for name, traits in KNOWN.items() if traits.suite)
         raise source.error((*path, key), f"is for suites ({suites}), not for {instrument}")
+
+
+def _check_same_output(benchmark: Benchmark, same: bool | str, path: Path, source: Source) -> None:
+    named = mentions(benchmark.command, "output")
+    if benchmark.measured.suite:
+        raise source.error(
+            path, f"is for single commands, not for the suite {benchmark.instrument}: its output has times"
+        )
+    if same == OUTPUT and not named:
+        raise source.error(path, "command has no {output}")
+    if benchmark.instrument == "values" and same == OUTPUT:
+        raise source.error(path, "{output} holds the values: use true, or name another file")
+    if benchmark.instrument == "values" and same is True and not named:
+        raise source.error(path, "standard output may hold the values: write {output} in command, or name a file")
+    if isinstance(same, str) and (same.startswith("/") or ".." in same.split("/") or not same.strip("./")):
+        raise source.error(path, f'"{same}" is no path inside the project')
 
 
 def _check_format(benchmark: Benchmark, path: Path, source: Source) -> None:

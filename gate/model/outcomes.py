@@ -208,6 +208,10 @@ class FixFailure(Kind, frozen=True):
     """Something failed."""
 
 
+class FixOutput(Kind, frozen=True):
+    """Base and head give different output, and nothing else failed."""
+
+
 class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
@@ -241,4 +245,14 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     """Seconds that would do, rounded up."""
 
 
-Step = RestoreBenchmark | RaiseBudget | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = (
+    RestoreBenchmark
+    | RaiseBudget
+    | FixOutput
+    | RepeatJob
+    | FixFailure
+    | FixRegression
+    | NothingToDo
+    | MeasureMore
+    | MoreBuilds
+)
