@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.config.commands import mentions
 from gate.config.instruments import KNOWN
 from gate.config.source import Fault, Path
 from gate.config.types import Benchmark, Service
 from gate.model.case import quantile_of
 
+OUTPUT = "{output}"
+"""As same_output: the file that {output} names."""
 _READY = ("tcp:", "http://", "log:", "command:")
 
 
@@ -29,6 +32,8 @@ def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     if benchmark.max_output.unit != "B":
         yield Fault((*path, "max_output"), f'"{benchmark.max_output}" is not a size: write "256MB"')
     yield from _check_instrument(benchmark, path)
+    if benchmark.same_output is not False:
+        yield from _check_same_output(benchmark, benchmark.same_output, (*path, "same_output"))
     yield from _check_companions(benchmark, path)
 
 
@@ -58,6 +63,20 @@ def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
         key = "exclude" if benchmark.exclude else "include"
         suites = ", ".join(name for name, traits in KNOWN.items() if traits.suite)
         yield Fault((*path, key), f"is for suites ({suites}), not for {instrument}")
+
+
+def _check_same_output(benchmark: Benchmark, same: bool | str, path: Path) -> Iterator[Fault]:
+    named = mentions(benchmark.command, "output")
+    if benchmark.measured.suite:
+        yield Fault(path, f"is for single commands, not for the suite {benchmark.instrument}: its output has times")
+    if same == OUTPUT and not named:
+        yield Fault(path, "command has no {output}")
+    elif benchmark.instrument == "values" and same == OUTPUT:
+        yield Fault(path, "{output} holds the values: use true, or name another file")
+    elif benchmark.instrument == "values" and same is True and not named:
+        yield Fault(path, "standard output may hold the values: write {output} in command, or name a file")
+    if isinstance(same, str) and (same.startswith("/") or ".." in same.split("/") or not same.strip("./")):
+        yield Fault(path, f'"{same}" is no path inside the project')
 
 
 def _check_format(benchmark: Benchmark, path: Path) -> Iterator[Fault]:

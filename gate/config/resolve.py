@@ -204,10 +204,11 @@ def _changed_rules(sides: dict[Side, Config]) -> list[str]:
             changed += [f"{table}.{key}" for key in keys]
         elif base[table] != head[table]:
             changed.append(table)
-    rules = {side: {b.name: b.metric for b in sides[side].benchmark} for side in SIDES}
-    for name, own in rules["base"].items():
-        if name in rules["head"] and rules["head"][name] != own:
-            changed.append(f"metrics of {name}")
+    base_rules, head_rules = ({b.name: b for b in sides[side].benchmark} for side in SIDES)
+    for name, own in base_rules.items():
+        other = head_rules.get(name, own)
+        changed += [f"metrics of {name}"] if other.metric != own.metric else []
+        changed += [f"same_output of {name}"] if other.same_output != own.same_output else []
     return changed
 
 
@@ -220,24 +221,31 @@ def _measuring(benchmark: Benchmark) -> Benchmark:
     """Return what is measured and how, without what it is judged by and what only limits it."""
     none = Benchmark(name=benchmark.name, command="")
     return msgspec.structs.replace(
-        benchmark, metric={}, timeout=none.timeout, max_output=none.max_output, include=[], exclude=[]
+        benchmark,
+        metric={},
+        timeout=none.timeout,
+        max_output=none.max_output,
+        include=[],
+        exclude=[],
+        same_output=False,
     )
 
 
 def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, Config]:
-    """Give both sides the metrics as the rules have them, so that a unit or direction is never two.
+    """Give both sides metrics and same_output as the rules have them, so that a unit or direction is never two.
 
     A side keeps its own list of metrics, which must appear; head also gets base's, since losing one is an error.
     """
-    decisive = {b.name: b.metric for b in rules.benchmark}
+    decisive = {b.name: b for b in rules.benchmark}
     of_base = {b.name: b.metric for b in sides["base"].benchmark}
     found: dict[Side, Config] = {}
     for side in SIDES:
         benchmarks = []
         for b in sides[side].benchmark:
             own = {**of_base.get(b.name, {}), **b.metric} if side == "head" else b.metric
-            metric = {name: decisive.get(b.name, {}).get(name, each) for name, each in own.items()}
-            benchmarks.append(msgspec.structs.replace(b, metric=metric))
+            rule = decisive.get(b.name, b)
+            metric = {name: rule.metric.get(name, each) for name, each in own.items()}
+            benchmarks.append(msgspec.structs.replace(b, metric=metric, same_output=rule.same_output))
         found[side] = msgspec.structs.replace(sides[side], benchmark=benchmarks)
     return found
 

@@ -344,6 +344,14 @@ class Benchmark(Table, frozen=True, kw_only=True):
     ] = None
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
+    same_output: Annotated[
+        bool | str,
+        Meta(
+            description="Base and head must give the same: true: standard output; a path in the project, or "
+            "{output}: that file, which the command must write. Compared once before measuring, as the rules have it; "
+            "a difference fails the benchmark. Not for suites."
+        ),
+    ] = False
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
 
     @property

@@ -36,6 +36,8 @@ def next_step(report: Report) -> steps.Step | None:
 
 
 def _after_failures(report: Report) -> steps.Step:
+    if all(failure.kind == "output" for failure in report.failures):
+        return steps.FixOutput()
     if any(failure.kind != "missing" for failure in report.failures):
         return steps.FixFailure()
     # a part of several has no benchmark

@@ -208,6 +208,10 @@ class FixFailure(Kind, frozen=True):
     """Something failed."""
 
 
+class FixOutput(Kind, frozen=True):
+    """Base and head give different output, and nothing else failed."""
+
+
 class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
@@ -253,6 +257,7 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
 Step = (
     RestoreBenchmark
     | RaiseBudget
+    | FixOutput
     | RepeatJob
     | FixFailure
     | FixRegression

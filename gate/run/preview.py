@@ -141,6 +141,15 @@ def write_schedule(job: Job, out: TextIO) -> None:
         out.writelines(
             f"  build    {build.side}  {treatment_name(f'seed {build.seed}', build.factors)}\n" for build in each.builds
         )
+        if each.build == 0:
+            out.writelines(_comparisons(job, each))
         out.writelines(
             f"  execute  {step.side}  {treatment_name(step.benchmark, step.factors)}\n" for step in each.executions
         )
+
+
+def _comparisons(job: Job, first: Round) -> Iterable[str]:
+    for b in job.project.settings.rules.benchmark:
+        if b.same_output is not False and len({s.side for s in first.executions if s.benchmark == b.name}) > 1:
+            what = "standard output" if b.same_output is True else b.same_output
+            yield f"  compare  {b.name}: {what} of one execution a side, not measured\n"

@@ -89,6 +89,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.FixOutput: lambda _: (
+        "Make base and head give the same output, or remove `same_output` if the change is meant"
+    ),
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     ),

@@ -7,6 +7,7 @@ import shlex
 import stat
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
@@ -203,6 +204,22 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     Raises:
         OutputError: it is a link, no regular file, or longer than the limit in bytes.
     """
+    opened = regular(path, limit)
+    if opened is None:
+        return None
+    with opened as file:
+        data = file.read(int(limit) + 1)
+    if len(data) > limit:
+        raise _too_long(limit)
+    return data
+
+
+def regular(path: Path, limit: float) -> BufferedReader | None:
+    """Open a file that a benchmark made; None when there is none.
+
+    Raises:
+        OutputError: it is a link, no regular file, or longer than the limit in bytes.
+    """
     try:
         # not blocking: opening a FIFO would wait for a writer
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -212,17 +229,15 @@ def read_regular(path: Path, limit: float) -> bytes | None:
         if path.is_symlink():
             raise OutputError("the output is a link, not a file") from None
         raise OutputError(f"the output cannot be read: {(error.strerror or str(error)).lower()}") from None
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise OutputError("the output is not a regular file")
-        with open(fd, "rb", closefd=False) as file:
-            data = file.read(int(limit) + 1) if found.st_size <= limit else None
-    finally:
-        os.close(fd)
-    if data is None or len(data) > limit:
-        raise OutputError(f"the output is longer than max_output ({limit:.0f} bytes)")
-    return data
+    found = os.fstat(fd)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= limit:
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise _too_long(limit) if stat.S_ISREG(found.st_mode) else OutputError("the output is not a regular file")
+
+
+def _too_long(limit: float) -> OutputError:
+    return OutputError(f"the output is longer than max_output ({limit:.0f} bytes)")
 
 
 TAIL = 16 * 1024

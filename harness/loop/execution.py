@@ -29,6 +29,7 @@ from harness.instruments.protocol import (
     Instrument,
     Unusable,
     by_hand,
+    words,
 )
 from harness.loop.steps import ExecutionStep
 from harness.process.deadline import DeadlineError, deadline
@@ -85,7 +86,9 @@ class Executed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class Attempt:
+    """An execution that is made, and the process that it starts."""
+
     step: ExecutionStep
     benchmark: Benchmark
     context: Context
@@ -129,7 +132,7 @@ class Executions:
             if isinstance(living, Unusable):
                 attempt = self._attempt(benchmark, step, context)
                 seconds = time.perf_counter() - begin
-                return Executed([], [self._failure(attempt, living, seconds)], seconds)
+                return Executed([], [self.failure(attempt, living, seconds)], seconds)
             made = self._run(benchmark, step, replace(context, port=living.port), living)
         if benchmark.service is None and benchmark.load is None:
             return made
@@ -138,6 +141,30 @@ class Executions:
         share = (seconds - made.seconds) / max(1, len(made.executions))
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
+
+    def unmeasured(
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, printed: Path
+    ) -> Attempt | Failure:
+        """Execute a benchmark's own command once, without its instrument, its standard output into a file.
+
+        Raises:
+            OSError: perfgate's own files cannot be written.
+        """
+        benchmark = self._treatments.applied(benchmark, step)
+        context = self._context(benchmark, step, directory, self._scratch.fresh())
+        with self._companions.around(benchmark, context) as living:
+            if isinstance(living, Unusable):
+                return self.failure(self._attempt(benchmark, step, context), living, None)
+            measured = self._attempt(benchmark, step, replace(context, port=living.port))
+            command = replace(
+                measured.command, argv=words(benchmark, measured.context), launch=None, stdout=printed,
+                max_stdout=benchmark.max_output.value, cpus=benchmark.cpus, priority=benchmark.priority,
+            )  # fmt: skip
+            attempt = replace(measured, command=command)
+            outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+            told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
+        why = Unusable(outcome.status, told, outcome.unstarted)
+        return self.failure(attempt, why, outcome.seconds) if outcome.status else attempt
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
@@ -174,7 +201,7 @@ class Executions:
             parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
             told = "\n".join(part for part in parts if part)
             why = Unusable(collected.status, told, collected.unstarted or living.unstarted())
-            failure = self._failure(attempt, why, outcome.seconds)
+            failure = self.failure(attempt, why, outcome.seconds)
             return Executed([], [failure], outcome.seconds)
         if isinstance(collected, Collected):
             return self._suite(attempt, collected, outcome)
@@ -191,7 +218,7 @@ class Executions:
             why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
             return Unusable(why, outcome.stderr)
 
-    def _suite(self, attempt: _Attempt, collected: Collected, outcome: Outcome) -> Executed:
+    def _suite(self, attempt: Attempt, collected: Collected, outcome: Outcome) -> Executed:
         name = attempt.benchmark.name
         lines = len(collected.benchmarks)
         executions = [
@@ -207,12 +234,12 @@ class Executions:
         # the lines have the time already, where there are any
         share = None if lines else outcome.seconds / max(1, len(collected.failures))
         failures = [
-            msgspec.structs.replace(self._failure(attempt, why, share), benchmark=f"{name}/{own}")
+            msgspec.structs.replace(self.failure(attempt, why, share), benchmark=f"{name}/{own}")
             for own, why in collected.failures.items()
         ]
         return Executed(executions, failures, outcome.seconds)
 
-    def _record(self, attempt: _Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+    def _record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
         step = attempt.step
         return Execution(
             benchmark=step.benchmark,
@@ -228,10 +255,11 @@ class Executions:
             metrics=metrics,
         )
 
-    def _attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> _Attempt:
-        return _Attempt(step, benchmark, context, self._instruments[benchmark.instrument].prepare(benchmark, context))
+    def _attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
+        return Attempt(step, benchmark, context, self._instruments[benchmark.instrument].prepare(benchmark, context))
 
-    def _failure(self, attempt: _Attempt, why: Unusable, seconds: float | None) -> Failure:
+    def failure(self, attempt: Attempt, why: Unusable, seconds: float | None) -> Failure:
+        """Record an execution that gave nothing to be used."""
         step = attempt.step
         difference = environment_difference(
             self.conditions.caller, without_shims(attempt.command.environment, self.conditions.shims)
@@ -266,7 +294,7 @@ def _too_long(benchmark: Benchmark, context: Context) -> str:
     return f"the output is longer than max_output ({limit:.0f} bytes)" if size > limit else ""
 
 
-def _to_repeat(attempt: _Attempt) -> str:
+def _to_repeat(attempt: Attempt) -> str:
     """Return what to type to repeat an execution, with what ran beside it.
 
     Of an instrument that adds to the command it is the whole; of hyperfine and the like it is the user's own.

@@ -70,7 +70,7 @@ class Ledger:
             case Failure(kind="build"):
                 self.build_failed = True
                 self._unbuilt.add((record.side, factors))
-            case Failure(kind="execution", benchmark=str()):
+            case Failure(kind="execution" | "output", benchmark=str()):
                 scope = self._scope(record)
                 self._failed.add(scope)
                 self._out.add(scope)
@@ -82,6 +82,10 @@ class Ledger:
             self._lost += record.seconds or 0.0
         if record.build is not None:
             self._begun |= {(record.build, None), (record.build, getattr(record, "execution", None))}
+
+    def is_begun(self, benchmark: str) -> bool:
+        """Return whether a benchmark was executed."""
+        return any(name == benchmark for name, *_ in self._made)
 
     def _scope(self, of: Execution | Failure | ExecutionStep) -> Scope:
         return Scope(of.benchmark or "", of.side, canonical(of.factors)) if self._design else Scope(of.benchmark or "")

@@ -16,6 +16,7 @@ from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side, St
 from gate.model.case import canonical
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
+from harness.loop.sameness import Compared, output_failure
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 
 
@@ -179,6 +180,8 @@ class Loop:
                 if self._ledger.pending(part):
                     if not built and not self._build_all(each):
                         return "build-failure"
+                    if number == 0 and not self._design:
+                        self._compare_outputs(part)
                     built = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -217,6 +220,24 @@ class Loop:
             if wanted and not self._build(build) and not self._design:
                 return False
         return True
+
+    def _compare_outputs(self, steps: Sequence[ExecutionStep]) -> None:
+        """Compare the output of base and head of what is to be measured, where the rules ask for it."""
+        sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
+        for step in self._ledger.pending(steps):
+            asked = self._benchmarks[step.side][step.benchmark].same_output is not False
+            # what was measured before an interruption has been compared
+            if asked and not self._ledger.is_begun(step.benchmark):
+                sides.setdefault((step.benchmark, canonical(step.factors)), {}).setdefault(step.side, step)
+        for found in sides.values():
+            if len(found) == len(SIDES) and not self._ledger.is_failed(found["base"]):
+                failure = output_failure(self._executions, {side: self._compared(found[side]) for side in SIDES})
+                if failure is not None:
+                    self._add(failure)
+
+    def _compared(self, step: ExecutionStep) -> Compared:
+        directory = self._builder.directory(step.side, step.building)
+        return Compared(self._benchmarks[step.side][step.benchmark], step, directory)
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         for step in self._ledger.pending(steps):

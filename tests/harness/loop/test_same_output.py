@@ -1,0 +1,198 @@
+"""same_output: a benchmark whose base and head give another output fails before it is measured."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli.main import main
+from tests.support.project import Project
+
+PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
+PROGRAM = '#!/bin/sh\necho same\necho "{}"\necho tail\n'
+
+
+def made(tmp_path: Path, benchmarks: str, base: dict[str, str], head: dict[str, str], plan: str = PLAN) -> Project:
+    project = Project(tmp_path / "project")
+    for files in (base, head):
+        project.write("perfgate.toml", plan + benchmarks)
+        for name, text in files.items():
+            project.write(name, text)
+            (project.top / name).chmod(0o755)
+        project.commit()
+    return project
+
+
+def benchmark(name: str = "work", **keys: Any) -> str:
+    own = {"name": name, "command": ["./work.sh"], "instrument": "spawn", "same_output": True, **keys}
+    # JSON's texts, lists and booleans are TOML's
+    return "[[benchmark]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in own.items())
+
+
+def failures(project: Project) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = project.report()["failures"]
+    return found
+
+
+def measured(project: Project) -> set[str]:
+    return {name for name, *_ in project.executions()}
+
+
+def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> None:
+    other = benchmark("other", command=["true"])
+    project = made(
+        tmp_path, benchmark() + other, {"work.sh": PROGRAM.format("42")}, {"work.sh": PROGRAM.format("4\x1b[31m3")}
+    )
+    done = project.perfgate("check")
+    assert done.returncode == 4, done.stdout + done.stderr
+    (failure,) = failures(project)
+    assert (failure["kind"], failure["benchmark"], failure["side"], failure["execution"]) == (
+        "output", "work", None, None,
+    )  # fmt: skip
+    assert failure["status"] == "line 2 of standard output"
+    assert failure["stderr"] == "base: 42\nhead: 4\\x1b[31m3"
+    assert measured(project) == {"other"}
+    text = " ".join(done.stdout.split())
+    assert "work gave different output on base and head: line 2 of standard output" in text
+    assert "base: 42 head: 4\\x1b[31m3" in text
+    assert "next Make base and head give the same output, or remove `same_output` if the change is meant" in text
+
+
+@pytest.mark.parametrize("instrument", ["spawn", "values"])
+def test_the_same_output_is_measured(tmp_path: Path, instrument: str) -> None:
+    script = PROGRAM.format("$PERFGATE_SEED {seed}") + '[ -z "$1" ] || echo $PERFGATE_ITERATIONS > $1\n'
+    command = ["./work.sh", "{output}", "{seed}"]
+    files = {"work.sh": script}
+    project = made(tmp_path, benchmark(command=command, instrument=instrument), files, {**files, "x": ""})
+    done = project.perfgate("check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # no line of the file is of the comparison
+    assert len(project.executions()) == 4
+    assert failures(project) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "status"),
+    [
+        ("echo 1 > out.txt", "echo 2 > out.txt", "line 1 of out.txt"),
+        ("printf 'a\\nb' > out.txt", "printf 'a\\nb\\nc' > out.txt", "line 2 of out.txt"),
+        ("printf 'a\\r\\n' > out.txt", "printf 'a\\n' > out.txt", "line 1 of out.txt"),
+        ("echo 1 > out.txt", "true", "out.txt was not written"),
+        ("true", "echo 1 > out.txt", "out.txt was not written"),
+        ("echo 1 > out.txt", "ln -sf /etc/hostname out.txt", "the output is a link, not a file"),
+        ("echo 1 > out.txt", "head -c 3000 /dev/zero > out.txt", "the output is longer than max_output (1000 bytes)"),
+    ],
+    ids=["differs", "longer", "line ends", "not by head", "not by base", "a link", "too long"],
+)
+def test_a_file(tmp_path: Path, base: str, head: str, status: str) -> None:
+    sides = [{"work.sh": f"#!/bin/sh\n{text}\n"} for text in (base, head)]
+    project = made(tmp_path, benchmark(same_output="out.txt", max_output="1000B"), sides[0], sides[1])
+    assert project.perfgate("check").returncode == 4
+    (failure,) = failures(project)
+    assert (failure["kind"], failure["status"]) == ("output", status)
+    assert project.executions() == []
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ("printf 'a\\nb'", "printf 'a\\nb\\n'", "base: b\nhead: b\\n"),
+        ("echo a", "printf 'a\\n\\n'", "base: (no such line)\nhead: (empty)"),
+        ("printf '\\377\\n'", "echo é", "base: \\xff\nhead: é"),
+        ("printf '%0500d1\\n' 0", "printf '%0500d2\\n' 0", f"base: …{'0' * 40}1\nhead: …{'0' * 40}2"),
+        ("printf '1%0500d\\n' 0", "printf '2%0500d\\n' 0", f"base: 1{'0' * 199}…\nhead: 2{'0' * 199}…"),
+    ],
+    ids=["an end", "a line more", "no text", "far into a line", "a long line"],
+)  # fmt: skip
+def test_what_differs_is_shown(tmp_path: Path, base: str, head: str, said: str) -> None:
+    sides = [{"work.sh": f"#!/bin/sh\n{text}\n"} for text in (base, head)]
+    project = made(tmp_path, benchmark(), sides[0], sides[1])
+    assert project.perfgate("check").returncode == 4
+    (failure,) = failures(project)
+    assert failure["stderr"] == said
+
+
+@pytest.mark.parametrize(("head", "status"), [("2 > $1", "line 1 of {output}"), ("1", "{output} was not written")])
+def test_the_file_of_output(tmp_path: Path, head: str, status: str) -> None:
+    sides = [{"work.sh": f"#!/bin/sh\necho {text}\n"} for text in ("1 > $1", head)]
+    project = made(tmp_path, benchmark(command=["./work.sh", "{output}"], same_output="{output}"), sides[0], sides[1])
+    assert project.perfgate("check").returncode == 4
+    (failure,) = failures(project)
+    assert (failure["kind"], failure["status"]) == ("output", status)
+
+
+def test_a_file_that_nobody_wrote_is_no_output(tmp_path: Path) -> None:
+    sides = [{"work.sh": "#!/bin/sh\n:\n", "out.txt": "1\n"}, {"work.sh": "#!/bin/sh\n: 1\n"}]
+    project = made(tmp_path, benchmark(same_output="out.txt"), sides[0], sides[1])
+    assert project.perfgate("check").returncode == 4
+    assert failures(project)[0]["status"] == "out.txt was not written"
+
+
+def test_the_output_of_a_command_that_fails_is_its_failure(tmp_path: Path) -> None:
+    project = made(tmp_path, benchmark(), {"work.sh": "#!/bin/sh\nexit 0\n"}, {"work.sh": "#!/bin/sh\nexit 3\n"})
+    assert project.perfgate("check").returncode == 4
+    (failure,) = failures(project)
+    assert (failure["kind"], failure["side"], failure["status"]) == ("execution", "head", "exit 3")
+
+
+def test_the_rules_say_what_must_be_the_same(tmp_path: Path) -> None:
+    base, head = ({"work.sh": PROGRAM.format(text)} for text in ("a", "b"))
+    project = made(tmp_path, benchmark(), base, head)
+    project.write("perfgate.toml", PLAN + benchmark(same_output=False))
+    project.commit()
+    base_commit = project.git("rev-parse", "HEAD~2")
+    # who proposes a change takes nothing away from the gate
+    done = project.perfgate("check", "--base", base_commit, "--rules", "base")
+    assert done.returncode == 4
+    assert "same_output of work" in " ".join(done.stdout.split())
+    assert project.perfgate("check", "--base", base_commit, "--rules", "head").returncode == 0
+
+
+def test_a_resumed_run_neither_loses_nor_doubles_it(tmp_path: Path) -> None:
+    other = benchmark("other", command=["true"])
+    base, head = ({"work.sh": PROGRAM.format(text)} for text in ("a", "b"))
+    project = made(tmp_path, other + benchmark(), base, head)
+    assert project.perfgate("check").returncode == 4
+    file = project.top / ".perfgate/measurements.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    at = next(i for i, line in enumerate(lines) if line["type"] == "failure")
+    for cut in (at, at + 1, at + 2):
+        # as a kill at this moment leaves the file
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines[:cut]))
+        assert project.perfgate("check", "--resume").returncode == 4
+        found = [json.loads(line) for line in file.read_text().splitlines()]
+        assert [line["kind"] for line in found if line["type"] == "failure"] == ["output"]
+        assert sum(line["type"] == "execution" for line in found) == 4
+
+
+def test_the_dry_run_names_it(tmp_path: Path) -> None:
+    same = {"work.sh": PROGRAM.format("a")}
+    project = made(tmp_path, benchmark() + benchmark("free", same_output=False), same, {**same, "x": ""})
+    text = project.perfgate("check", "--dry-run").stdout
+    assert text.count("compare  ") == 1
+    assert "compare  work: standard output of one execution a side, not measured" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"instrument": "go"}, "is for single commands, not for the suite go: its output has times"),
+        ({"instrument": "values", "command": ["./a"]}, "standard output may hold the values: write {output} in command, or name a file"),
+        ({"instrument": "values", "same_output": "{output}", "command": ["./a", "{output}"]}, "{output} holds the values: use true, or name another file"),
+        ({"same_output": "{output}"}, "command has no {output}"),
+        ({"same_output": ""}, "is no path inside the project"),
+        ({"same_output": "/etc/passwd"}, '"/etc/passwd" is no path inside the project'),
+        ({"same_output": "a/../../b"}, '"a/../../b" is no path inside the project'),
+        ({"same_output": 3}, "3"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, keys: dict[str, Any], why: str) -> None:
+    file = tmp_path / "perfgate.toml"
+    file.write_text(benchmark(**keys))
+    err = io.StringIO()
+    assert main(["config", "--config", str(file)], io.StringIO(), err) == 2
+    assert "same_output" in err.getvalue()
+    assert why in err.getvalue()
+    assert err.getvalue().count("\n") == 1
