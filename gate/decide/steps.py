@@ -23,6 +23,8 @@ def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
+    if isinstance(report.summary, steps.NothingMeasured):
+        return steps.MeasureFirst()
     if report.verdict == "regression":
         return steps.FixRegression()
     return _settle(report) if report.verdict == "inconclusive" else None

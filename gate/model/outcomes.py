@@ -191,6 +191,10 @@ class FixFailure(Kind, frozen=True):
     """Something failed."""
 
 
+class MeasureFirst(Kind, frozen=True):
+    """No value of any benchmark was measured, and nothing failed."""
+
+
 class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
@@ -214,4 +218,4 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-Step = RestoreBenchmark | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = RestoreBenchmark | RepeatJob | FixFailure | MeasureFirst | FixRegression | NothingToDo | MeasureMore | MoreBuilds

@@ -77,6 +77,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.MeasureFirst: lambda _: (
+        "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
+    ),
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     ),
