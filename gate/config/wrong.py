@@ -16,6 +16,12 @@ import msgspec
 
 from gate.units import Duration, Quantity, Share
 
+_LONGEST = 80
+"""Characters of a value that are shown."""
+_MOST_ITEMS = 8
+_MOST_BITS = 1000
+"""Of whole numbers: larger ones are no floats, and Python refuses to write the largest."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Member:
@@ -42,6 +48,22 @@ def wrong(hint: Any, raw: Any, key: str | int, default: Any = None) -> str:
         default: of the key, which is then the example; None: there is none.
     """
     members = _members(hint)
+    own = _own_words(members, raw)
+    if own is not None:
+        return own
+    right = _example(members, key, default)
+    # an empty table says nothing
+    return f"{_mismatch(members, raw, 'a table')}{'' if '{}' in right else f'; write e.g. {right}'}"
+
+
+def why_not(hint: Any, raw: Any) -> str:
+    """Say why a value of a JSON document is not one of a type."""
+    members = _members(hint)
+    return _own_words(members, raw) or _mismatch(members, raw, "an object")
+
+
+def _own_words(members: list[_Member], raw: Any) -> str | None:
+    """Say what a type itself says of other values: its choices, or the form of its texts."""
     kinds = [member.kind for member in members]
     choices = [choice for kind in kinds if typing.get_origin(kind) is typing.Literal for choice in kind.__args__]
     if choices and int in kinds:
@@ -49,13 +71,12 @@ def wrong(hint: Any, raw: Any, key: str | int, default: Any = None) -> str:
     if choices:
         return f"{shown(raw)} is not one of {', '.join(shown(choice) for choice in choices)}"
     found = next((member for member in members if member.holds(raw)), None)
-    of = _stranger(found, raw) if found else None
-    if of is not None:
-        return of
-    why = _beyond(found, raw) if found else None
-    right = _example(members, key, default)
-    # an empty table says nothing
-    return f"{why or _expected(members, raw)}{'' if '{}' in right else f'; write e.g. {right}'}"
+    return _stranger(found, raw) if found else None
+
+
+def _mismatch(members: list[_Member], raw: Any, table: str) -> str:
+    found = next((member for member in members if member.holds(raw)), None)
+    return (_beyond(found, raw) if found else None) or _expected(members, raw, table)
 
 
 def is_struct(kind: Any) -> bool:
@@ -63,15 +84,21 @@ def is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def shown(raw: Any) -> str:
-    """Write a value as TOML does; a table is only called one."""
+def shown(raw: Any, table: str = "a table") -> str:
+    """Write a value as TOML and JSON do; a table is only called one."""
     if isinstance(raw, dict):
-        return "a table"
+        return table
+    if raw is None:
+        return "null"
     if isinstance(raw, list):
-        return f"[{', '.join(map(shown, raw))}]"
+        items = [shown(item, table) for item in raw[:_MOST_ITEMS]]
+        return f"[{', '.join([*items, *(['…'] if len(raw) > _MOST_ITEMS else [])])}]"
     if isinstance(raw, (Share, Duration, Quantity)):
         return f'"{raw}"'
-    return json.dumps(raw, ensure_ascii=False) if isinstance(raw, (str, bool)) else str(raw)
+    if isinstance(raw, int) and raw.bit_length() > _MOST_BITS:
+        return "a number out of range"
+    text = json.dumps(raw, ensure_ascii=False) if isinstance(raw, (str, bool)) else str(raw)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
 
 
 def _members(hint: Any) -> list[_Member]:
@@ -90,7 +117,6 @@ _NOUNS: dict[Any, str] = {
     float: "a number",
     str: "a text",
     list: "a list",
-    dict: "a table",
     datetime.date: "a date",
 }
 
@@ -98,19 +124,19 @@ _NOUNS: dict[Any, str] = {
 _PLURALS = {int: "numbers", float: "numbers", str: "texts"}
 
 
-def _expected(members: list[_Member], raw: Any) -> str:
-    nouns = dict.fromkeys(_noun(member.kind) for member in members)
+def _expected(members: list[_Member], raw: Any, table: str) -> str:
+    nouns = dict.fromkeys(_noun(member.kind, table) for member in members)
     if "a number" in nouns:
         nouns.pop("a whole number", None)
-    return f"expected {' or '.join(nouns)}, got {shown(raw)}"
+    return f"expected {' or '.join(nouns)}, got {shown(raw, table)}"
 
 
-def _noun(kind: Any) -> str:
+def _noun(kind: Any, table: str = "") -> str:
     plain = typing.get_origin(kind) or kind
     if plain is list:
         items = [_PLURALS.get(member.kind) for member in _members(typing.get_args(kind)[0])]
         return f"a list of {' or '.join(dict.fromkeys(filter(None, items)))}" if all(items) else "a list"
-    return "a table" if is_struct(plain) else _NOUNS.get(plain, "another value")
+    return table if is_struct(plain) or plain is dict else _NOUNS.get(plain, "another value")
 
 
 def _stranger(member: _Member, raw: Any) -> str | None:

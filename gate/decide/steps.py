@@ -30,6 +30,8 @@ def next_step(report: Report) -> steps.Step | None:
         return _after_failures(report)
     if isinstance(report.summary, steps.NotEnoughMeasured):
         return _raise_budget(report.summary.needed, report.run.rounds.seconds)
+    if isinstance(report.summary, steps.NothingMeasured):
+        return steps.MeasureFirst()
     if report.verdict == "regression":
         return steps.FixRegression()
     return _settle(report) if report.verdict == "inconclusive" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 from pathlib import Path
 from threading import Thread
@@ -11,12 +11,13 @@ from typing import Self
 
 import msgspec
 
+from gate.config.wrong import shown
+from gate.evidence.mismatch import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
-from gate.model.mismatch import mismatch_of
 
 _DECODER = msgspec.json.Decoder(Record)
-_TYPES = {kind.__struct_config__.tag for kind in Record.__args__}
+_KINDS = {kind.__struct_config__.tag: kind for kind in Record.__args__}
 
 
 class RecordError(UserError):
@@ -100,15 +101,37 @@ def _newer(text: bytes) -> str:
 
 def _why(error: Exception, text: bytes) -> str:
     if not isinstance(error, msgspec.ValidationError):
-        return f"not valid JSON: {error}"
-    with contextlib.suppress(msgspec.DecodeError, RecursionError):
-        head = msgspec.json.decode(text)
-        if isinstance(head, dict) and "type" not in head:
-            return 'no "type"'
-        if isinstance(head, dict) and isinstance(head["type"], str) and head["type"] not in _TYPES:
-            return f'unknown type "{head["type"]}"'
-    what, where = mismatch_of(error)
-    return f"{where.strip('.')}: {what}" if where else what
+        return _not_json(text)
+    try:
+        line = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return _not_json(text)
+    if not isinstance(line, dict):
+        return "is not a JSON object, so not a line of measurements"
+    if "type" not in line:
+        return f'no "type": a line of measurements has one of {", ".join(_KINDS)}'
+    kind = _KINDS.get(line["type"]) if isinstance(line["type"], str) else None
+    if kind is None:
+        return f"unknown type {shown(line['type'])}: a line of measurements has one of {', '.join(_KINDS)}"
+    found = mismatch_of(kind, line)
+    return str(found) if found else "is not a line of measurements that this perfgate reads"
+
+
+def _not_json(text: bytes) -> str:
+    try:
+        json.loads(text)
+    except UnicodeDecodeError as error:
+        return f"not valid JSON: byte {error.start + 1} is not UTF-8"
+    except json.JSONDecodeError as error:
+        if error.pos >= len(error.doc):
+            return "not valid JSON: it ends too early"
+        return f"not valid JSON: character {error.pos + 1} is unexpected"
+    except RecursionError:
+        return "not valid JSON: it is nested too deeply"
+    except ValueError:
+        # a whole number of more digits than Python reads
+        return "not valid JSON: it holds a number out of range"
+    return "not valid JSON: it holds NaN, Infinity or a number out of range"
 
 
 class Appender:

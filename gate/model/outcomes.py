@@ -212,6 +212,10 @@ class FixOutput(Kind, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
 
+class MeasureFirst(Kind, frozen=True):
+    """No value of any benchmark was measured, and nothing failed."""
+
+
 class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
@@ -260,6 +264,7 @@ Step = (
     | FixOutput
     | RepeatJob
     | FixFailure
+    | MeasureFirst
     | FixRegression
     | NothingToDo
     | MeasureMore

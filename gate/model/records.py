@@ -63,7 +63,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     perfgate: str | None = None
     seed: int | None = None
     looks: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    shard: Annotated[str, msgspec.Meta(pattern="^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$")] | None = None
+    shard: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                pattern="^[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$", extra={"else": "not one part of several, such as 1/3"}
+            ),
+        ]
+        | None
+    ) = None
     sessions: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
     session: Index | None = None
     """Which session this file holds, where several jobs measure; None: its lines say."""

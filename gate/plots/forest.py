@@ -110,19 +110,21 @@ def _ends(row: _Row) -> list[float]:
     return [end for end in (row.estimate, row.low, row.high) if end is not None]
 
 
-def _ticks(axis: Axis, room_for: Callable[[str], float]) -> list[Tick]:
-    """Choose round changes, as many as there is room for.
+def _ticks(axis: Axis, rows: Sequence[_Row], room_for: Callable[[str], float]) -> list[Tick]:
+    """Choose no change, the threshold where all rows have one, and round changes, as many as there is room for.
 
     Args:
         room_for: pixels along the axis that a label takes.
     """
-    choices = [_spread(axis, _STEPS[: count + 1], room_for) for count in range(len(_STEPS))]
-    # of equally many the largest steps, which are the roundest
-    return max(reversed(choices), key=len)
+    thresholds = {row.threshold for row in rows}
+    own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
+    choices = [_spread(axis, [*_STEPS[: count + 1], *own], room_for) for count in range(len(_STEPS))]
+    # first both directions; of equally many the largest steps, which are the roundest
+    return max(reversed(choices), key=lambda ticks: (len({(t.at > 0) - (t.at < 0) for t in ticks}), len(ticks)))
 
 
 def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]) -> list[Tick]:
-    """Choose changes from the largest step to the smallest, wherever there is room."""
+    """Choose changes, the last first and the first last, wherever there is room."""
     chosen = [Tick(0.0, "0")]
     for change in (change for step in reversed(steps) for change in (step, -step)):
         if change <= -1 or not axis.low <= math.log1p(change) <= axis.high:
@@ -179,8 +181,8 @@ def _grid(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:
     sheet.lines("stripe", [[(0, a), (_WIDTH, a), (_WIDTH, b), (0, b)] for a, b in stripes], closed=True)
     zones = [(x.at(-r.threshold), x.at(r.threshold), top + _ROW * i) for i, r in enumerate(rows)]
     sheet.lines("zone", [[(a, y), (b, y), (b, y + _ROW), (a, y + _ROW)] for a, b, y in zones], closed=True)
-    wide = _ticks(x, lambda label: room(label, LETTERS) + 22)
-    narrow = _ticks(x, lambda label: room(label, LETTERS_NARROW) + 14)
+    wide = _ticks(x, rows, lambda label: room(label, LETTERS) + 22)
+    narrow = _ticks(x, rows, lambda label: room(label, LETTERS_NARROW) + 14)
     sheet.lines("grid", [[(x.at(t.at), top - 4), (x.at(t.at), end + 4)] for t in wide if t.at != 0])
     sheet.lines("zero", [[(x.at(0), top - 4), (x.at(0), end + 4)]])
     for tick in dict.fromkeys([*wide, *narrow]):
@@ -275,7 +277,7 @@ def _curve(sheet: Sheet, rows: Sequence[_Row], top: float) -> _Curve:
         edge = thresholds.pop()
         inside = [(x.start, y.at(edge)), (x.end, y.at(edge)), (x.end, y.at(-edge)), (x.start, y.at(-edge))]
         sheet.lines("zone", [inside], closed=True)
-    marks = _ticks(y, lambda _label: 30.0)
+    marks = _ticks(y, rows, lambda _label: 30.0)
     sheet.lines("grid", [[(x.start, y.at(t.at)), (x.end, y.at(t.at))] for t in marks if t.at])
     sheet.lines("zero", [[(x.start, y.at(0)), (x.end, y.at(0))]])
     for tick in marks:

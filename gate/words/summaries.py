@@ -92,6 +92,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.FixOutput: lambda _: (
         "Make base and head give the same output, or remove `same_output` if the change is meant"
     ),
+    outcomes.MeasureFirst: lambda _: (
+        "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
+    ),
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     ),

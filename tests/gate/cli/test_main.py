@@ -90,6 +90,15 @@ def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
     assert "both want standard output" in err
 
 
+@pytest.mark.parametrize("content", ["", "\n\n", '{"type":"run","seed":7}\n'])
+def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path, content: str) -> None:
+    (tmp_path / "empty.jsonl").write_text(content)
+    code, out, err = run("decide", str(tmp_path / "empty.jsonl"))
+    assert (code, err) == (4, "")
+    assert out.startswith("Error: nothing was measured\n")
+    assert "next Run `perfgate check`, which measures and decides" in " ".join(out.split())
+
+
 def test_a_selection_that_matches_nothing_is_an_error(table_v: str) -> None:
     code, _, err = run("decide", table_v, "--benchmark", "x*")
     assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")

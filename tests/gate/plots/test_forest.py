@@ -185,3 +185,30 @@ def test_a_long_name_is_elided_and_whole_on_hovering() -> None:
 
 def test_no_finding_is_said() -> None:
     assert texts(drawn([])) == ["There are no findings."]
+
+
+def labels(picture: Picture, layout: Literal["wide", "narrow"]) -> set[str]:
+    """Return the changes beneath the rows that a layout shows."""
+    other = "narrow" if layout == "wide" else "wide"
+    found = re.findall(r'<text class="p-soft([^"]*)" x="[^"]+" y="([^"]+)"[^>]*>([^<]+)<', picture.svg)
+    last = max(float(y) for _, y, _ in found)
+    return {label for kinds, y, label in found if float(y) == last and f"p-{other}" not in kinds}
+
+
+@pytest.mark.parametrize("layout", ["wide", "narrow"])
+@pytest.mark.parametrize("threshold", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("low", [0.002, 0.01, 0.036, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("high", [0.002, 0.01, 0.04, 0.1, 0.5, 2.0])
+def test_the_axis_names_no_change_the_threshold_and_both_directions(
+    low: float, high: float, threshold: float, layout: Literal["wide", "narrow"]
+) -> None:
+    found = [examples.finding("a", estimate=1 - low, half=0.001), examples.finding("b", estimate=1 + high, half=0.001)]
+    picture = drawn([msgspec.structs.replace(each, threshold=threshold) for each in found])
+    shown = labels(picture, layout)
+    assert "0" in shown
+    down, up = max(-math.log1p(-low), 1.2 * threshold), max(math.log1p(high), 1.2 * threshold)
+    if max(down, up) <= 2.5 * min(down, up):
+        # where a direction is a fraction of the axis, 0 takes its room
+        assert {label[0] for label in shown - {"0"}} == {"+", "−"}, shown
+    if max(low, high) <= 2 * threshold:
+        assert {f"+{threshold * 100:g}%", f"−{threshold * 100:g}%"} <= shown, shown

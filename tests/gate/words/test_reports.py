@@ -144,7 +144,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
     ("report", "expected"),
     [
         (examples.passing(), ""),
-        (examples.nothing(), ""),
+        (examples.nothing(), "Run `perfgate check`, which measures and decides"),
         (examples.only_failures(), "Fix the failure and run the check again"),
         (examples.regression(), "Fix the regression, or accept it with an `[[accept]]`"),
         (
