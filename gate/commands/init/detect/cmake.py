@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from gate.commands.init.detect import cmake_benches
+from gate.commands.init.detect.c_programs import argument_of
 from gate.commands.init.detect.cmake_files import FILE, Program, Project, read_project
-from gate.commands.init.detect.result import Found, c_wants_arguments, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, Rank, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)
@@ -32,6 +33,8 @@ def _found(tree: Tree, project: Project) -> Found:
     if chosen is not None:
         argument, unsure = _argument(tree, chosen)
         benchmark, notes = program(chosen.name, chosen.path, argument, unsure=unsure)
+        if _BENCH.search(chosen.name) and benchmark.rank == Rank.PROGRAM:
+            benchmark = replace(benchmark, rank=Rank.BENCHMARK)
         build = cmake_benches.build(project, chosen.needs, [chosen])
         return Found(
             "cmake", f"{FILE}, program {chosen.name}", benchmark, build, comment, artifacts=[chosen.path], notes=notes
@@ -65,7 +68,4 @@ def _choose(tree: Tree, project: Project) -> Program | None:
 
 
 def _argument(tree: Tree, built: Program) -> tuple[str | None, bool]:
-    texts = [tree.text(path) for path in built.sources]
-    if any('"--help"' in text for text in texts):
-        return "--help", False
-    return None, not texts or any(c_wants_arguments(text) for text in texts)
+    return argument_of([tree.text(path) for path in built.sources])

@@ -23,6 +23,7 @@ _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
 _NANOBENCH = re.compile(r"^\s*#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", re.MULTILINE)
 _NANOBENCH_CASE = re.compile(r"\.\s*run\s*\(")
 _TESTS = re.compile(r"^\s*(?:TEST_CASE|TEST|TEST_F)\s*\(", re.MULTILINE)
+_BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _MORE = "Longer if arguments yield many or a call is slow."
 _MOST = 12
 
@@ -33,8 +34,10 @@ def look(project: Project) -> Found | None:
     """Find the programs with benchmarks of a library, also those of options that are off; None without one."""
     for uses, found in ((_uses_google, _google), (_uses_catch2, _catch2), (_uses_nanobench, _nanobench)):
         every = [built for built in project.programs if uses(built, _texts(project, [built]))]
+        # unit tests may hold a benchmark as well
+        named = [built for built in every if _BENCH.search(built.name)]
         if every:
-            return _found(project, every, found)
+            return _found(project, named if uses is _uses_catch2 and named else every, found)
     return None
 
 

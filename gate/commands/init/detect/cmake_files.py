@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -167,6 +168,8 @@ class _Walk:
                 needs = remaining = _joined(remaining, truth.fails)
                 continue
             inside = _joined(remaining, truth.holds)
+            if needs is not None and inside is None and truth.fails != ():
+                scope.variables |= dict.fromkeys(_set_in(branch), UNKNOWN)
             # what is only so with an option is not so otherwise
             own = scope if inside == needs else scope.inner()
             for inner in branch.calls:
@@ -271,6 +274,15 @@ class _Walk:
 def _leaves(branch: Branch) -> bool:
     """Return whether what stands behind a block is not reached from it."""
     return any(call.name == "return" for call in branch.calls)
+
+
+def _set_in(branch: Branch) -> Iterator[str]:
+    """Yield the variables that are set in a block."""
+    for call in branch.calls:
+        if call.name == "set" and call.words:
+            yield call.words[0].text
+        for inner in call.branches:
+            yield from _set_in(inner)
 
 
 def _joined(first: Needs, second: Needs) -> Needs:

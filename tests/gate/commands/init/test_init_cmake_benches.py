@@ -2,6 +2,7 @@
 
 import pytest
 
+from gate.commands.init.detect.result import Rank
 from tests.support.initialized import Project, detected, written
 
 _GOOGLE = "#include <benchmark/benchmark.h>\nBENCHMARK(BM_a);\nBENCHMARK(BM_b)->Arg(1);\n"
@@ -91,7 +92,7 @@ def test_shared_libraries_are_linked_again_as_well(project: Project) -> None:
     ],
 )
 def test_what_is_not_surely_built_is_not_measured(project: Project, text: str) -> None:
-    assert not detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).is_suite
+    assert detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).rank > Rank.RESULTS
 
 
 def test_a_macro_that_calls_itself_twice_ends(project: Project) -> None:
@@ -123,7 +124,7 @@ def test_nanobench(project: Project) -> None:
 
 def test_nanobench_among_unit_tests_is_no_program_of_benchmarks(project: Project) -> None:
     text = _NANOBENCH + 'TEST_CASE("a") {}\n'
-    assert not detected(project({"CMakeLists.txt": _ONE, "b.cc": text})).is_suite
+    assert detected(project({"CMakeLists.txt": _ONE, "b.cc": text})).rank > Rank.RESULTS
 
 
 def test_tests_behind_an_option(project: Project) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
-from gate.commands.init.detect.result import names_of
+from gate.commands.init.detect.result import Rank, names_of
 from gate.commands.init.detect.tree import read_tree
 from tests.support.initialized import Project, detected, written
 
@@ -76,7 +76,7 @@ def test_go_packages_in_their_own_directories(project: Project) -> None:
     ["testdata/a_test.go", "vendor/x/a_test.go", "_old/a_test.go", ".x/a_test.go", "a_windows_test.go", "_a_test.go"],
 )
 def test_go_looks_where_the_go_command_does(project: Project, path: str) -> None:
-    assert not detected(project({"go.mod": _MODULE, path: _BENCH})).is_suite
+    assert detected(project({"go.mod": _MODULE, path: _BENCH})).rank > Rank.RESULTS
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,9 @@ def test_go_looks_where_the_go_command_does(project: Project, path: str) -> None
     ],
 )
 def test_what_a_benchmark_of_go_is(project: Project, text: str, found: bool) -> None:
-    assert detected(project({"go.mod": _MODULE, "a_test.go": f"package a\n{text}\n}}\n"})).is_suite is found
+    assert (
+        detected(project({"go.mod": _MODULE, "a_test.go": f"package a\n{text}\n}}\n"})).rank == Rank.RESULTS
+    ) is found
 
 
 def test_go_with_many_packages_says_what_is_left_out(project: Project) -> None:
