@@ -67,7 +67,7 @@ def look(tree: Tree, crates: list[Crate]) -> Found | None:
     plan, length = _plan(benches)
     names = names_of((_title(bench, benches) for bench in benches), "bench")
     first, *more = [_measured(name, bench, length) for name, bench in zip(names, benches, strict=True)]
-    notes = left_out([bench.source for bench in rest], "bench")
+    notes = left_out([bench.source for bench in rest], "bench", "benches")
     if benches[0].nightly and not {"rust-toolchain", "rust-toolchain.toml"} & tree.names:
         notes.append("these benches need a nightly Rust (`rustup toolchain install nightly`)")
     return Found(

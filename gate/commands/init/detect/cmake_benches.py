@@ -105,7 +105,7 @@ def _found(
         build(project, tuple(dict.fromkeys(need for built in programs for need in built.needs)), programs),
         build_comment(project),
         artifacts=[built.path for built in programs],
-        notes=left_out([built.name for built in rest], "program with benchmarks"),
+        notes=left_out([built.name for built in rest], "program with benchmarks", "programs with benchmarks"),
         more=more,
         amount=plan,
     )

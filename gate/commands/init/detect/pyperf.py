@@ -38,7 +38,7 @@ def look(tree: Tree) -> Found | None:
     where = f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner"
     return replace(
         own.found("pyperf", where, first),
-        notes=[*left_out(rest, "pyperf script"), *own.notes(tree, "pyperf", "pyperf", scripts)],
+        notes=[*left_out(rest, "pyperf script", "pyperf scripts"), *own.notes(tree, "pyperf", "pyperf", scripts)],
         more=more,
         amount=amount(suite, length),
     )

@@ -151,12 +151,13 @@ def stand_in(
     )
 
 
-def left_out(rest: list[str], what: str) -> list[str]:
+def left_out(rest: list[str], one: str, many: str) -> list[str]:
     """Return the note that names what was found and is not written, if there is any."""
     if not rest:
         return []
-    many, shown = f"{len(rest)} more {what}" + ("s are" if len(rest) > 1 else " is"), ", ".join(rest[:_MOST_NAMED])
-    return [f"{many} left out ({shown}{', ...' if len(rest) > _MOST_NAMED else ''}): add those that matter"]
+    shown = ", ".join(rest[:_MOST_NAMED])
+    left = f"1 more {one} is" if len(rest) == 1 else f"{len(rest)} more {many} are"
+    return [f"{left} left out ({shown}{', ...' if len(rest) > _MOST_NAMED else ''}): add those that matter"]
 
 
 def placeholder() -> tuple[Measured, list[str]]:

@@ -289,48 +289,6 @@ def test_pyperf(project: Project) -> None:
     assert config.env.set == {"PYTHONPATH": "src"}
 
 
-# --- jmh -----------------------------------------------------------------------------------------------------------
-
-_POM = (
-    "<project><properties><uberjar.name>benchmarks</uberjar.name></properties><dependencies><dependency>"
-    "<artifactId>jmh-core</artifactId></dependency></dependencies><build><plugins><plugin>"
-    "<artifactId>maven-shade-plugin</artifactId><configuration><finalName>${uberjar.name}</finalName></configuration>"
-    "</plugin></plugins></build></project>"
-)
-
-
-@pytest.mark.parametrize(
-    ("files", "jar", "build"),
-    [
-        ({"pom.xml": _POM}, "target/benchmarks.jar", ""),
-        ({"pom.xml": "<project/>", "b/pom.xml": _POM}, "b/target/benchmarks.jar", " --projects b --also-make"),
-        ({"b/pom.xml": _POM}, "b/target/benchmarks.jar", " --file b"),
-    ],
-)
-def test_jmh(project: Project, files: dict[str, str], jar: str, build: str) -> None:
-    config = written(project({**files, "src/A.java": "  @Benchmark\n  @Benchmark\n"}))
-    (benchmark,) = config.benchmark
-    assert benchmark.instrument == "jmh"
-    assert list(benchmark.command)[:3] == ["java", "-jar", jar]
-    assert config.build.command == f"mvn --quiet --batch-mode clean package -DskipTests{build}"
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"build.gradle.kts": 'plugins { id("me.champeau.jmh") version "0.7.2" }\n', "gradlew": ""},
-        {"pom.xml": _POM.replace("${uberjar.name}", "${unknown}")},
-        {"pom.xml": _POM.replace("shade", "other")},
-    ],
-    ids=["gradle", "property", "no-jar"],
-)
-def test_jmh_whose_jar_is_not_known(project: Project, files: dict[str, str]) -> None:
-    directory = project(files)
-    assert written(directory).benchmark[0].name == "placeholder"
-    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
-    assert '#   instrument = "jmh"\n#   command = ["java", "-jar", ' in text
-
-
 # --- several kinds -------------------------------------------------------------------------------------------------
 
 
