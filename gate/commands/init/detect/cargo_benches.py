@@ -147,14 +147,14 @@ def _measured(name: str, bench: _Bench, length: float) -> Measured:
     if bench.library == "criterion":
         seconds = _SAMPLES * length
         options += [f"--warm-up-time={_WARM_UP * seconds:g}", f"--measurement-time={seconds:g}"]
-    values = {} if bench.library == "criterion" else {"form": bench.library}
-    instrument = "criterion" if bench.library == "criterion" else "values"
+    command: list[str] | str = [f"./{_program(name)}", *options]
     directory = bench.crate.directory
-    if not directory:
-        return Measured(name, [f"./{_program(name)}", *options], [], instrument=instrument, **values)
-    up = "../" * len(PurePosixPath(directory).parts)
-    command = f"cd {shlex.quote(directory)} && {up}{_program(name)} {shlex.join(options)}"
-    return Measured(name, command, [], instrument=instrument, **values)
+    if directory:
+        up = "../" * len(PurePosixPath(directory).parts)
+        command = f"cd {shlex.quote(directory)} && {up}{_program(name)} {shlex.join(options)}"
+    if bench.library == "criterion":
+        return Measured(name, command, [], instrument="criterion")
+    return Measured(name, command, [], instrument="values", form=bench.library)
 
 
 def _build(tree: Tree, name: str, bench: _Bench) -> str:

@@ -45,12 +45,13 @@ def look(tree: Tree) -> Found | None:
     if bench:
         text = ["The whole of this target, make's own start included. A program that it runs can be named instead."]
         measured = Measured(bench, ["make", "--silent", bench], text, slow=True)
-        if build is None and (run := linked(tree, makefile, bench)):
+        run = linked(tree, makefile, bench) if build is None else []
+        if run:
             build, comment = _relinked(run, [each.path for each in run])
         return Found("make", f"{name}, target {bench}", measured, build, comment, products=products)
-    found = _of_program(tree, name, programs, build, test) or (
-        _of_folder(tree, goal if native else None) if native else None
-    )
+    found = _of_program(tree, name, programs, build, test)
+    if found is None and native:
+        found = _of_folder(tree, goal)
     if found is not None:
         own = comment if found.build == build else found.build_comment
         return replace(found, build_comment=own, products=[*products, *found.artifacts])

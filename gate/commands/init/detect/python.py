@@ -25,6 +25,20 @@ _DECLARES = re.compile(
 )
 
 
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
+_MISSING_MODULES = """\
+import importlib.util as util, json, sys
+print(json.dumps([name for name in sys.argv[1:] if not util.find_spec(name)]))
+"""
+_MISSING_DISTRIBUTIONS = """\
+import importlib.metadata as metadata, json, sys
+def missing(name):
+    try: metadata.version(name)
+    except metadata.PackageNotFoundError: return True
+print(json.dumps([name for name in sys.argv[1:] if missing(name)]))
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Python:
     """How a project's Python code is run."""
@@ -55,22 +69,31 @@ class Python:
 
     def absent(self, tree: Tree, modules: Iterable[str]) -> set[str]:
         """Return the modules that the interpreter does not find."""
-        asked = (
-            "import importlib.util as u, json, sys\nprint(json.dumps([m for m in sys.argv[1:] if not u.find_spec(m)]))"
-        )
-        names = sorted(set(modules))
+        return set(self._ask(tree, _MISSING_MODULES, sorted(set(modules))))
+
+    def _ask(self, tree: Tree, script: str, names: list[str]) -> list[str]:
+        """Return what a script of the interpreter's answers; all names where there is no such interpreter."""
         try:
             answer = subprocess.run(
-                [self.executable, "-c", asked, *names],
+                [self.executable, "-c", script, *names],
                 cwd=tree.directory,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=60,
                 check=False,
             )
-            return set(json.loads(answer.stdout))
+            return [name for name in json.loads(answer.stdout) if name in names]
         except (OSError, subprocess.TimeoutExpired, ValueError):
-            return set(names)
+            return names
+
+    def _undone(self, tree: Tree) -> set[str]:
+        """Return the dependencies of the project that are not installed, by their names for pip."""
+        project = tree.toml("pyproject.toml").get("project", {})
+        listed = project.get("dependencies", []) if isinstance(project, dict) else []
+        # those with a marker may not be needed here
+        plain = [text for text in listed if isinstance(text, str) and ";" not in text]
+        names = [name[0] for text in plain if (name := _DISTRIBUTION.match(text))]
+        return set(self._ask(tree, _MISSING_DISTRIBUTIONS, names))
 
     def notes(self, tree: Tree, module: str | None, package: str, files: Iterable[str] = ()) -> list[str]:
         """Return what the user must know of the interpreter.
@@ -86,7 +109,9 @@ class Python:
                 f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
             )
         wanted = {name for file in files for name in imported(tree, file)} | ({module} if module else set())
-        absent = sorted(package if name == module else name for name in self.absent(tree, wanted))
+        absent = sorted(
+            {package if name == module else name for name in self.absent(tree, wanted)} | self._undone(tree)
+        )
         if absent:
             it = "it" if len(absent) == 1 else "them"
             lacks = f"{self.executable} has no {', '.join(absent)}"

@@ -73,6 +73,12 @@ def test_packages_that_a_script_lacks_are_named(project: Project) -> None:
     assert [note.split(": install")[0].split(" has no ")[1] for note in notes] == ["no_such_a, no_such_b"]
 
 
+def test_dependencies_of_the_project_that_are_not_installed_are_named(project: Project) -> None:
+    listed = 'dependencies = ["pytest>=2", "no.such-a[x]>=1; extra == \\"y\\"", "no-such-b ~= 2"]\n'
+    found = detected(project({"pyproject.toml": _PACKAGE + listed, "my_pkg/__init__.py": "", "bench.py": "main()\n"}))
+    assert [note.split(": install")[0].split(" has no ")[1] for note in found.notes] == ["no-such-b"]
+
+
 def test_a_script_that_can_run_here_comes_first(project: Project) -> None:
     found = detected(project({"bench.py": "import no_such_a\nmain()\n", "bench/bench_it.py": "main()\n"}))
     assert found.evidence == "script bench/bench_it.py"
