@@ -113,10 +113,11 @@ def _plan(benches: list[_Bench]) -> tuple[Amount, float]:
 def _benches(tree: Tree, crate: Crate) -> Iterator[_Bench]:
     manifest = crate.manifest
     declared = tables(manifest.get("bench"))
-    known = {bench.get("name") for bench in declared}
+    known = {bench.get("name") for bench in declared} | {bench.get("path") for bench in declared}
     if manifest["package"].get("autobenches", True):
         inner = [PurePosixPath(inside(path, crate.directory)) for path in tree.files if inside(path, crate.directory)]
         inner = [path for path in inner if path.suffix == ".rs" and path.parts[0] == "benches"]
+        inner = [path for path in inner if str(path) not in known]
         names = [path.stem for path in inner if len(path.parts) == 2]
         names += [path.parts[1] for path in inner if len(path.parts) == 3 and path.name == "main.rs"]
         declared += [{"name": name} for name in names if name not in known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -50,7 +51,7 @@ def build(project: Project, needs: tuple[str, ...], programs: list[Program]) -> 
     """
     binary = project.binary
     options = "".join(f" -D{name}=ON" for name in needs)
-    steps = [f"cmake -S . -B {binary} -DCMAKE_BUILD_TYPE=Release{options}"]
+    steps = [f"cmake -S {project.source or '.'} -B {binary} -DCMAKE_BUILD_TYPE=Release{options}"]
     if programs:
         steps.append(f"rm -f {' '.join(built.path for built in programs)}")
     if project.shared or not programs:
@@ -100,7 +101,7 @@ def _found(
     first, *more = [replace(each, name=name) for name, each in zip(names, measured, strict=True)]
     return Found(
         "cmake",
-        f"{FILE}, {', '.join(built.name for built in programs)} with {library}",
+        f"{posixpath.join(project.source, FILE)}, {', '.join(built.name for built in programs)} with {library}",
         first,
         build(project, tuple(dict.fromkeys(need for built in programs for need in built.needs)), programs),
         build_comment(project),

@@ -13,6 +13,17 @@ from gate.commands.init.detect.tree import Tree
 
 _WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
 _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
+_BUILDS = {
+    "CMakeLists.txt",
+    "Cargo.toml",
+    "Makefile",
+    "configure.ac",
+    "go.mod",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+}
+_FEW = 3
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
 
 
@@ -25,12 +36,20 @@ def look(tree: Tree) -> Found:
     scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
     if not scripts:
         benchmark, notes = placeholder()
+        notes += [f"{folder}/ holds a project of its own: run `perfgate init` there" for folder in _projects(tree)]
         return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
     script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     command = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
     measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)
     return Found("generic", f"script {script}", measured, None, build_comment, setup=setup)
+
+
+def _projects(tree: Tree) -> list[str]:
+    """Return the folders at the top with a file that a build tool looks for, if they are few."""
+    places = [PurePosixPath(path) for path in tree.files]
+    found = dict.fromkeys(place.parts[0] for place in places if len(place.parts) == 2 and place.name in _BUILDS)
+    return list(found) if len(found) <= _FEW else []
 
 
 def _runs_alone(tree: Tree, path: str) -> bool:

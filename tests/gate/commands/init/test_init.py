@@ -43,7 +43,7 @@ def test_cargo_program(project: Project) -> None:
     [
         ({"Cargo.toml": PACKAGE + '[dependencies]\nclap = "4"\n'}, ["./target/release/app", "--help"]),
         ({"src/main.rs": 'fn main() { if std::env::args().any(|a| a == "--help") {} }'}, ["./target/release/app", "--help"]),
-        ({"Cargo.toml": PACKAGE + '[[bin]]\nname = "tool"\npath = "src/main.rs"\n[package.metadata]\n'}, ["./target/release/app"]),
+        ({"Cargo.toml": PACKAGE + '[[bin]]\nname = "tool"\npath = "src/main.rs"\n[package.metadata]\n'}, ["./target/release/tool"]),
         ({"Cargo.toml": PACKAGE + 'default-run = "second"\n', "src/bin/second.rs": ""}, ["./target/release/second"]),
         ({".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n'}, ["./target/x86_64-linux/release/app"]),
         # it wants arguments, and there are tests that do not
@@ -362,6 +362,14 @@ def test_generic(project: Project, files: dict[str, str], command: list[str] | N
 def test_the_placeholder_is_announced(project: Project) -> None:
     _, out, _ = init(project({"README": ""}))
     assert "note: the benchmark is a PLACEHOLDER that does not measure your project" in out
+
+
+def test_a_project_one_folder_below_is_named(project: Project) -> None:
+    _, out, _ = init(
+        project({"README": "", "expat/CMakeLists.txt": "", "expat/configure.ac": "", "docs/x/Makefile": ""})
+    )
+    assert "note: expat/ holds a project of its own: run `perfgate init` there\n" in out
+    assert out.count("holds a project") == 1
 
 
 # --- what git does not track ---------------------------------------------------------------------------------------

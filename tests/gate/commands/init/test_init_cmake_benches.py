@@ -73,6 +73,20 @@ def test_benchmarks_in_a_directory_behind_an_option(project: Project) -> None:
     assert "-DBENCH=ON" in str(found.build)
 
 
+def test_benchmarks_that_are_a_project_of_their_own(project: Project) -> None:
+    files = {
+        "CMakeLists.txt": "project(top)\nadd_executable(app a.c)",
+        "a.c": "int main(void) { return 0; }",
+        "tests/benchmarks/CMakeLists.txt": "project(Speed)\nadd_executable(speed ${CMAKE_SOURCE_DIR}/src/b.cc)",
+        "tests/benchmarks/src/b.cc": _GOOGLE,
+    }
+    config = written(project(files))
+    assert config.build.command == (
+        "cmake -S tests/benchmarks -B build -DCMAKE_BUILD_TYPE=Release && rm -f build/speed"
+        " && cmake --build build --parallel 2 --target speed"
+    )
+
+
 def test_shared_libraries_are_linked_again_as_well(project: Project) -> None:
     found = detected(project({"CMakeLists.txt": f"add_library(core SHARED c.cc)\n{_ONE}", "b.cc": _GOOGLE}))
     assert r"-prune -o \( -name '*.so' -o -name '*.so.[0-9]*' \) -exec rm {} + && cmake --build" in str(found.build)
