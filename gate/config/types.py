@@ -329,8 +329,9 @@ class Benchmark(Table, frozen=True, kw_only=True):
     format: Annotated[
         str | None,
         Meta(
-            description='What the values instrument reads: "values" (numbers or JSON lines) or "hdr" (an HdrHistogram '
-            "log). Default: whichever of the two the output is."
+            description='What the values instrument reads: "values" (numbers or JSON lines), "hdr" (an HdrHistogram '
+            'log), or what a benchmark library prints: "catch2", "divan", "libtest", "nanobench" (docs/values.md). '
+            "Default: whichever of the first two the output is."
         ),
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None

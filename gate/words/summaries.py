@@ -62,6 +62,8 @@ def _raise_budget(step: outcomes.RaiseBudget) -> str:
         return f"Run again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
     cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
     return f"Run again with a larger budget, {cost}: `perfgate check --set plan.budget={Duration(step.budget)}`"
+
+
 def _more_machines(step: outcomes.MoreMachines) -> str:
     text = f"More builds on these {step.sessions} machines will not settle it: measure on more (`plan.sessions`)"
     return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")

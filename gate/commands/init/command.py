@@ -16,7 +16,8 @@ class Options:
     """What is written."""
 
     kind: str | None = option(
-        "kind of project: pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make or generic (default: detected)",
+        "project kind: pytest-benchmark, pyperf, asv, go, cargo, cmake, jmh, npm, autotools, make, python or generic "
+        "(default: detected)",
         metavar="KIND",
     )
     workflow: str | None = option(

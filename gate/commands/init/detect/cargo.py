@@ -128,9 +128,13 @@ def _binaries(tree: Tree, package: Crate) -> Iterator[_Binary]:
     manifest = package.manifest
     declared = {str(bin_.get("name")): bin_ for bin_ in tables(manifest.get("bin"))}
     places = {name: [str(bin_.get("path", ""))] for name, bin_ in declared.items()}
+    # a file that is declared under one name is not found under another
+    own = {path for paths in places.values() for path in paths}
     if manifest["package"].get("autobins", True):
         for path in tree.files:
             inner = PurePosixPath(inside(path, package.directory))
+            if str(inner) in own:
+                continue
             if str(inner) == "src/main.rs":
                 places.setdefault(package.name, []).append(str(inner))
             elif inner.parts[:2] == ("src", "bin") and (len(inner.parts) == 3 or inner.parts[3:] == ("main.rs",)):

@@ -67,7 +67,7 @@ def look(tree: Tree, crates: list[Crate]) -> Found | None:
     plan, length = _plan(benches)
     names = names_of((_title(bench, benches) for bench in benches), "bench")
     first, *more = [_measured(name, bench, length) for name, bench in zip(names, benches, strict=True)]
-    notes = left_out([bench.source for bench in rest], "bench")
+    notes = left_out([bench.source for bench in rest], "bench", "benches")
     if benches[0].nightly and not {"rust-toolchain", "rust-toolchain.toml"} & tree.names:
         notes.append("these benches need a nightly Rust (`rustup toolchain install nightly`)")
     return Found(
@@ -113,10 +113,11 @@ def _plan(benches: list[_Bench]) -> tuple[Amount, float]:
 def _benches(tree: Tree, crate: Crate) -> Iterator[_Bench]:
     manifest = crate.manifest
     declared = tables(manifest.get("bench"))
-    known = {bench.get("name") for bench in declared}
+    known = {bench.get("name") for bench in declared} | {bench.get("path") for bench in declared}
     if manifest["package"].get("autobenches", True):
         inner = [PurePosixPath(inside(path, crate.directory)) for path in tree.files if inside(path, crate.directory)]
         inner = [path for path in inner if path.suffix == ".rs" and path.parts[0] == "benches"]
+        inner = [path for path in inner if str(path) not in known]
         names = [path.stem for path in inner if len(path.parts) == 2]
         names += [path.parts[1] for path in inner if len(path.parts) == 3 and path.name == "main.rs"]
         declared += [{"name": name} for name in names if name not in known]
@@ -147,14 +148,14 @@ def _measured(name: str, bench: _Bench, length: float) -> Measured:
     if bench.library == "criterion":
         seconds = _SAMPLES * length
         options += [f"--warm-up-time={_WARM_UP * seconds:g}", f"--measurement-time={seconds:g}"]
-    values = {} if bench.library == "criterion" else {"form": bench.library}
-    instrument = "criterion" if bench.library == "criterion" else "values"
+    command: list[str] | str = [f"./{_program(name)}", *options]
     directory = bench.crate.directory
-    if not directory:
-        return Measured(name, [f"./{_program(name)}", *options], [], instrument=instrument, **values)
-    up = "../" * len(PurePosixPath(directory).parts)
-    command = f"cd {shlex.quote(directory)} && {up}{_program(name)} {shlex.join(options)}"
-    return Measured(name, command, [], instrument=instrument, **values)
+    if directory:
+        up = "../" * len(PurePosixPath(directory).parts)
+        command = f"cd {shlex.quote(directory)} && {up}{_program(name)} {shlex.join(options)}"
+    if bench.library == "criterion":
+        return Measured(name, command, [], instrument="criterion")
+    return Measured(name, command, [], instrument="values", form=bench.library)
 
 
 def _build(tree: Tree, name: str, bench: _Bench) -> str:

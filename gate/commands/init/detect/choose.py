@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gate.commands.init.detect import cargo, cmake, generic, go, jmh, make, npm, pyperf, pytest_benchmark
-from gate.commands.init.detect.result import KINDS, Found
+from gate.commands.init.detect import (
+    asv,
+    autotools,
+    cargo,
+    cmake,
+    generic,
+    go,
+    jmh,
+    make,
+    npm,
+    pyperf,
+    pytest_benchmark,
+    python_scripts,
+)
+from gate.commands.init.detect.result import KINDS, Found, Rank
 from gate.commands.init.detect.tree import Tree
 from gate.model import UserError
 
 _LOOKS: dict[str, Callable[[Tree], Found | None]] = {
     "pytest-benchmark": pytest_benchmark.look,
     "pyperf": pyperf.look,
+    "asv": asv.look,
     "go": go.look,
     "cargo": cargo.look,
     "cmake": cmake.look,
     "jmh": jmh.look,
     "npm": npm.look,
+    "autotools": autotools.look,
     "make": make.look,
+    "python": python_scripts.look,
     "generic": generic.look,
 }
 _NEEDED = {
     "pyperf": "script with a pyperf.Runner",
+    "asv": "asv.conf.json with benchmarks of times",
     "go": "go.mod",
     "cargo": "Cargo.toml",
     "cmake": "CMakeLists.txt",
     "jmh": "pom.xml or Gradle file that names JMH",
     "npm": "package.json with a script bench, benchmark or perf",
+    "autotools": "configure.ac or configure with a Makefile.am or Makefile.in",
     "make": "Makefile that builds or runs something",
+    "python": "benchmark script, program or test of Python",
 }
 
 
@@ -53,6 +72,6 @@ def choose(tree: Tree, kind: str | None) -> list[Found]:
     return sorted(found, key=_rank)
 
 
-def _rank(found: Found) -> int:
-    """Put benchmarks before programs and tests, and these before what has neither a benchmark nor a build."""
-    return 0 if found.is_suite else 1 if found.measures_something or found.build else 2
+def _rank(found: Found) -> tuple[int, bool]:
+    """Put benchmarks before programs, these before tests, and a placeholder with a build before one without."""
+    return found.rank, found.build is None and found.rank == Rank.PLACEHOLDER

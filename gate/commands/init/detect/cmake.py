@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from gate.commands.init.detect import cmake_benches
-from gate.commands.init.detect.cmake_files import FILE, Program, Project, read_project
-from gate.commands.init.detect.result import Found, c_wants_arguments, placeholder, program, stand_in
+from gate.commands.init.detect.c_programs import argument_of
+from gate.commands.init.detect.cmake_files import FILE, PATH, Program, Project, read_project
+from gate.commands.init.detect.result import Found, Rank, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)
 _NOT_MEASURED = re.compile(r"test|fuzz|example|(^|/)ex_|demo|tutorial|check", re.IGNORECASE)
+_FOLDER = re.compile(r"(micro)?(bench|benchmark)(s|es|marks)?|perf|performance", re.IGNORECASE)
+_PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 
 
@@ -20,18 +24,28 @@ def look(tree: Tree) -> Found | None:
     if FILE not in tree.names:
         return None
     project = read_project(tree)
-    return replace(_found(tree, project), products=[project.binary, *(built.path for built in project.programs)])
+    # benchmarks may be a project of their own, which the one at the top does not build
+    apart = (read_project(tree, folder) for folder in _folders(tree))
+    suites = cmake_benches.look(project) or next(filter(None, map(cmake_benches.look, apart)), None)
+    found = suites or _found(tree, project)
+    return replace(found, products=[project.binary, *(built.path for built in project.programs)])
+
+
+def _folders(tree: Tree) -> list[str]:
+    """Return the folders of benchmarks whose CMakeLists.txt begins a project."""
+    files = (path for path in tree.ending(f"/{FILE}") if PATH.fullmatch(path))
+    folders = (PurePosixPath(path).parent for path in files if _PROJECT.search(tree.text(path)))
+    return [str(folder) for folder in folders if _FOLDER.fullmatch(folder.name) and len(folder.parts) <= 2]
 
 
 def _found(tree: Tree, project: Project) -> Found:
-    suites = cmake_benches.look(project)
-    if suites is not None:
-        return suites
     comment = cmake_benches.build_comment(project)
     chosen = _choose(tree, project)
     if chosen is not None:
         argument, unsure = _argument(tree, chosen)
         benchmark, notes = program(chosen.name, chosen.path, argument, unsure=unsure)
+        if _BENCH.search(chosen.name) and benchmark.rank == Rank.PROGRAM:
+            benchmark = replace(benchmark, rank=Rank.BENCHMARK)
         build = cmake_benches.build(project, chosen.needs, [chosen])
         return Found(
             "cmake", f"{FILE}, program {chosen.name}", benchmark, build, comment, artifacts=[chosen.path], notes=notes
@@ -65,7 +79,4 @@ def _choose(tree: Tree, project: Project) -> Program | None:
 
 
 def _argument(tree: Tree, built: Program) -> tuple[str | None, bool]:
-    texts = [tree.text(path) for path in built.sources]
-    if any('"--help"' in text for text in texts):
-        return "--help", False
-    return None, not texts or any(c_wants_arguments(text) for text in texts)
+    return argument_of([tree.text(path) for path in built.sources])

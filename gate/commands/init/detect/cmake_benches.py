@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,7 @@ _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
 _NANOBENCH = re.compile(r"^\s*#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", re.MULTILINE)
 _NANOBENCH_CASE = re.compile(r"\.\s*run\s*\(")
 _TESTS = re.compile(r"^\s*(?:TEST_CASE|TEST|TEST_F)\s*\(", re.MULTILINE)
+_BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _MORE = "Longer if arguments yield many or a call is slow."
 _MOST = 12
 
@@ -33,8 +35,10 @@ def look(project: Project) -> Found | None:
     """Find the programs with benchmarks of a library, also those of options that are off; None without one."""
     for uses, found in ((_uses_google, _google), (_uses_catch2, _catch2), (_uses_nanobench, _nanobench)):
         every = [built for built in project.programs if uses(built, _texts(project, [built]))]
+        # unit tests may hold a benchmark as well
+        named = [built for built in every if _BENCH.search(built.name)]
         if every:
-            return _found(project, every, found)
+            return _found(project, named if uses is _uses_catch2 and named else every, found)
     return None
 
 
@@ -47,7 +51,7 @@ def build(project: Project, needs: tuple[str, ...], programs: list[Program]) -> 
     """
     binary = project.binary
     options = "".join(f" -D{name}=ON" for name in needs)
-    steps = [f"cmake -S . -B {binary} -DCMAKE_BUILD_TYPE=Release{options}"]
+    steps = [f"cmake -S {project.source or '.'} -B {binary} -DCMAKE_BUILD_TYPE=Release{options}"]
     if programs:
         steps.append(f"rm -f {' '.join(built.path for built in programs)}")
     if project.shared or not programs:
@@ -97,12 +101,12 @@ def _found(
     first, *more = [replace(each, name=name) for name, each in zip(names, measured, strict=True)]
     return Found(
         "cmake",
-        f"{FILE}, {', '.join(built.name for built in programs)} with {library}",
+        f"{posixpath.join(project.source, FILE)}, {', '.join(built.name for built in programs)} with {library}",
         first,
         build(project, tuple(dict.fromkeys(need for built in programs for need in built.needs)), programs),
         build_comment(project),
         artifacts=[built.path for built in programs],
-        notes=left_out([built.name for built in rest], "program with benchmarks"),
+        notes=left_out([built.name for built in rest], "program with benchmarks", "programs with benchmarks"),
         more=more,
         amount=plan,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -14,7 +15,8 @@ from gate.commands.init.detect.cmake_variables import ROOT, assign
 from gate.commands.init.detect.tree import Tree
 
 FILE = "CMakeLists.txt"
-_PATH = re.compile(r"[\w./][\w./+-]*")
+PATH = re.compile(r"[\w./][\w./+-]*")
+"""A name that can stand in a command as it is."""
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".f90", ".cu")
 _FETCHES = ("fetchcontent_declare", "externalproject_add", "cpmaddpackage")
 _VENDORED = {"third_party", "third-party", "thirdparty", "3rdparty", "external", "vendor", "deps"}
@@ -52,6 +54,8 @@ class Project:
     """What the walk gathers."""
 
     tree: Tree
+    source: str
+    """The directory whose CMakeLists.txt is the top one; "" for that of the whole project."""
     binary: str
     """The build directory."""
     programs: list[Program] = field(default_factory=list)
@@ -65,16 +69,23 @@ class Project:
     """There are shared libraries, which are linked as well."""
 
 
-def read_project(tree: Tree) -> Project:
-    """Walk through the files from the top one; the build directory has a name that no directory of the project has."""
+def read_project(tree: Tree, source: str = "") -> Project:
+    """Walk through the files from the top one; the build directory has a name that no directory of the project has.
+
+    Args:
+        source: the directory of the top one.
+    """
     # a source directory may be called build
     binary = "build" if not any(tree.ending("", under="build")) else "build-perfgate"
-    project = Project(tree, binary)
+    project = Project(tree, source, binary)
     scope = Scope()
     for name in ("CMAKE", "PROJECT"):
-        scope.variables |= {f"{name}_SOURCE_DIR": ROOT, f"{name}_BINARY_DIR": f"{ROOT}/{binary}"}
+        scope.variables |= {
+            f"{name}_SOURCE_DIR": posixpath.join(ROOT, source).rstrip("/"),
+            f"{name}_BINARY_DIR": f"{ROOT}/{binary}",
+        }
     walk = _Walk(project)
-    walk.directory(scope, "", f"{ROOT}/{binary}", _Place(()))
+    walk.directory(scope, source, f"{ROOT}/{binary}", _Place(()))
     project.programs = [program for name in walk.targets if (program := _placed(tree, name, walk.targets[name]))]
     return project
 
@@ -86,7 +97,7 @@ def _placed(tree: Tree, name: str, target: _Target) -> Program | None:
     place = place or variables.get("EXECUTABLE_OUTPUT_PATH") or variables["CMAKE_CURRENT_BINARY_DIR"]
     path = posixpath.join(ROOT, variables["CMAKE_CURRENT_BINARY_DIR"], place, own.get("OUTPUT_NAME", name))
     inside = _inside(path)
-    if not _PATH.fullmatch(name) or not _PATH.fullmatch(inside) or not posixpath.normpath(path).startswith(ROOT):
+    if not PATH.fullmatch(name) or not PATH.fullmatch(inside) or not posixpath.normpath(path).startswith(ROOT):
         return None
     here = variables["CMAKE_CURRENT_SOURCE_DIR"]
     known = (_inside(posixpath.join(here, source)) for source in target.sources if source.endswith(_SOURCES))
@@ -167,6 +178,8 @@ class _Walk:
                 needs = remaining = _joined(remaining, truth.fails)
                 continue
             inside = _joined(remaining, truth.holds)
+            if needs is not None and inside is None and truth.fails != ():
+                scope.variables |= dict.fromkeys(_set_in(branch), UNKNOWN)
             # what is only so with an option is not so otherwise
             own = scope if inside == needs else scope.inner()
             for inner in branch.calls:
@@ -271,6 +284,15 @@ class _Walk:
 def _leaves(branch: Branch) -> bool:
     """Return whether what stands behind a block is not reached from it."""
     return any(call.name == "return" for call in branch.calls)
+
+
+def _set_in(branch: Branch) -> Iterator[str]:
+    """Yield the variables that are set in a block."""
+    for call in branch.calls:
+        if call.name == "set" and call.words:
+            yield call.words[0].text
+        for inner in call.branches:
+            yield from _set_in(inner)
 
 
 def _joined(first: Needs, second: Needs) -> Needs:

@@ -151,6 +151,8 @@ class _Reader:
         if text in self.scope.options:
             return YES if self.scope.options[text] else Truth((text,), ())
         value = self.scope.variables.get(text)
+        if value is None and text.startswith("CMAKE_"):
+            return NO  # not set: CMake's own, or for whoever builds the project
         if value is None and (_FALSE.fullmatch(text) or re.fullmatch(r"ON|YES|TRUE|Y|\d+", text, re.IGNORECASE)):
             value = text
         if value is None or UNKNOWN in value:

@@ -91,7 +91,7 @@ def _filename(words: list[str], scope: Scope, _: tuple[str, ...]) -> None:
 
 def _string(words: list[str], scope: Scope, _: tuple[str, ...]) -> None:
     action, *rest = words
-    simple = {"TOLOWER": str.lower, "TOUPPER": str.upper, "STRIP": str.strip}
+    simple: dict[str, Callable[[str], str]] = {"TOLOWER": str.lower, "TOUPPER": str.upper, "STRIP": str.strip}
     if action == "REPLACE" and len(rest) == 4:
         old, new, name, text = rest
         scope.variables[name] = text.replace(old, new) if old else text

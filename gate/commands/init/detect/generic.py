@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
 from gate.commands.init.detect.result import Found, Measured, placeholder
+from gate.commands.init.detect.scripts import is_benchmark
 from gate.commands.init.detect.tree import Tree
 
 _WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
-_FOLDERS = {"bench", "benches", "benchmark", "benchmarks", "perf", "scripts", "tools", "."}
-_NAMED = re.compile(r"(run[-_])?(bench|benchmarks?|perf)([-_].*)?|.*[-_](bench|benchmarks?)")
-_WANTS_ARGUMENTS = re.compile(r"add_argument\(\s*[\"'][^-]|sys\.argv\[1|\$\{?1\b|process\.argv\[2")
+_WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
+_BUILDS = {
+    "CMakeLists.txt",
+    "Cargo.toml",
+    "Makefile",
+    "configure.ac",
+    "go.mod",
+    "package.json",
+    "pom.xml",
+    "pyproject.toml",
+}
+_FEW = 3
+_INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
 
 
 def look(tree: Tree) -> Found:
@@ -23,43 +33,40 @@ def look(tree: Tree) -> Found:
         "What is to be done before a benchmark can run, from scratch each time, goes into `command`. Without it,",
         "a build is a fresh checkout under a new path.",
     ]
-    script = min(_scripts(tree), key=lambda path: (path.count("/"), "run" not in path, path), default=None)
-    if script is None:
+    scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
+    if not scripts:
         benchmark, notes = placeholder()
+        notes += [f"{folder}/ holds a project of its own: run `perfgate init` there" for folder in _projects(tree)]
         return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
-    command, share = _command(tree, script)
+    script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    command = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
     measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)
-    return Found("generic", f"script {script}", measured, None, build_comment, setup=setup, share=share)
+    return Found("generic", f"script {script}", measured, None, build_comment, setup=setup)
 
 
-def _scripts(tree: Tree) -> Iterator[str]:
-    for path in tree.ending(".sh", ".py", ".js", ".mjs", ".rb"):
-        place = PurePosixPath(path)
-        # in a folder of benchmarks any script may be a helper: only names that say so
-        if str(place.parent) not in _FOLDERS or not _NAMED.fullmatch(place.stem.lower()):
-            continue
-        text = tree.text(path)
-        if _WANTS_ARGUMENTS.search(text) or javascript.is_adaptive(text) or (place.suffix == ".py" and not _runs(text)):
-            continue
-        yield path
+def _projects(tree: Tree) -> list[str]:
+    """Return the folders at the top with a file that a build tool looks for, if they are few."""
+    places = [PurePosixPath(path) for path in tree.files]
+    found = dict.fromkeys(place.parts[0] for place in places if len(place.parts) == 2 and place.name in _BUILDS)
+    return list(found) if len(found) <= _FEW else []
 
 
-def _runs(text: str) -> bool:
-    # a module that is only imported (asv's benchmarks) would be measured as an import
-    return "__main__" in text or bool(re.search(r"^(print|main|run|timeit)\b.*\(", text, re.MULTILINE))
+def _runs_alone(tree: Tree, path: str) -> bool:
+    place = PurePosixPath(path)
+    if _WANTS_ARGUMENTS.search(tree.text(path)):
+        return False
+    # what it starts may be in a file beside it
+    beside = tree.ending(place.suffix, under=str(place.parent)) if place.suffix in (".js", ".mjs") else ()
+    return not any(javascript.is_adaptive(tree.text(file)) for file in beside)
 
 
-def _command(tree: Tree, script: str) -> tuple[list[str], list[str]]:
-    suffix = PurePosixPath(script).suffix
-    path = tree.directory / script
-    if os.access(path, os.X_OK) and tree.text(script).startswith("#!") and suffix != ".py":
-        return [f"./{script}"], []
-    if suffix == ".py" and tree.environment:
-        return [f"{tree.environment}/bin/python", script], [tree.environment]
-    interpreter = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".rb": "ruby"}[suffix]
-    first = tree.text(script).split("\n", 1)[0]
-    return ["bash" if suffix == ".sh" and "bash" in first else interpreter, script], []
+def _command(tree: Tree, script: str) -> list[str]:
+    suffix, text = PurePosixPath(script).suffix, tree.text(script)
+    if os.access(tree.directory / script, os.X_OK) and text.startswith("#!"):
+        return [f"./{script}"]
+    first = text.split("\n", 1)[0]
+    return ["bash" if suffix == ".sh" and "bash" in first else _INTERPRETERS[suffix], script]
 
 
 def _npm_ci(tree: Tree) -> str | None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
-from gate.commands.init.detect.result import Found, Measured, names_of, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, Measured, left_out, names_of, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
-from gate.units import agree, plural
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
@@ -113,13 +112,6 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     length = length_of_value(suite)
     names = names_of((package.directory for package in packages), _name(tree))
     measured = [_measured(name, package, length) for name, package in zip(names, packages, strict=True)]
-    notes = []
-    if rest:
-        others = ", ".join(package.directory for package in rest[:_MOST])
-        notes.append(
-            f"{plural(len(rest), 'more package')} with benchmarks {agree(len(rest), 'is', 'are')} left out ({others}): "
-            "add what matters"
-        )
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     first, *others_measured = measured
     return Found(
@@ -129,7 +121,7 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
         _build(packages),
         _LINKED,
         artifacts=[str(PurePosixPath(package.directory, _BINARY)) for package in packages],
-        notes=notes,
+        notes=left_out([package.directory for package in rest], "package with benchmarks", "packages with benchmarks"),
         more=others_measured,
         amount=amount(suite, length),
     )

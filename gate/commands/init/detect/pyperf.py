@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect.python import python
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
-from gate.commands.init.detect.result import Found, Measured, names_of
+from gate.commands.init.detect.result import Found, Measured, left_out, names_of
 from gate.commands.init.detect.tree import Tree
-from gate.units import agree, plural
 
 _IMPORTS = re.compile(r"^\s*(import|from)\s+pyperf\b", re.MULTILINE)
 _RUNS = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
@@ -35,22 +35,10 @@ def look(tree: Tree) -> Found | None:
         Measured(name, own.command([path, f"--min-time={length:g}"], []), [], instrument="pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
-    notes = [
-        (
-            f"{plural(len(rest), 'more pyperf script')} {agree(len(rest), 'is', 'are')} left out "
-            f"({', '.join(rest[:_MOST])}): add what matters"
-        )
-    ]
-    return Found(
-        "pyperf",
-        f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner",
-        first,
-        own.build,
-        own.build_comment,
-        share=own.share,
-        environment=own.environment,
-        environment_comment=own.environment_comment,
-        notes=[*(notes if rest else []), *own.notes(tree, "pyperf", "pyperf")],
+    where = f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner"
+    return replace(
+        own.found("pyperf", where, first),
+        notes=[*left_out(rest, "pyperf script", "pyperf scripts"), *own.notes(tree, "pyperf", "pyperf", scripts)],
         more=more,
         amount=amount(suite, length),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import configparser
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.python import declares, python
+from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
@@ -31,29 +32,41 @@ def look(tree: Tree) -> Found | None:
 
 def found(tree: Tree) -> Found:
     """Return what is written for a project with pytest-benchmark, whether or not its tests could be found."""
-    own, tests = python(tree), _tests(tree)
+    own = python(tree)
+    tests, notes = _with_packages(tree, own, _tests(tree))
     where = f"{len(tests)} test file{'s' if len(tests) != 1 else ''} with benchmarks" if tests else "as told"
-    notes = [] if tests else ["no test uses the benchmark fixture"]
+    notes += [] if tests else ["no test uses the benchmark fixture"]
     hindered = ["-o", "addopts="] if _HINDERS.search(_addopts(tree)) else []
     why = ["# The addopts of the project's pytest configuration would disturb measuring."] if hindered else []
     suite = Suite(
         sum(max(1, len(_USES.findall(tree.text(path)))) for path in tests), _OVERHEAD, _START, _MORE, warmup=0
     )
     length = length_of_value(suite)
-    words = ["-m", "pytest", "-q", *hindered, f"--benchmark-min-time={length:g}", *_paths(tests)]
+    # a folder holds what is left out as well
+    paths = tests if notes and tests else _paths(tests)
+    words = ["-m", "pytest", "-q", *hindered, f"--benchmark-min-time={length:g}", *paths]
     comment = ["The benchmarks of the test files; only they, and in one process. include and exclude choose of them."]
-    return Found(
-        "pytest-benchmark",
-        where,
-        Measured("pytest", own.command(words, why), comment, instrument="pytest-benchmark"),
-        own.build,
-        own.build_comment,
-        share=own.share,
-        environment=own.environment,
-        environment_comment=own.environment_comment,
-        notes=[*notes, *own.notes(tree, "pytest_benchmark", "pytest-benchmark")],
+    measured = Measured("pytest", own.command(words, why), comment, instrument="pytest-benchmark")
+    return replace(
+        own.found("pytest-benchmark", where, measured),
+        notes=[*notes, *own.notes(tree, "pytest_benchmark", "pytest-benchmark", tests)],
         amount=amount(suite, length),
     )
+
+
+def _with_packages(tree: Tree, own: Python, tests: list[str]) -> tuple[list[str], list[str]]:
+    """Leave out the files that import what this interpreter lacks, where others can run; with the note about them.
+
+    pytest ends with an error if one of its files cannot be imported.
+    """
+    wanted = {test: imported(tree, test) - {"pytest_benchmark"} for test in tests}
+    absent = own.absent(tree, {name for names in wanted.values() for name in names} | {"pytest_benchmark"})
+    able = [test for test in tests if not wanted[test] & absent]
+    if "pytest_benchmark" in absent or not able or len(able) == len(tests):
+        return tests, []
+    rest = [test for test in tests if test not in able]
+    lacking = sorted({name for test in rest for name in wanted[test] & absent})
+    return able, [f"left out: {', '.join(rest)}, as {own.executable} has no {', '.join(lacking)}"]
 
 
 def _tests(tree: Tree) -> list[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
 
 _COMPILED = re.compile(
@@ -19,6 +23,20 @@ _TESTS = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "e
 _DECLARES = re.compile(
     r"(pyproject\.toml|setup\.cfg|setup\.py|tox\.ini|Pipfile|noxfile\.py|environment\.ya?ml|conftest\.py|[\w.-]*requirements[\w.-]*)"
 )
+
+
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
+_MISSING_MODULES = """\
+import importlib.util as util, json, sys
+print(json.dumps([name for name in sys.argv[1:] if not util.find_spec(name)]))
+"""
+_MISSING_DISTRIBUTIONS = """\
+import importlib.metadata as metadata, json, sys
+def missing(name):
+    try: metadata.version(name)
+    except metadata.PackageNotFoundError: return True
+print(json.dumps([name for name in sys.argv[1:] if missing(name)]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +54,68 @@ class Python:
     guard: list[str]
     """Lines of shell that fail where another copy of the package than this side's is imported."""
 
-    def has(self, tree: Tree, module: str) -> bool:
-        """Return whether the interpreter can import a module."""
+    def found(self, kind: str, evidence: str, measured: Measured) -> Found:
+        """Return what is written for a benchmark that Python runs."""
+        return Found(
+            kind,
+            evidence,
+            measured,
+            self.build,
+            self.build_comment,
+            share=self.share,
+            environment=self.environment,
+            environment_comment=self.environment_comment,
+        )
+
+    def absent(self, tree: Tree, modules: Iterable[str]) -> set[str]:
+        """Return the modules that the interpreter does not find."""
+        return set(self._ask(tree, _MISSING_MODULES, sorted(set(modules))))
+
+    def _ask(self, tree: Tree, script: str, names: list[str]) -> list[str]:
+        """Return what a script of the interpreter's answers; all names where there is no such interpreter."""
         try:
-            asked = subprocess.run(
-                [self.executable, "-c", f"import {module}"],
+            answer = subprocess.run(
+                [self.executable, "-c", script, *names],
                 cwd=tree.directory,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=60,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired):
-            return False
-        return asked.returncode == 0
+            return [name for name in json.loads(answer.stdout) if name in names]
+        except (OSError, subprocess.TimeoutExpired, ValueError):
+            return names
 
-    def notes(self, tree: Tree, module: str, package: str) -> list[str]:
-        """Return what the user must know of the interpreter, for a tool that it must have."""
+    def _undone(self, tree: Tree) -> set[str]:
+        """Return the dependencies of the project that are not installed, by their names for pip."""
+        project = tree.toml("pyproject.toml").get("project", {})
+        listed = project.get("dependencies", []) if isinstance(project, dict) else []
+        # those with a marker may not be needed here
+        plain = [text for text in listed if isinstance(text, str) and ";" not in text]
+        names = [name[0] for text in plain if (name := _DISTRIBUTION.match(text))]
+        return set(self._ask(tree, _MISSING_DISTRIBUTIONS, names))
+
+    def notes(self, tree: Tree, module: str | None, package: str, files: Iterable[str] = ()) -> list[str]:
+        """Return what the user must know of the interpreter.
+
+        Args:
+            module: the tool that it must have.
+            package: that tool's name for pip.
+            files: those that are run; what they import must be there as well.
+        """
         notes = []
         if tree.environment:
             notes.append(
                 f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
             )
-        if not self.has(tree, module):
-            notes.append(
-                f"{self.executable} has no {package}: install it there, or activate the environment that has it"
-            )
+        wanted = {name for file in files for name in imported(tree, file)} | ({module} if module else set())
+        absent = sorted(
+            {package if name == module else name for name in self.absent(tree, wanted)} | self._undone(tree)
+        )
+        if absent:
+            it = "it" if len(absent) == 1 else "them"
+            lacks = f"{self.executable} has no {', '.join(absent)}"
+            notes.append(f"{lacks}: install {it} there, or activate the environment that has {it}")
         return notes
 
     def command(self, words: list[str], before: list[str]) -> str:
@@ -77,7 +131,9 @@ def python(tree: Tree) -> Python:
     build, comment = _build(tree, executable) if compiled else (None, [])
     if not compiled:
         comment = ["Nothing is compiled: without a command, a build is a fresh checkout under a new path."]
-    place = ".perfgate-site" if build and "--target" in build else "src" if _under_src(tree) else None
+    installed = bool(build and "--target" in build)
+    # a script's own folder comes first on the path, and not the directory in which it is started
+    place = ".perfgate-site" if installed else "src" if _under_src(tree) else "." if package else None
     guard = [
         "# Stops if Python would import another copy than this side's: both sides would measure the same code.",
         f"{executable} -c 'import os, {package} as it",
@@ -93,6 +149,22 @@ def python(tree: Tree) -> Python:
         first if place else [],
         guard if package else [],
     )
+
+
+def imported(tree: Tree, file: str) -> set[str]:
+    """Return the packages that a file surely imports, without those of Python and of the project."""
+    try:
+        body = ast.parse(tree.text(file)).body
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    tops = {name.split(".")[0] for name in names}
+    project = tree.toml("pyproject.toml").get("project", {})
+    own = {str(project.get("name", "")).lower().replace("-", "_")} if isinstance(project, dict) else set()
+    # modules that are compiled are named in setup.py
+    own |= {name for name in tops if re.search(rf"[\"']{re.escape(name)}[\"'.]", tree.text("setup.py"))}
+    return tops - sys.stdlib_module_names - tree.modules - own
 
 
 def declares(tree: Tree, names: re.Pattern[str]) -> bool:

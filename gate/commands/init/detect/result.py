@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
 from gate.config.instruments import KNOWN
 
-KINDS = ("pytest-benchmark", "pyperf", "go", "cargo", "cmake", "jmh", "npm", "make", "generic")
+KINDS = (
+    "pytest-benchmark",
+    "pyperf",
+    "asv",
+    "go",
+    "cargo",
+    "cmake",
+    "jmh",
+    "npm",
+    "autotools",
+    "make",
+    "python",
+    "generic",
+)
 """In the order in which they are looked for: the surest sign of benchmarks first."""
 
 
 _MOST_NAMED = 12
+
+
+class Rank(IntEnum):
+    """How much a benchmark says about the project, the most first."""
+
+    RESULTS = 0
+    """The project's own benchmarks, whose results are read."""
+    BENCHMARK = 1
+    """A script or target that is called a benchmark, timed as a whole."""
+    PROGRAM = 2
+    TESTS = 3
+    PLACEHOLDER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +55,7 @@ class Measured:
     slow: bool = False
     instrument: str = "hyperfine"
     form: str | None = None
+    rank: Rank = Rank.BENCHMARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +108,10 @@ class Found:
         return Amount(3, 3) if self.benchmark.slow else Amount(5, 10)
 
     @property
-    def is_suite(self) -> bool:
-        """Whether results of the project's own benchmarks are read: those of its tool, or values that they write."""
-        return KNOWN[self.benchmark.instrument].suite or self.benchmark.instrument == "values"
+    def rank(self) -> Rank:
+        """How much the benchmark says about the project."""
+        reads = KNOWN[self.benchmark.instrument].suite or self.benchmark.instrument == "values"
+        return Rank.RESULTS if reads else self.benchmark.rank
 
     @property
     def measures_something(self) -> bool:
@@ -105,20 +132,7 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
     what = "This measures the start of the program only" if argument else "This runs the program without arguments"
     comment = [f"{what}. Replace it with a command that does", work]
     notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
-    return Measured(name, command, comment), notes
-
-
-def c_wants_arguments(text: str) -> bool:
-    """Return whether a C or C++ source reads arguments that it does not do without, or its standard input.
-
-    It does without where it reads one only if there are more (`argc > 1 ? ... : ...`) and complains of none.
-    """
-    if re.search(r"\bstdin\b|\bcin\b|\bgetchar\b", text):
-        return True
-    if re.search(r"\bargc\s*(<|!=|==)|\busage\b", text, re.IGNORECASE):
-        return True
-    reads = re.search(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv", text)
-    return reads is not None and re.search(r"\bargc\s*>", text) is None
+    return Measured(name, command, comment, rank=Rank.PROGRAM), notes
 
 
 def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:
@@ -136,15 +150,18 @@ def stand_in(
     name: str, command: list[str] | str, advice: str = "Put your own program here, one that does real work."
 ) -> Measured:
     """Return the benchmark that runs a project's tests, where there is nothing better."""
-    return Measured(name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True)
+    return Measured(
+        name, command, ["The tests, for now: they are not made to be measured.", advice], slow=True, rank=Rank.TESTS
+    )
 
 
-def left_out(rest: list[str], what: str) -> list[str]:
+def left_out(rest: list[str], one: str, many: str) -> list[str]:
     """Return the note that names what was found and is not written, if there is any."""
     if not rest:
         return []
-    many, shown = f"{len(rest)} more {what}" + ("s are" if len(rest) > 1 else " is"), ", ".join(rest[:_MOST_NAMED])
-    return [f"{many} left out ({shown}{', ...' if len(rest) > _MOST_NAMED else ''}): add those that matter"]
+    shown = ", ".join(rest[:_MOST_NAMED])
+    left = f"1 more {one} is" if len(rest) == 1 else f"{len(rest)} more {many} are"
+    return [f"{left} left out ({shown}{', ...' if len(rest) > _MOST_NAMED else ''}): add what matters"]
 
 
 def placeholder() -> tuple[Measured, list[str]]:
@@ -154,7 +171,7 @@ def placeholder() -> tuple[Measured, list[str]]:
         "A list is executed as it is, a string goes to sh -c; it runs in each side's checkout.",
     ]
     notes = ["found nothing to measure: write the command of [[benchmark]] in perfgate.toml before `perfgate check`"]
-    return Measured("placeholder", [], comment), notes
+    return Measured("placeholder", [], comment, rank=Rank.PLACEHOLDER), notes
 
 
 def names_of(places: Iterable[str], top: str) -> list[str]:

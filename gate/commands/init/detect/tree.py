@@ -46,6 +46,12 @@ class Tree:
         """The files, for look-ups."""
         return frozenset(self.files)
 
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The names of all Python files and of all directories with some, wherever they lie."""
+        paths = [PurePosixPath(path) for path in self.ending(".py")]
+        return frozenset({path.stem for path in paths} | {part for path in paths for part in path.parts[:-1]})
+
     def text(self, path: str) -> str:
         """Give a file's text, bytes that are no UTF-8 replaced; "" when it cannot be read."""
         try:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.init.detect.c_programs import wants_arguments
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.cmake import look as look_cmake
-from gate.commands.init.detect.result import KINDS, Found, Measured, c_wants_arguments
+from gate.commands.init.detect.result import KINDS, Found, Measured
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.commands.init.init import render, toml_value
 from gate.config.parse import parse
@@ -42,7 +43,7 @@ def test_cargo_program(project: Project) -> None:
     [
         ({"Cargo.toml": PACKAGE + '[dependencies]\nclap = "4"\n'}, ["./target/release/app", "--help"]),
         ({"src/main.rs": 'fn main() { if std::env::args().any(|a| a == "--help") {} }'}, ["./target/release/app", "--help"]),
-        ({"Cargo.toml": PACKAGE + '[[bin]]\nname = "tool"\npath = "src/main.rs"\n[package.metadata]\n'}, ["./target/release/app"]),
+        ({"Cargo.toml": PACKAGE + '[[bin]]\nname = "tool"\npath = "src/main.rs"\n[package.metadata]\n'}, ["./target/release/tool"]),
         ({"Cargo.toml": PACKAGE + 'default-run = "second"\n', "src/bin/second.rs": ""}, ["./target/release/second"]),
         ({".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n'}, ["./target/x86_64-linux/release/app"]),
         # it wants arguments, and there are tests that do not
@@ -128,6 +129,11 @@ def test_a_broken_cargo_manifest_is_no_crash(project: Project, text: str) -> Non
         ("add_executable(${UNKNOWN} main.c)", None),
         ("set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${ELSEWHERE})\nadd_executable(app main.c)", None),
         ("add_executable(app main.c)\nset_target_properties(app PROPERTIES OUTPUT_NAME z)", "build/z"),
+        (
+            "if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)\nset(EXECUTABLE_OUTPUT_PATH b)\nendif()\nadd_executable(app main.c)",
+            "build/b/app",
+        ),
+        ("if(X)\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY x)\nendif()\nadd_executable(app main.c)", None),
         ("add_executable(app main.c)\nset_target_properties(app PROPERTIES OUTPUT_NAME ${X})", None),
         ("if(WIN32)\nadd_executable(app main.c)\nendif()", None),
     ],
@@ -193,17 +199,29 @@ def test_cmake_directories_that_include_each_other_end(project: Project) -> None
 @pytest.mark.parametrize(
     ("text", "build", "command"),
     [
-        ("all: app\napp: main.o\n\tcc -o $@ $^\nclean:\n\trm -f app\n", "make clean all", ["./app"]),
-        ("P := out/app\n$(P): main.c\n\t$(CC) main.c -o $(P)\n", "make -B out/app", ["./out/app"]),
-        ("B = bin\nall: $(B)/app\n$(B)/app: main.o\n\t@mkdir -p bin; gcc main.o -o $@\n", "make -B all", ["./bin/app"]),
+        ("all: app\napp: main.o\n\tcc -o $@ $^\nclean:\n\trm -f app\n", "rm -f app && make all", ["./app"]),
+        ("P := out/app\n$(P): main.c\n\t$(CC) main.c -o $(P)\n", "rm -f out/app && make out/app", ["./out/app"]),
+        (
+            "B = bin\nall: $(B)/app\n$(B)/app: main.o\n\t@mkdir -p bin; gcc main.o -o $@\n",
+            "rm -f bin/app && make all",
+            ["./bin/app"],
+        ),
         ("app: main.o\n\nmain.o: main.c\n\tcc -c -o main.o main.c\n", "make -B app", None),
-        ("main: main.o\n", "make -B main", ["./main"]),
-        ("all:\n\tcc main.c \\\n\t  -o app\nclean:\n\trm app\n", "make -B all", ["./app"]),
-        ("all: a.out test\na.out: main.c\n\tcc -o a.out main.c\ntest: ; ./a.out\n", "make -B all", ["./a.out"]),
-        ("bench: app\n\t./app\napp: main.c\n\tcc -o app main.c\n", None, ["make", "--silent", "bench"]),
+        ("main: main.o\n", "rm -f main && make main", ["./main"]),
+        ("all:\n\tcc main.c \\\n\t  -o app\nclean:\n\trm app\n", "rm -f app && make all", ["./app"]),
+        (
+            "all: a.out test\na.out: main.c\n\tcc -o a.out main.c\ntest: ; ./a.out\n",
+            "rm -f a.out && make all",
+            ["./a.out"],
+        ),
+        (
+            "bench: app\n\t./app\napp: main.c\n\tcc -o app main.c\n",
+            "rm -f app && make app",
+            ["make", "--silent", "bench"],
+        ),
         ("all: lib.a\nlib.a: main.o\n\tar r $@ $^\ncheck:\n\ttrue\n", "make -B all", ["make", "--silent", "check"]),
-        ("all: lib.so\nlib.so:\n\tcc -shared -o lib.so main.c\n", "make -B all", None),
-        (".PHONY: all\n.DEFAULT_GOAL := go\nhelp:\n\techo\ngo:\n\tcc main.c -o go\n", "make -B go", ["./go"]),
+        ("all: lib.so\nlib.so:\n\tcc -shared -o lib.so main.c\n", "rm -f lib.so && make all", None),
+        (".PHONY: all\n.DEFAULT_GOAL := go\nhelp:\n\techo\ngo:\n\tcc main.c -o go\n", "rm -f go && make go", ["./go"]),
         ("help:\n\techo\ntest:\n\ttrue\n", None, ["make", "--silent", "test"]),
         ("test-all:\n\ttrue\nbenchmarks-x:\n\ttrue\ntest:\n\ttrue\n", None, ["make", "--silent", "test"]),
         ("all:\n\tcc main.c -o $(shell uname)\n\techo -o -f\n", "make -B all", None),
@@ -263,11 +281,11 @@ def test_pytest_benchmark(project: Project) -> None:
         ({"setup.cfg": "[options.extras_require]\ndev = pytest-benchmark\n", "b/test_b.py": BENCH}, "pytest-benchmark"),
         ({"tests/test_b.py": "import pytest_benchmark\n" + BENCH}, "pytest-benchmark"),
         # declared, but no test uses it: a check would have nothing to measure
-        ({"pyproject.toml": DECLARED, "tests/test_b.py": "def test_a(): pass\n"}, "generic"),
+        ({"pyproject.toml": DECLARED, "tests/test_b.py": "def test_a(): pass\n"}, "python"),
         # tests of a tool that writes such tests
-        ({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {BENCH!r}\n"}, "generic"),
+        ({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {BENCH!r}\n"}, "python"),
         # another plugin has a fixture of that name
-        ({"pyproject.toml": DECLARED.replace("benchmark", "codspeed"), "tests/test_b.py": BENCH}, "generic"),
+        ({"pyproject.toml": DECLARED.replace("benchmark", "codspeed"), "tests/test_b.py": BENCH}, "python"),
     ],
 )
 def test_pytest_benchmark_is_seen(project: Project, files: dict[str, str], kind: str) -> None:
@@ -323,7 +341,6 @@ def test_benchmarks_whose_files_pytest_would_not_find_are_named(project: Project
     ("files", "command"),
     [
         ({"bench.sh": "#!/bin/bash\ntrue\n"}, ["bash", "bench.sh"]),
-        ({"benchmarks/run_benchmarks.py": 'if __name__ == "__main__":\n    pass\n'}, ["python3", "benchmarks/run_benchmarks.py"]),
         ({"benchmarks/bench_sort.py": "class TimeSort:\n    def time_it(self): pass\n"}, None),
         ({"bench.sh": 'process "$1"\n'}, None),
         ({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, None),
@@ -346,6 +363,14 @@ def test_the_placeholder_is_announced(project: Project) -> None:
     _, out, _ = init(project({"README": ""}))
     assert "note: found nothing to measure: write the command of [[benchmark]] in perfgate.toml" in out
     assert "benchmark placeholder (no command yet)" in out
+
+
+def test_a_project_one_folder_below_is_named(project: Project) -> None:
+    _, out, _ = init(
+        project({"README": "", "expat/CMakeLists.txt": "", "expat/configure.ac": "", "docs/x/Makefile": ""})
+    )
+    assert "note: expat/ holds a project of its own: run `perfgate init` there\n" in out
+    assert out.count("holds a project") == 1
 
 
 # --- what git does not track ---------------------------------------------------------------------------------------
@@ -441,6 +466,11 @@ def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
         f"{name}/package.json": json.dumps({"name": name, "scripts": {"bench": name}}),
         f"{name}/pom.xml": f"<artifactId>jmh-core</artifactId><finalName>{name}</finalName>",
     }
+    if kind == "autotools":
+        del files["Makefile"]
+        files |= {"configure.ac": f"AC_INIT([{name}])", "Makefile.am": f"bin_PROGRAMS = {name} a\n"}
+    folder = "it's {{ 7 }} $(id)"
+    files |= {"asv.conf.json": f'"benchmark_dir": "{folder}"', f"{folder}/x.py": "def time_it(self): pass\n"}
     written(project(files), kind)
 
 
@@ -475,7 +505,7 @@ def test_what_it_says(project: Project) -> None:
         (
             {},
             "bazel",
-            "--kind bazel: is not one of pytest-benchmark, pyperf, go, cargo, cmake, jmh, npm, make, generic",
+            "--kind bazel: is not one of pytest-benchmark, pyperf, asv, go, cargo, cmake, jmh, npm, autotools, make, python, generic",
         ),
         ({}, "go", "--kind go: there is no go.mod here"),
         (
@@ -529,4 +559,4 @@ def test_a_dangling_link_is_not_written_through(project: Project, tmp_path: Path
     ],
 )
 def test_which_c_programs_want_arguments(source: str, wants: bool) -> None:
-    assert c_wants_arguments(source) is wants
+    assert wants_arguments(source) is wants

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gate.commands.init.detect.result import Rank
 from tests.support.initialized import Project, detected, init, written
 
 _CRATE = '[package]\nname = "app"\nversion = "0.1.0"\n[dev-dependencies]\ncriterion = "0.5"\n'
@@ -41,7 +42,7 @@ def test_criterion(project: Project) -> None:
     ids=["no-target", "harness", "no-harness", "own-main", "no-file", "name"],
 )
 def test_no_bench(project: Project, files: dict[str, str]) -> None:
-    assert not detected(project({**files, **_PROGRAM})).is_suite
+    assert detected(project({**files, **_PROGRAM})).rank > Rank.RESULTS
 
 
 def test_a_bench_gets_the_features_that_it_requires(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gate.commands.init.detect.result import Rank
 from tests.support.initialized import Project, detected, written
 
 _GOOGLE = "#include <benchmark/benchmark.h>\nBENCHMARK(BM_a);\nBENCHMARK(BM_b)->Arg(1);\n"
@@ -72,6 +73,20 @@ def test_benchmarks_in_a_directory_behind_an_option(project: Project) -> None:
     assert "-DBENCH=ON" in str(found.build)
 
 
+def test_benchmarks_that_are_a_project_of_their_own(project: Project) -> None:
+    files = {
+        "CMakeLists.txt": "project(top)\nadd_executable(app a.c)",
+        "a.c": "int main(void) { return 0; }",
+        "tests/benchmarks/CMakeLists.txt": "project(Speed)\nadd_executable(speed ${CMAKE_SOURCE_DIR}/src/b.cc)",
+        "tests/benchmarks/src/b.cc": _GOOGLE,
+    }
+    config = written(project(files))
+    assert config.build.command == (
+        "cmake -S tests/benchmarks -B build -DCMAKE_BUILD_TYPE=Release && rm -f build/speed"
+        " && cmake --build build --parallel 2 --target speed"
+    )
+
+
 def test_shared_libraries_are_linked_again_as_well(project: Project) -> None:
     found = detected(project({"CMakeLists.txt": f"add_library(core SHARED c.cc)\n{_ONE}", "b.cc": _GOOGLE}))
     assert r"-prune -o \( -name '*.so' -o -name '*.so.[0-9]*' \) -exec rm {} + && cmake --build" in str(found.build)
@@ -91,7 +106,7 @@ def test_shared_libraries_are_linked_again_as_well(project: Project) -> None:
     ],
 )
 def test_what_is_not_surely_built_is_not_measured(project: Project, text: str) -> None:
-    assert not detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).is_suite
+    assert detected(project({"CMakeLists.txt": text, "b.cc": _GOOGLE})).rank > Rank.RESULTS
 
 
 def test_a_macro_that_calls_itself_twice_ends(project: Project) -> None:
@@ -123,7 +138,7 @@ def test_nanobench(project: Project) -> None:
 
 def test_nanobench_among_unit_tests_is_no_program_of_benchmarks(project: Project) -> None:
     text = _NANOBENCH + 'TEST_CASE("a") {}\n'
-    assert not detected(project({"CMakeLists.txt": _ONE, "b.cc": text})).is_suite
+    assert detected(project({"CMakeLists.txt": _ONE, "b.cc": text})).rank > Rank.RESULTS
 
 
 def test_tests_behind_an_option(project: Project) -> None:

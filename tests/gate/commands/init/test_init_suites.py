@@ -7,7 +7,7 @@ import pytest
 
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
-from gate.commands.init.detect.result import names_of
+from gate.commands.init.detect.result import Rank, names_of
 from gate.commands.init.detect.tree import read_tree
 from tests.support.initialized import Project, detected, written
 
@@ -76,7 +76,7 @@ def test_go_packages_in_their_own_directories(project: Project) -> None:
     ["testdata/a_test.go", "vendor/x/a_test.go", "_old/a_test.go", ".x/a_test.go", "a_windows_test.go", "_a_test.go"],
 )
 def test_go_looks_where_the_go_command_does(project: Project, path: str) -> None:
-    assert not detected(project({"go.mod": _MODULE, path: _BENCH})).is_suite
+    assert detected(project({"go.mod": _MODULE, path: _BENCH})).rank > Rank.RESULTS
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,9 @@ def test_go_looks_where_the_go_command_does(project: Project, path: str) -> None
     ],
 )
 def test_what_a_benchmark_of_go_is(project: Project, text: str, found: bool) -> None:
-    assert detected(project({"go.mod": _MODULE, "a_test.go": f"package a\n{text}\n}}\n"})).is_suite is found
+    assert (
+        detected(project({"go.mod": _MODULE, "a_test.go": f"package a\n{text}\n}}\n"})).rank == Rank.RESULTS
+    ) is found
 
 
 def test_go_with_many_packages_says_what_is_left_out(project: Project) -> None:
@@ -285,48 +287,6 @@ def test_pyperf(project: Project) -> None:
     assert str(benchmark.command).endswith(" 'benchmarks/bench it.py' --min-time=0.2")
     assert "import os, pkg as it" in str(benchmark.command)
     assert config.env.set == {"PYTHONPATH": "src"}
-
-
-# --- jmh -----------------------------------------------------------------------------------------------------------
-
-_POM = (
-    "<project><properties><uberjar.name>benchmarks</uberjar.name></properties><dependencies><dependency>"
-    "<artifactId>jmh-core</artifactId></dependency></dependencies><build><plugins><plugin>"
-    "<artifactId>maven-shade-plugin</artifactId><configuration><finalName>${uberjar.name}</finalName></configuration>"
-    "</plugin></plugins></build></project>"
-)
-
-
-@pytest.mark.parametrize(
-    ("files", "jar", "build"),
-    [
-        ({"pom.xml": _POM}, "target/benchmarks.jar", ""),
-        ({"pom.xml": "<project/>", "b/pom.xml": _POM}, "b/target/benchmarks.jar", " --projects b --also-make"),
-        ({"b/pom.xml": _POM}, "b/target/benchmarks.jar", " --file b"),
-    ],
-)
-def test_jmh(project: Project, files: dict[str, str], jar: str, build: str) -> None:
-    config = written(project({**files, "src/A.java": "  @Benchmark\n  @Benchmark\n"}))
-    (benchmark,) = config.benchmark
-    assert benchmark.instrument == "jmh"
-    assert list(benchmark.command)[:3] == ["java", "-jar", jar]
-    assert config.build.command == f"mvn --quiet --batch-mode clean package -DskipTests{build}"
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"build.gradle.kts": 'plugins { id("me.champeau.jmh") version "0.7.2" }\n', "gradlew": ""},
-        {"pom.xml": _POM.replace("${uberjar.name}", "${unknown}")},
-        {"pom.xml": _POM.replace("shade", "other")},
-    ],
-    ids=["gradle", "property", "no-jar"],
-)
-def test_jmh_whose_jar_is_not_known(project: Project, files: dict[str, str]) -> None:
-    directory = project(files)
-    assert written(directory).benchmark[0].name == "placeholder"
-    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
-    assert '#   instrument = "jmh"\n#   command = ["java", "-jar", ' in text
 
 
 # --- several kinds -------------------------------------------------------------------------------------------------

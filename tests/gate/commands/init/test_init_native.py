@@ -1,0 +1,97 @@
+"""perfgate init on made-up projects with autotools, and with Makefiles in several directories."""
+
+import pytest
+
+from gate.commands.init.detect.result import Rank
+from tests.support.initialized import Project, detected, written
+
+_MAIN = "int main(void) { return 0; }\n"
+_WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
+_HELPING = 'int main(int argc, char **argv) { return strcmp(argv[1], "--help"); }\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "setup"),
+    [
+        ({}, "autoreconf -fi && ./configure"),
+        ({"configure": "#!/bin/sh\n"}, "./configure"),
+        ({"autogen.sh": "#!/bin/sh\n"}, "NOCONFIGURE=1 ./autogen.sh && ./configure"),
+    ],
+)
+def test_autotools_program(project: Project, files: dict[str, str], setup: str) -> None:
+    own = {"configure.ac": "AC_INIT\n", "Makefile.am": "bin_PROGRAMS = it\nit_SOURCES = src/main.c src/b.c\n"}
+    config = written(project({**own, "src/main.c": _HELPING, "src/b.c": _WANTING, **files}))
+    assert config.build.setup == setup
+    # configured and compiled once a side
+    assert config.build.command == "rm -f it .libs/it && make"
+    assert config.build.artifacts == ["it"]
+    assert config.benchmark[0].command == ["./it", "--help"]
+
+
+def test_autotools_benchmark_before_a_program(project: Project) -> None:
+    files = {
+        "configure.ac": "AC_INIT\n",
+        "Makefile.am": "SUBDIRS = src tests\nbin_PROGRAMS = it\n",
+        "it.c": _HELPING,
+        "tests/Makefile.am": "if X\ncheck_PROGRAMS = run-tests \\\n  my-bench\nendif\nmy_bench_SOURCES = speed.c\nTESTS = run-tests\n",
+        "tests/speed.c": _MAIN,
+        "tests/run-tests.c": _MAIN,
+    }
+    config = written(project(files))
+    assert config.benchmark[0].command == ["./tests/my-bench"]
+    assert config.build.command == "rm -f tests/my-bench tests/.libs/my-bench && make && make -C tests my-bench"
+
+
+def test_configure_without_automake(project: Project) -> None:
+    text = "CC = @CC@\nall: it@EXEEXT@ lib.a tool\ntool: tool.o\n\t$(CC) -o $@ tool.o\n"
+    config = written(project({"configure": "", "configure.in": "", "Makefile.in": text, "tool.c": _MAIN}))
+    assert config.benchmark[0].command == ["./tool"]
+
+
+def test_autotools_library_runs_its_tests(project: Project) -> None:
+    files = {"configure.ac": "", "Makefile.am": "bin_PROGRAMS = it\nTESTS = a.sh\n", "it.c": _WANTING}
+    config = written(project(files))
+    assert config.benchmark[0].command == ["make", "--silent", "check"]
+    assert config.build.command == "make"
+
+
+def test_a_makefile_beside_configure_needs_no_configuring(project: Project) -> None:
+    files = {"configure.ac": "", "Makefile.am": "", "Makefile": "all: it\nit: it.c\n\tcc -o it it.c\n", "it.c": _MAIN}
+    found = detected(project(files))
+    assert (found.kind, found.setup, found.build) == ("make", None, "rm -f it && make all")
+
+
+def test_make_in_another_directory(project: Project) -> None:
+    files = {
+        "Makefile": "DIR = programs\ndefault: lib tool\nlib tool:\n\t$(Q)$(MAKE) -C $(DIR) $@\ntest:\n\tfalse\n",
+        "programs/Makefile": "tool: cli.o\n\t$(CC) $^ -o $@$(EXT)\nlib:\n\t$(CC) -shared -o lib.so x.c\n",
+        "programs/cli.c": _HELPING,
+        "core/tool.c": _WANTING.replace("main", "other"),
+    }
+    found = detected(project(files))
+    assert found.benchmark.command == ["./programs/tool", "--help"]
+    # a shared library is linked again as well
+    assert found.build == "rm -f programs/tool programs/lib.so && make default"
+
+
+def test_a_benchmark_of_a_folder_with_its_own_makefile(project: Project) -> None:
+    files = {
+        "Makefile": "all: lib.a\nlib.a: x.o\n\tar r $@ $^\ntest:\n\ttrue\n",
+        "x.c": "int x;\n",
+        "benchmark/Makefile": "help:\n\techo\nbench: b.c\n\tcc -o bench b.c\n",
+        "benchmark/b.c": _MAIN,
+    }
+    found = detected(project(files))
+    assert (found.benchmark.command, found.benchmark.rank) == (["./benchmark/bench"], Rank.BENCHMARK)
+    assert found.build == "rm -f benchmark/bench && make all && make -C benchmark bench"
+
+
+def test_a_tracked_file_of_a_targets_name_whose_needs_are_made(project: Project) -> None:
+    files = {"Makefile": "all: tool\n\ttouch all\ntool: tool.c\n\tcc -o tool tool.c\n", "all": "", "tool.c": _MAIN}
+    assert detected(project(files)).benchmark.command == ["./tool"]
+
+
+def test_a_main_without_parameters_wants_no_arguments(project: Project) -> None:
+    text = "/* usage: none */ void split(char **argv) { argv[1] = 0; }\nint main(void) { return 0; }\n"
+    files = {"Makefile": "all: lib-test\nlib-test: lib.c\n\tcc -o lib-test lib.c\n", "lib.c": text}
+    assert detected(project(files)).benchmark.command == ["./lib-test"]
