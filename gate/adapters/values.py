@@ -14,7 +14,6 @@ from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 from gate.units import to_base
 
-
 _LONGEST = 500
 """Characters of an error."""
 

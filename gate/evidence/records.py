@@ -101,7 +101,7 @@ def _newer(text: bytes) -> str:
 def _why(error: Exception, text: bytes) -> str:
     if not isinstance(error, msgspec.ValidationError):
         return f"not valid JSON: {error}"
-    with contextlib.suppress(msgspec.DecodeError, RecursionError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         head = msgspec.json.decode(text)
         if isinstance(head, dict) and "type" not in head:
             return 'no "type"'

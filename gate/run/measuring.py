@@ -25,6 +25,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
+from gate.run.shims import shim_warnings
 from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
@@ -142,8 +143,9 @@ class Measuring:
         if self._options.strict:
             refuse_unfit(problems())
         unfit = [UnfitHost(problem) for problem in standing_problems()]
-        self._say(*(f"warning: {say(warning)}" for warning in unfit))
-        job = replace(job, run=_with_warnings(job.run, unfit))
+        told: list[AnyWarning] = [*unfit, *shim_warnings(job)]
+        self._say(*(f"warning: {say(warning)}" for warning in told))
+        job = replace(job, run=_with_warnings(job.run, told))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if self._options.resume else ()
         if not self._options.resume:
