@@ -12,7 +12,9 @@ from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.warnings import AnyWarning
 
-Index = Annotated[int, msgspec.Meta(ge=0)]
+# whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
+_LARGEST = 2**53
+Index = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +122,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     session: Index = 0
     build: Index
     execution: Index
-    order: int | None = None
+    order: Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)] | None = None
     """Position in the run's order of executions, from 0."""
     started: str | None = None
     seconds: float | None = None
@@ -129,7 +131,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     metrics: dict[str, Metric]
     suite: str | None = None
     """The [[benchmark]] whose command gave this one and others."""
-    lines: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    lines: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)] | None = None
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
 
 
@@ -177,7 +179,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""
 
-    look: Annotated[int, msgspec.Meta(ge=1)]
+    look: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
     """The rounds that were complete."""
     settled: list[str] = []
     stop: str | None = None

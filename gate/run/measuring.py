@@ -25,6 +25,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
+from gate.run.shims import shim_warnings
 from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
@@ -149,7 +150,7 @@ class Measuring:
         if self._options.strict:
             refuse_unfit(problems())
         unfit = map(UnfitHost, standing_problems())
-        warnings: list[AnyWarning] = [*unfit, *repository.store.work.left]
+        warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
         self._say(*(f"warning: {say(warning)}" for warning in warnings))
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited

@@ -90,6 +90,7 @@ AnyWarning = (
     | setup.PlannedAsConfigured
     | setup.SpawnInstead
     | setup.InstrumentLimits
+    | setup.StartedByShim
     | setup.NothingRemembered
     | setup.HistoryUnusable
     | setup.MemoryOfOneSession

@@ -215,6 +215,18 @@ class InstrumentLimits(Base, frozen=True):
     """A text is of an older perfgate."""
 
 
+class StartedByShim(Base, frozen=True):
+    """The command of benchmarks is a shim of a version manager, which starts the program that is meant."""
+
+    benchmarks: tuple[str, ...]
+    manager: str
+    path: str
+    program: str
+    """The path of the program behind it; empty: the manager does not tell."""
+    seconds: float | None
+    """What the shim adds to each start; None: not known."""
+
+
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.model.warnings import setup as kinds
+from gate.units import format_duration
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
 
@@ -109,6 +110,12 @@ def unusable(found: kinds.ToolUnusable) -> str:
     }[found.because]
 
 
+def _started_by_shim(warning: kinds.StartedByShim) -> str:
+    cost = "" if warning.seconds is None else f", which adds {format_duration(warning.seconds)} to every start"
+    advice = f": name {warning.program} in the command" if warning.program else ": name the program behind it"
+    return f"{', '.join(warning.benchmarks)}: {warning.path} is a shim of {warning.manager}{cost}{advice}"
+
+
 def _instrument_limits(warning: kinds.InstrumentLimits) -> str:
     return f"{warning.instrument}: {warning.limits if isinstance(warning.limits, str) else limits(warning.limits)}"
 
@@ -205,6 +212,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.PlannedAsConfigured: _planned_as_configured,
     kinds.SpawnInstead: _spawn_instead,
     kinds.InstrumentLimits: _instrument_limits,
+    kinds.StartedByShim: _started_by_shim,
     kinds.NothingRemembered: _nothing_remembered,
     kinds.HistoryUnusable: _history_unusable,
     kinds.MemoryOfOneSession: lambda _: (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import Problem
-from harness.host.fitness import directories, load, machine, memory, processors, tools
+from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import Check, Tree, unreadable
 from harness.host.lock import lock_file
@@ -108,6 +108,11 @@ def _make(files: Tree) -> dict[str, _Look]:
         "numa nodes": lambda: processors.nodes(files),
         "affinity": lambda: processors.affinity(files),
         "isolated cpus": lambda: processors.isolated(files),
+        "cpuset": lambda: disturbances.cpuset(files),
+        "interrupts": lambda: disturbances.interrupts(files),
+        "idle states": lambda: disturbances.idle(files),
+        "nmi watchdog": lambda: disturbances.watchdog(files),
+        "autogroup": lambda: disturbances.autogroup(files),
         "huge pages": lambda: memory.huge_pages(files),
         "aslr": lambda: machine.aslr(files),
         "clock source": lambda: machine.clock(files),

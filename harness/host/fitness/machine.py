@@ -112,7 +112,13 @@ def is_virtual(tree: Tree) -> bool | None:
 
 
 def _container(tree: Tree) -> str:
-    """Name the container around this process; "" where none is seen."""
+    """Name the container around this process; "" where none is seen.
+
+    A container has process numbers of its own. Where the kernel's own thread has the second one there is none around:
+    the files were left by the image that the disk of a virtual machine was made from.
+    """
+    if tree.text("proc/2/comm") == "kthreadd":
+        return ""
     if tree.exists(".dockerenv"):
         return "Docker"
     if tree.exists("run/.containerenv"):
@@ -144,11 +150,20 @@ def perf_events(tree: Tree) -> Check:
     level = tree.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
         return unreadable(name, why)
-    if level <= 2:
-        return Check(name, "ok", f"allowed (perf_event_paranoid {level})", why)
-    if _may_count(tree):
-        return Check(name, "ok", f"allowed to this user (perf_event_paranoid {level})", why)
+    may = "allowed" if level <= 2 else "allowed to this user" if _may_count(tree) else ""
+    if may and _counts_cycles(tree) is False:
+        value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
+        return Check(name, "warn", value, 'Virtual machines often hide these counters: "perf_stat" has times only.')
+    if may:
+        return Check(name, "ok", f"{may} (perf_event_paranoid {level})", why)
     return Check(name, "warn", f"perf_event_paranoid {level}", why, "sudo sysctl kernel.perf_event_paranoid=2")
+
+
+def _counts_cycles(tree: Tree) -> bool | None:
+    """Return whether the kernel drives the counters of the processors; None where it shows no counters at all."""
+    sources = {path.rpartition("/")[2] for path in tree.found("sys/bus/event_source/devices/*")}
+    # cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
+    return any(source.startswith(("cpu", "arm")) for source in sources) if sources else None
 
 
 def _may_count(tree: Tree) -> bool:

@@ -58,7 +58,10 @@ SPUN = ticks(busy=52, idle=148, own=50)
 def test_a_quiet_virtual_machine_is_fit_with_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = found(monkeypatch, quiet_vm(tmp_path), SPUN)
     assert unfit(checks.values()) == []
-    assert states(checks, "warn") == {"virtual machine"}
+    assert states(checks, "warn") == {"virtual machine", "perf events"}
+    # it was made from an image of Docker's, and is none of its containers
+    assert checks["virtual machine"].value == "yes, of unknown type"
+    assert "counts no cycles and no instructions" in checks["perf events"].value
     # what a virtual machine does not show is unknown
     assert states(checks, "unknown") == {"governor", "turbo", "thermal throttling", "smt"}
     assert problems(Tree(tmp_path), 0) == []
@@ -73,7 +76,7 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     assert [check.name for check in unfit(checks.values())] == ["power supply"]
     assert standing_problems(tree) == [OnBattery()]
     assert states(checks, "warn") == {
-        "governor", "turbo", "smt", "processor kinds", "huge pages", "perf events",
+        "governor", "turbo", "smt", "processor kinds", "huge pages", "perf events", "idle states", "nmi watchdog",
     }  # fmt: skip
     assert states(checks, "unknown") == set()
     assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
@@ -95,6 +98,7 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert states(checks, "warn") == {"governor", "thermal throttling", "perf events"}
     assert states(checks, "unknown") == {
         "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "huge pages",
+        "interrupts", "idle states", "nmi watchdog", "autogroup",
     }  # fmt: skip
     machines.write(tmp_path, {"sys/devices/platform/soc/soc:firmware/get_throttled": "50005"})
     assert found(monkeypatch, tree)["thermal throttling"].state == "bad"
@@ -162,7 +166,7 @@ def test_a_load_of_the_past_is_a_warning(tmp_path: Path, monkeypatch: pytest.Mon
         tmp_path, {"proc/loadavg": "3.90 2.00 1.00 1/200 300", "proc/pressure/cpu": past, "proc/pressure/io": past}
     )
     checks = found(monkeypatch, tree, SPUN)
-    assert states(checks, "warn") == {"load", "cpu pressure", "io pressure", "virtual machine"}
+    assert states(checks, "warn") == {"load", "cpu pressure", "io pressure", "virtual machine", "perf events"}
     assert unfit(checks.values()) == []
 
 
@@ -208,7 +212,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 27
+    assert len({check.name for check in checks}) == len(checks) == 32
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))

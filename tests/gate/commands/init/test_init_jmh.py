@@ -106,4 +106,4 @@ def test_jmh_without_benchmarks_to_be_seen(project: Project, files: dict[str, st
 
 def test_modules_that_are_left_out_are_named(project: Project) -> None:
     files = {"a/src/jmh/A.java": _JAVA, "b/src/jmh/A.java": "@Benchmark\n", "build.gradle": "jmh {\n"}
-    assert "1 more module with benchmarks is left out (b): add those that matter" in detected(project(files)).notes
+    assert "1 more module with benchmarks is left out (b): add what matters" in detected(project(files)).notes

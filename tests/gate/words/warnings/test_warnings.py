@@ -433,6 +433,19 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)",
         )
     ],
+    "started-by-shim": [
+        (
+            s.StartedByShim(("a", "b"), "pyenv", "/shims/python", "/versions/3.12/bin/python", 0.048),
+            (
+                "a, b: /shims/python is a shim of pyenv, which adds 48 ms to every start: name "
+                "/versions/3.12/bin/python in the command"
+            ),
+        ),
+        (
+            s.StartedByShim(("a",), "asdf", "/shims/python", "", None),
+            "a: /shims/python is a shim of asdf: name the program behind it",
+        ),
+    ],
     "few-builds": [
         (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
         (

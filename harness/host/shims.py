@@ -1,0 +1,147 @@
+"""Programs that only choose another one and start it: the shims of version managers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOST = 4096
+"""Bytes of a script that are looked at; shims are shorter."""
+_SECONDS = 5.0
+_STARTS = 3
+# pyenv and its like (rbenv, nodenv, ...), and asdf
+_SCRIPT = re.compile(r'^exec\s+"?(?P<manager>[^"\s]*\b(?:\w+env|asdf|mise))"?\s+exec\s', re.MULTILINE)
+# Programs that tell by the name that they are called by: the name of their file, and of the manager.
+_LINKED = {"volta-shim": "volta", "mise": "mise", "rustup": "rustup"}
+_NVM = "nvm-exec"
+# in front of a program's name, in a command for a shell
+_LEADING = ("exec", "env", "command")
+
+
+@dataclass(frozen=True, slots=True)
+class Shim:
+    """A program that starts another one."""
+
+    manager: str
+    """The version manager that it belongs to."""
+    path: str
+    program: str
+    """The path of the program behind it; "" where the manager does not tell."""
+    seconds: float | None
+    """What it takes longer to start than that program; None: not known."""
+
+
+def find_shim(command: str | Sequence[str], environment: Mapping[str, str], directory: Path) -> Shim | None:
+    """Look whether the program of a command is a shim; then start it and the program behind it a few times.
+
+    Args:
+        command: of a benchmark.
+        environment: that it is executed in.
+        directory: likewise; version managers choose by the files there.
+    """
+    words = _words(command)
+    path = _found(words[0], environment) if words else None
+    if path is None:
+        return None
+    manager = _manager(path)
+    if manager is None:
+        return None
+    run = _Runner(environment, directory)
+    if Path(path).name == _NVM:
+        # the program is its first argument
+        ask, shim = (path, "sh", "-c", 'command -v "$0"', *words[1:2]), (path, *words[1:2])
+    else:
+        name = Path(path).name
+        ask, shim = (_called(manager, environment), "which", name), (path,)
+    program = run.said(ask) if len(words) > 1 or Path(path).name != _NVM else ""
+    return Shim(Path(manager).name, path, program, run.longer(shim, (program,)) if program else None)
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    if not isinstance(command, str):
+        return list(command)
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return []
+    while words and (words[0] in _LEADING or re.match(r"\w+=", words[0], re.ASCII)):
+        words = words[1:]
+    return words
+
+
+def _found(name: str, environment: Mapping[str, str]) -> str | None:
+    if "/" in name:
+        # what belongs to the project is no version manager's
+        return name if Path(name).is_absolute() else None
+    return shutil.which(name, path=environment.get("PATH", os.defpath))
+
+
+def _manager(path: str) -> str | None:
+    """Return the manager of a shim, by its name or its path; None: it is no shim."""
+    try:
+        real = Path(path).resolve()
+        with real.open("rb") as file:
+            text = file.read(_MOST).decode("utf-8", "replace")
+    except OSError:
+        return None
+    name = Path(path).name
+    if name == _NVM and "nvm.sh" in text:
+        return "nvm"
+    if real.name in _LINKED and name != real.name:
+        return _LINKED[real.name]
+    script = _SCRIPT.search(text) if text.startswith("#!") else None
+    return script["manager"] if script else None
+
+
+def _called(manager: str, environment: Mapping[str, str]) -> str:
+    """Return what to start for a manager: its path may begin with a variable, such as ${ASDF_DIR}."""
+    if Path(manager).is_absolute() and Path(manager).exists():
+        return manager
+    name = Path(manager).name
+    return shutil.which(name, path=environment.get("PATH", os.defpath)) or name
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    environment: Mapping[str, str]
+    directory: Path
+
+    def said(self, argv: Sequence[str]) -> str:
+        """Return the path that a manager prints; "" where it prints none."""
+        try:
+            done = self._start(argv)
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        path = done.stdout.decode("utf-8", "replace").strip()
+        return path if done.returncode == 0 and Path(path).is_absolute() and Path(path).is_file() else ""
+
+    def longer(self, shim: Sequence[str], program: Sequence[str]) -> float | None:
+        """Return how many seconds longer the fastest of a few starts of a shim takes."""
+        try:
+            through, direct = (min(self._timed(argv) for _ in range(_STARTS)) for argv in (shim, program))
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return max(0.0, through - direct)
+
+    def _timed(self, argv: Sequence[str]) -> float:
+        begin = time.perf_counter()
+        self._start((*argv, "--version"))
+        return time.perf_counter() - begin
+
+    def _start(self, argv: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            env=dict(self.environment),
+            cwd=self.directory,
+        )

@@ -1,0 +1,47 @@
+"""A benchmark that is started by a version manager's shim; real git and processes, perfgate in process."""
+
+import json
+import os
+from pathlib import Path
+
+from tests.harness.host.test_shims import MANAGER, PYENV, script
+from tests.support.project import Project
+
+CONFIG = """\
+[plan]
+builds = 1
+executions = 1
+iterations = 2
+[[benchmark]]
+name = "a"
+command = ["tool", "x"]
+instrument = "spawn"
+[[benchmark]]
+name = "b"
+command = "tool y"
+instrument = "spawn"
+[[benchmark]]
+name = "numbers"
+command = "tool; echo 1"
+instrument = "values"
+"""
+
+
+def test_check_names_the_shim_and_the_program_behind_it(tmp_path: Path) -> None:
+    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program).replace("0.2", "0.01"))
+    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    project = Project(tmp_path / "project")
+    project.write("perfgate.toml", CONFIG)
+    project.commit()
+    project.commit("another")
+    path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
+    done = project.perfgate("measure", "--base", "HEAD~1", PATH=path)
+    assert done.returncode == 0, done.stderr
+    run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
+    (found,) = [warning for warning in run["warnings"] if warning["kind"] == "started-by-shim"]
+    # the instrument values does not measure the start
+    assert found["benchmarks"] == ["a", "b"]
+    assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
+    assert found["seconds"] > 0
+    assert f"{shim} is a shim of pyenv" in done.stderr

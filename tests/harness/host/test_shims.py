@@ -1,0 +1,92 @@
+"""Shims, written as the version managers write theirs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.host.shims import Shim, find_shim
+
+PYENV = """\
+#!/usr/bin/env bash
+set -e
+[ -n "$PYENV_DEBUG" ] && set -x
+
+program="${{0##*/}}"
+
+export PYENV_ROOT="{root}"
+exec "{manager}" exec "$program" "$@"
+"""
+ASDF = """\
+#!/usr/bin/env bash
+# asdf-plugin: python 3.12.1
+exec {manager} exec "python" "$@" # asdf_allow: ' asdf '
+"""
+MANAGER = """\
+#!/bin/sh
+if [ "$1" = which ]; then echo "{program}"; exit; fi
+sleep 0.2
+shift 2
+exec "{program}" "$@"
+"""
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    return script(tmp_path / "versions" / "python", "#!/bin/sh\n")
+
+
+def environment(*folders: Path) -> dict[str, str]:
+    return {"PATH": os.pathsep.join([*map(str, folders), os.environ["PATH"]])}
+
+
+@pytest.mark.parametrize(("template", "name"), [(PYENV, "pyenv"), (ASDF, "asdf")])
+@pytest.mark.parametrize("by_path", [True, False])
+def test_a_script_that_starts_the_manager(
+    tmp_path: Path, program: Path, template: str, name: str, by_path: bool
+) -> None:
+    manager = script(tmp_path / "bin" / name, MANAGER.format(program=program))
+    shim = script(tmp_path / "shims" / "python", template.format(root=tmp_path, manager=manager if by_path else name))
+    for command in (["python", "bench.py"], "SEED=1 exec python bench.py | tail"):
+        found = find_shim(command, environment(shim.parent, manager.parent), tmp_path)
+        assert found is not None
+        assert (found.manager, found.path, found.program) == (name, str(shim), str(program))
+        assert found.seconds is not None
+        # it sleeps for 0.2 s; the program behind it does nothing
+        assert found.seconds > 0.1
+
+
+def test_a_link_to_a_program_that_looks_at_its_own_name(tmp_path: Path, program: Path) -> None:
+    volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program))
+    script(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
+    (tmp_path / "bin" / "node").symlink_to("volta-shim")
+    found = find_shim(["node", "x.js"], environment(volta.parent), tmp_path)
+    assert found is not None
+    assert (found.manager, found.path, found.program) == ("volta", str(volta.parent / "node"), str(program))
+
+
+def test_nvm_names_the_program_as_its_first_argument(tmp_path: Path, program: Path) -> None:
+    text = f'#!/usr/bin/env bash\n# nvm.sh\nPATH="{program.parent}:$PATH"\nexec "$@"\n'
+    shim = script(tmp_path / "nvm-exec", text)
+    found = find_shim([str(shim), "python", "x.py"], environment(), tmp_path)
+    assert found is not None
+    assert (found.manager, found.program) == ("nvm", str(program))
+
+
+def test_a_manager_that_does_not_tell(tmp_path: Path) -> None:
+    manager = script(tmp_path / "bin" / "pyenv", "#!/bin/sh\nexit 1\n")
+    shim = script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
+    assert find_shim([str(shim)], environment(), tmp_path) == Shim("pyenv", str(shim), "", None)
+
+
+@pytest.mark.parametrize("command", [["python"], ["./python", "x"], ["missing"], "'unfinished", "", ["sh", "-c", "x"]])
+def test_what_is_no_shim(tmp_path: Path, program: Path, command: str | list[str]) -> None:
+    script(tmp_path / "python", '#!/bin/sh\nexec "$PYTHON" "$@"\n')
+    assert find_shim(command, environment(program.parent), tmp_path) is None
