@@ -204,7 +204,8 @@ def read_regular(path: Path, limit: float) -> bytes | None:
         if not stat.S_ISREG(found.st_mode):
             raise OutputError("the output is not a regular file")
         with open(fd, "rb", closefd=False) as file:
-            data = file.read(int(limit) + 1) if found.st_size <= limit else None
+            # one more, should it have grown; not up to the limit, which would be reserved at once
+            data = file.read(found.st_size + 1) if found.st_size <= limit else None
     finally:
         os.close(fd)
     if data is None or len(data) > limit:
