@@ -79,8 +79,8 @@ def _signals_later() -> Iterator[None]:
     finally:
         for number, handler in mine.items():
             signal.signal(number, handler)
-        for number in arrived:
-            signal.raise_signal(number)
+        for each in arrived:
+            signal.raise_signal(each)
 
 
 def weigh_session(pid: int, priority: int) -> None:
