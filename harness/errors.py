@@ -1,5 +1,6 @@
 """Errors of the harness before measuring; commands turn them into exit code 2."""
 
+from gate.codes import Exit
 from gate.model import UserError
 
 
@@ -9,6 +10,12 @@ class HarnessError(UserError):
 
 class SourceError(HarnessError):
     """Base and head cannot be had from the repository as it is."""
+
+
+class LackError(SourceError):
+    """git had too little memory, or too few files or processes; no fault of the command line."""
+
+    exit_code = Exit.ERROR
 
 
 class LockError(HarnessError):

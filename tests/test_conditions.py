@@ -20,6 +20,7 @@ PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "split", "findall"
 WORDS = re.compile(r"[a-z]{2,}(?: |\\s[+*]?)[a-z]{2,}")
 OTHERS = {
     "gate/adapters": "the output of other tools",
+    "gate/cli/lacks.py": "Python's words",
     "gate/commands/init/detect": "the files of a project",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",

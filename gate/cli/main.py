@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from gate import __version__
 from gate.cli.command import Command, codes_text, command_names, command_of
+from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
 
@@ -58,31 +59,46 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     try:
         named = _invocation(list(argv))
         parser = _parser(named)
-        return int(named.command.run(options_of(named.command.options, _parsed(parser, named)), out, err))
+        options = options_of(named.command.options, _parsed(parser, named))
+        lacking = too_little_memory()
+        if lacking is not None:
+            err.write(f"perfgate: {lacking}\n")
+            return Exit.ERROR
+        return int(named.command.run(options, out, err))
     except _EndError as end:
         return end.code
     except BrokenPipeError:
         raise
-    except OSError as error:
-        if error.filename is None and error.errno == errno.ENOSPC:
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
             # standard output is on that disk: run() says so
             raise
+        return _failed(error, err)
+
+
+def _failed(error: Exception, err: TextIO) -> int:
+    """Say in one line what ended a command; return its exit code, which is never a pass."""
+    code = getattr(error, "exit_code", None)
+    if code is not None:
+        # names of benchmarks come from files, and may hold anything
+        from gate.words.plain import visible
+
+        err.writelines(f"perfgate: {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
+        return int(code)
+    lacking = lack_of(error)
+    if lacking is not None:
+        err.write(f"perfgate: {lacking}\n")
+        return Exit.ERROR
+    if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         err.write(f"perfgate: {name}{error.strerror or error}\n")
         return Exit.USAGE
-    except Exception as error:  # a fault of perfgate itself is one line too, and never a pass
-        code = getattr(error, "exit_code", None)
-        if code is not None:
-            # names of benchmarks come from files, and may hold anything
-            from gate.words.plain import visible
-
-            err.writelines(f"perfgate: {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
-            return int(code)
-        if os.environ.get("PERFGATE_TRACEBACK"):
-            raise
-        kind = type(error).__name__
-        err.write(f"perfgate: internal error, {kind}: {error} (PERFGATE_TRACEBACK=1 shows where); please report it\n")
-        return Exit.ERROR
+    # a fault of perfgate itself is one line too
+    if os.environ.get("PERFGATE_TRACEBACK"):
+        raise error
+    kind = type(error).__name__
+    err.write(f"perfgate: internal error, {kind}: {error} (PERFGATE_TRACEBACK=1 shows where); please report it\n")
+    return Exit.ERROR
 
 
 def run() -> NoReturn:

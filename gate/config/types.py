@@ -239,6 +239,13 @@ class BuildTable(Table, frozen=True, kw_only=True):
         list[Perturbation],
         Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
+    git: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(
+            description="Whether a side's tree has a .git. auto: only if its first build fails without one. It has the "
+            "commit, its history and the tags; what is written to it is not kept."
+        ),
+    ] = "auto"
     timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = default(Duration(600))
 
 

@@ -19,6 +19,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
     AfterLastLook,
     BudgetRounds,
+    BuildNeedsGit,
     ExecutionsShort,
     IdenticalBuilds,
     IdenticalSides,
@@ -230,7 +231,7 @@ def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list
 
 
 def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]:
-    """Say where builds are byte-identical, and where there is no build command."""
+    """Say where builds are byte-identical, where there is no build command, and where builds need a .git."""
     warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
     for each in builds:
@@ -247,6 +248,9 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]
         perturbed = build.get("perturb", ["path", "environment"])
         differing: tuple[Perturbation, ...] = ("path", "environment")
         warnings.append(NoBuildCommand(tuple(each for each in differing if each in perturbed)))
+    needing = tuple(side for side in SIDES if any(b.needs_git for b in builds if b.side == side))
+    if needing:
+        warnings.append(BuildNeedsGit(needing))
     return warnings
 
 

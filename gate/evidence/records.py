@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from threading import Thread
+from queue import SimpleQueue
+from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
@@ -139,6 +140,7 @@ class Appender:
 
     The flush begins at once and is over before the next write: it takes milliseconds, and whoever appends goes on
     meanwhile. What is written survives the end of this process; only a machine that fails can lose the last write.
+    A signal may raise an exception anywhere in here.
     """
 
     def __init__(self, path: Path) -> None:
@@ -149,9 +151,19 @@ class Appender:
         """
         cut_torn(path)
         self._file = path.open("ab", buffering=0)
-        self._flush: Thread | None = None
+        self._flushes: SimpleQueue[Event | None] = SimpleQueue()
+        self._flush: Event | None = None
         self._flush_error: OSError | None = None
         self._start = 0
+        # one for all flushes: an exception within Thread.start leaves a thread that nobody can wait for
+        self._worker: Thread | None = Thread(target=self._work, name="flush", daemon=True)
+        try:
+            self._worker.start()
+        except RuntimeError:  # the system has no more threads
+            self._worker = None
+        except BaseException:
+            self._file.close()
+            raise
 
     def __call__(self, *records: Record) -> None:
         """Append records; a write or flush that fails is taken back.
@@ -169,8 +181,17 @@ class Appender:
         except OSError:
             self._file.truncate(self._start)
             raise
-        self._flush = Thread(target=self._fsync, name="flush")
-        self._flush.start()
+        if self._worker is None:
+            self._fsync()
+            return
+        flush = Event()
+        self._flushes.put(flush)
+        self._flush = flush
+
+    def _work(self) -> None:
+        while (flush := self._flushes.get()) is not None:
+            self._fsync()
+            flush.set()
 
     def _fsync(self) -> None:
         try:
@@ -181,7 +202,7 @@ class Appender:
     def _flushed(self) -> None:
         """Wait until the last write is on disk."""
         if self._flush is not None:
-            self._flush.join()
+            self._flush.wait()
             self._flush = None
         if self._flush_error is not None:
             error, self._flush_error = self._flush_error, None
@@ -197,6 +218,9 @@ class Appender:
         try:
             self._flushed()
         finally:
+            if self._worker is not None:
+                self._flushes.put(None)
+                self._worker.join()
             self._file.close()
 
     def __enter__(self) -> Self:

@@ -112,6 +112,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """The settings that it was built with, of those that builds depend on."""
     artifacts: dict[str, str] = {}
     """Path -> "sha256:...", of the files named by [build] artifacts."""
+    needs_git: bool = False
+    """Whether its tree has a .git because the first build of its side failed without one."""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
@@ -119,7 +120,9 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
     except Interrupted as interrupted:
         raise EndedError(f"{interrupted}: {_kept(folder)}", interrupted.exit_code) from None
     except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        what = lack_of(error) or (
+            f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        )
         raise EndedError(f"{what}: {_kept(folder)}", Exit.ERROR) from error
 
 

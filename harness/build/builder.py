@@ -118,19 +118,39 @@ class TreeBuilder:
         self._hint = hint
         self._made: set[tuple[Side, str]] = set()
         self._setup_failures: dict[tuple[Side, str], Failure] = {}
+        self._built: set[tuple[Side, str]] = set()
+        self._with_git: set[tuple[Side, str]] = set()
+        self._exited: set[tuple[Side, str]] = set()
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
     ) -> Build | Failure:
         """Make a side ready for round `build`, with the settings of the factors that builds depend on.
 
-        A set-up that failed is not tried again: every later build of that tree fails with it.
+        A first build that fails is tried once more with a .git in its tree, which keeps it, unless [build] git says
+        otherwise. A set-up that failed is not tried again: every later build of that tree fails with it.
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
         """
-        recipe = self._recipe(side, factors)
-        wanted = _Build(side, build, factors, variant_name(factors), recipe)
+        wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
+        made = self._attempt(wanted, seed)
+        if isinstance(made, Failure) and self._may_lack_git(wanted):
+            self._with_git.add(wanted.tree)
+            self._made.discard(wanted.tree)
+            self._setup_failures.pop(wanted.tree, None)
+            made = self._attempt(wanted, seed)
+        if isinstance(made, Build):
+            self._built.add(wanted.tree)
+        return made
+
+    def _may_lack_git(self, wanted: _Build) -> bool:
+        """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
+        untried = wanted.tree not in self._built | self._with_git
+        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._exited
+
+    def _attempt(self, wanted: _Build, seed: int) -> Build | Failure:
+        side, build, factors, recipe = wanted.side, wanted.build, wanted.factors, wanted.recipe
         table = recipe.table
         begin = time.perf_counter()
         failure = self._make_tree(wanted)
@@ -159,6 +179,7 @@ class TreeBuilder:
             seconds=seconds,
             factors=dict(factors),
             artifacts=hashes,
+            needs_git=wanted.tree in self._with_git,
         )
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
@@ -183,7 +204,8 @@ class TreeBuilder:
         moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
             name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
-            self._trees.make(wanted.side, name, wanted.variant)
+            git = recipe.table.git == "on" or wanted.tree in self._with_git
+            self._trees.make(wanted.side, name, wanted.variant, git=git)
         except SourceError as error:
             if not any(side == wanted.side for side, _ in self._made):
                 raise
@@ -209,6 +231,8 @@ class TreeBuilder:
         outcome = self._conditions.executor.run(command)
         if not outcome.status:
             return outcome
+        if outcome.code is not None and not outcome.unstarted:
+            self._exited.add(wanted.tree)
         # compilers' drivers and test runners often tell on standard output what went wrong
         told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
         failure = self._failure(wanted, outcome, stderr=told, command=shown, environment=environment)

@@ -208,7 +208,8 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     if opened is None:
         return None
     with opened as file:
-        data = file.read(int(limit) + 1)
+        # one more, should it have grown; not up to the limit, which would be reserved at once
+        data = file.read(os.fstat(file.fileno()).st_size + 1)
     if len(data) > limit:
         raise _too_long(limit)
     return data

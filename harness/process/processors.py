@@ -8,10 +8,11 @@ process has them from its first instruction, and what is refused is known before
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,16 +49,38 @@ def started_with(start: Callable[[], T], cpus: str | None, priority: int | None)
             failed.append(error)
 
     thread = threading.Thread(target=inside)
-    thread.start()
     try:
+        with _signals_later():
+            thread.start()
         thread.join()
     except BaseException:
         # so that whoever cleans up finds the process that is about to be there
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
         raise
     if failed:
         raise failed[0]
     return done[0]
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Handle signals at the end: one within Thread.start would leave a thread that nobody can wait for."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    mine = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in mine:
+        signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in mine.items():
+            signal.signal(number, handler)
+        for each in arrived:
+            signal.raise_signal(each)
 
 
 def weigh_session(pid: int, priority: int) -> None:

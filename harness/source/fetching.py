@@ -213,7 +213,7 @@ _DEEPEST_SUBMODULE = 20
 def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[AnyWarning, ...]:
     """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
 
-    Nothing is cloned: a submodule that is not checked out is cloned for each build, without a token.
+    Nothing is cloned: a submodule that is not checked out is fetched when its tree is made, without a token.
 
     Args:
         common: the git directory that holds modules/.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.errors import SourceError
+from harness.errors import LackError, SourceError
 from harness.process.groups import end_group
 
 # What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
@@ -57,6 +58,12 @@ _CONFIG = (
     "maintenance.auto=false",
     "submodule.recurse=false",
     "color.ui=false",
+)
+_LACKING = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+_LACKS = re.compile(
+    r"out of memory|cannot allocate memory|too many open files|resource temporarily unavailable|"
+    r"(cannot|unable to) create (async )?thread|mmap failed",
+    re.IGNORECASE,
 )
 _USERINFO = re.compile(r"(?<=://)[^/\s@]*@")
 
@@ -119,7 +126,11 @@ class Git:
             )
         except FileNotFoundError:
             raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            if error.errno in _LACKING:
+                raise
+            raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
+        except ValueError as error:
             raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
         try:
             stdout, stderr = process.communicate(stdin)
@@ -127,7 +138,13 @@ class Git:
             # git's own children (a checkout) would go on writing into what is removed next
             end_group(process, _GRACE)
             raise
-        return Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
+        answer = Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
+        if answer.status < 0 or (answer.status != 0 and _LACKS.search(answer.stderr)):
+            why = f"signal {-answer.status}" if answer.status < 0 else answer.reason
+            raise LackError(
+                f"git {arguments[0]} was ended ({why}): give it more memory, files or processes (`ulimit -a`)"
+            )
+        return answer
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
         """Run git and give its standard output.

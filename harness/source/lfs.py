@@ -1,4 +1,4 @@
-"""Git LFS files: those of which a checkout holds only pointers, and those that base's worktree needs."""
+"""Git LFS files: those of which a checkout holds only pointers, and those that base's tree needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pointers(repository: Repository, files: Sequence[str]) -> list[str]:
 def fetch_lfs(clone: Clone, revision: str) -> str:
     """Fetch the content that a commit needs into the local store of git lfs; return what went wrong, "" for nothing.
 
-    Worktrees take it from there; without it git lfs would ask the server for it, later and without a token. Where git
+    Trees take it from there; without it git lfs would ask the server for it, later and without a token. Where git
     lfs is not installed nothing is asked for: such a checkout holds pointers.
     """
     if clone.url is None or clone.git.attempt("lfs", "version").status != 0:

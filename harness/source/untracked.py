@@ -1,4 +1,4 @@
-"""Hints for failures: files that the worktree lacks because git does not track them."""
+"""Hints for failures: files that a tree lacks because git does not track them."""
 
 from __future__ import annotations
 
@@ -59,6 +59,9 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstar
     words = _words(failure.command or "")
     if not directory.is_dir():
         return None
+    without = not any((above / ".git").exists() for above in (directory, *directory.parents))
+    if without and "not a git repository" in stderr:
+        return 'the tree that is built and measured has no .git: set git = "on" under [build]'
     looks_missing = unstarted or bool(_MISSING.search(stderr))
     # a word such as "build" in `make build` is a path only if something says that a file is missing
     named = [word for word in words if looks_missing or "/" in word]

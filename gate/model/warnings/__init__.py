@@ -67,6 +67,7 @@ AnyWarning = (
     | measured.IdenticalSides
     | measured.OneTree
     | measured.NoBuildCommand
+    | measured.BuildNeedsGit
     | measured.SetUpDifferently
     | measured.NotComparable
     | setup.BaseAhead

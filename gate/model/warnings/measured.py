@@ -158,6 +158,13 @@ class NoBuildCommand(Base, frozen=True):
     """What the builds differ in all the same."""
 
 
+class BuildNeedsGit(Base, frozen=True):
+    """The first build of a side failed without a .git, so that its trees have one."""
+
+    weight: ClassVar[Weight] = "later"
+    sides: tuple[Side, ...]
+
+
 # --- two runs that are compared ---------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"head and the pull request's base ({warning.base[:_SHA]}) have no common commit"
     ),
     kinds.SubmoduleAbsent: lambda warning: (
-        f"submodule {warning.path} is not in the checkout, so each build clones it: {_OF_SUBMODULES}"
+        f"submodule {warning.path} is not in the checkout, so perfgate fetches it: {_OF_SUBMODULES}"
     ),
     kinds.SubmoduleLacksCommit: _submodule_lacks_commit,
     kinds.PointersCheckedOut: _pointers_checked_out,

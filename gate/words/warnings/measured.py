@@ -83,6 +83,14 @@ def _no_build_command(warning: kinds.NoBuildCommand) -> str:
     return f"no build command: the builds {differing}"
 
 
+def _build_needs_git(warning: kinds.BuildNeedsGit) -> str:
+    verb = "fails" if len(warning.sides) == 1 else "fail"
+    return (
+        f"the build of {' and '.join(warning.sides)} {verb} without .git and has one: "
+        'set git = "on" under [build] to save the build that fails'
+    )
+
+
 # --- two runs that are compared ---------------------------------------------------------------------------------------
 
 
@@ -128,6 +136,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "no build command: every build reuses the tree of the set-up, only the environment differs"
     ),
     kinds.NoBuildCommand: _no_build_command,
+    kinds.BuildNeedsGit: _build_needs_git,
     kinds.SetUpDifferently: _set_up_differently,
     kinds.NotComparable: _not_comparable,
 }

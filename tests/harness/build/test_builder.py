@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -241,7 +242,7 @@ def test_a_time_out(checkout: Checkout) -> None:
 
 def test_a_setup_that_failed_is_not_tried_again(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(a="1")
-    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true")
+    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
     with builder_of(checkout, table) as builder:
         first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
         assert (first.kind, first.status, first.build, second.build) == ("build", "set-up: exit 7", 0, 1)
@@ -378,3 +379,80 @@ def test_names_of_variants_are_of_one_length_and_of_their_settings() -> None:
     assert len(set(many)) == 600
     assert variant_name({}) == ""
     assert variant_name({"n": 1, "opt": "a"}) == variant_name({"opt": "a", "n": 1.0})
+
+
+# --- a .git for builds that need one ----------------------------------------------------------------------------------
+
+STAMP = 'echo x >> "$RAN"; git describe --tags > stamp && git status --porcelain --untracked-files=no >> stamp'
+
+
+def stamped(checkout: Checkout, ran: Path, **options: Any) -> Iterator[tuple[TreeBuilder, Build | Failure]]:
+    table = BuildTable(command=STAMP, **options)
+    with builder_of(checkout, table, caller={**os.environ, "RAN": str(ran)}) as builder:
+        yield builder, builder.build("head", 0, 5)
+
+
+def test_a_build_that_fails_without_git_gets_one_that_nothing_comes_back_from(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.commit(a="1", _dot_gitignore="stamp\n")
+    checkout.git("tag", "-a", "v1", "-m", "one")
+    checkout.git("tag", "plain")
+    sha = checkout.commit(a="2")
+    refs = checkout.git("for-each-ref")
+    ran = tmp_path / "ran"
+    for builder, made in stamped(checkout, ran):
+        assert good(made).needs_git
+        assert ran.read_text() == "x\n" * 2
+        tree = builder.directory("head")
+        assert (tree / "stamp").read_text() == f"v1-1-g{sha[:7]}\n"
+        assert good(builder.build("head", 1, 6)).needs_git
+        assert ran.read_text() == "x\n" * 3
+        (tree / "a").write_text("measured")
+        for arguments in (("commit", "-q", "-am", "x"), ("tag", "own"), ("config", "user.name", "x"), ("gc", "-q")):
+            subprocess.run(["git", *arguments], cwd=tree, check=True)
+    assert checkout.git("for-each-ref") == refs
+    assert "user.name" not in checkout.git("config", "--local", "--list")
+    assert (checkout.path / "a").read_text() == "2"
+
+
+def test_builds_without_need_of_git_see_none(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    with builder_of(checkout, BuildTable(command="true")) as builder:
+        assert not good(builder.build("head", 0, 5)).needs_git
+        assert not (builder.directory("head") / ".git").exists()
+        # only a first build is tried with one
+    with builder_of(checkout, BuildTable(command="test ! -e failed || exit 3; touch failed")) as builder:
+        good(builder.build("head", 0, 5))
+        assert bad(builder.build("head", 1, 5)).status == "exit 3"
+        assert not (builder.directory("head") / ".git").exists()
+
+
+def test_a_build_that_fails_with_git_too_is_tried_once_more(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    ran = tmp_path / "ran"
+    for builder, made in stamped(checkout, ran):  # there is no tag to describe
+        assert "No names found" in bad(made).stderr
+        bad(builder.build("head", 1, 5))
+        assert ran.read_text() == "x\n" * 3
+
+
+@pytest.mark.parametrize(("wanted", "times"), [("on", 1), ("off", 1)])
+def test_git_as_configured(checkout: Checkout, tmp_path: Path, wanted: Literal["on", "off"], times: int) -> None:
+    checkout.commit(a="1")
+    checkout.git("tag", "v1")
+    ran = tmp_path / "ran"
+    for _, made in stamped(checkout, ran, git=wanted):
+        assert ran.read_text() == "x\n" * times
+        if wanted == "on":
+            assert not good(made).needs_git
+        else:
+            assert bad(made).hint is None
+
+
+def test_what_fails_for_want_of_git_is_told_the_key(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    hint = checkout_hint(find_repository(checkout.path))
+    with builder_of(checkout, BuildTable(command="git describe", git="off"), hint=hint) as builder:
+        advice = 'the tree that is built and measured has no .git: set git = "on" under [build]'
+        assert bad(builder.build("head", 0, 5)).hint == advice

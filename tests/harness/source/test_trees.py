@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -229,7 +229,7 @@ def test_what_was_done_to_a_tree_is_undone(checkout: Checkout, isolated_git: Pat
         (tree / "d").rmdir()
         (tree / "d").symlink_to(checkout.path / "d")
 
-    changes = (
+    changes: tuple[Callable[[Path], object], ...] = (
         added,
         of_the_same_size_and_time,
         linked,

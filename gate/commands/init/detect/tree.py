@@ -1,4 +1,4 @@
-"""A project's files as git sees them: what a worktree will hold, and what it will lack."""
+"""A project's files as git sees them: what a tree will hold, and what it will lack."""
 
 from __future__ import annotations
 

@@ -364,6 +364,22 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
         (m.NoBuildCommand(()), "no build command: the builds do not differ"),
     ],
+    "build-needs-git": [
+        (
+            m.BuildNeedsGit(("base",)),
+            (
+                'the build of base fails without .git and has one: set git = "on" under [build] to save the build that '
+                "fails"
+            ),
+        ),
+        (
+            m.BuildNeedsGit(("base", "head")),
+            (
+                'the build of base and head fail without .git and has one: set git = "on" under [build] to save the '
+                "build that fails"
+            ),
+        ),
+    ],
     "set-up-differently": [
         (
             m.SetUpDifferently(("[build] command",), (m.DifferingKey("warmup", ("a", "b", "c", "d")),)),
@@ -598,7 +614,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "submodule-absent": [
         (
             c.SubmoduleAbsent("libs/a"),
-            ("submodule libs/a is not in the checkout, so each build clones it: add `submodules: recursive` and "
+            ("submodule libs/a is not in the checkout, so perfgate fetches it: add `submodules: recursive` and "
             "`fetch-depth: 0` under `with:` of actions/checkout"),
         )
     ],

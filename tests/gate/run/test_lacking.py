@@ -1,0 +1,152 @@
+"""A machine that has too little of something, and signals at awkward moments: one clear line, and never a pass."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import resource
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli import lacks
+from gate.cli.main import main
+from gate.evidence.records import Appender
+from gate.model import HostState
+from harness.errors import LackError
+from harness.process.processors import started_with
+from harness.source.git import Git
+from tests.support.project import CONFIG, Project, environment, perfgate
+
+SMALL = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "repo")
+    made.bench(1.0, **{"perfgate.toml": SMALL})
+    made.commit()
+    made.bench(1.01)
+    made.commit()
+    return made
+
+
+def limited(project: Project, kind: int, limit: int) -> subprocess.CompletedProcess[str]:
+    """Run check as a process with a limit on something."""
+    return subprocess.run(
+        perfgate("check"),
+        cwd=project.top,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(**project.own()),
+        preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)),
+    )
+
+
+def test_few_files(project: Project) -> None:
+    done = limited(project, resource.RLIMIT_NOFILE, 8)
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1].startswith("perfgate: too many open files")
+    assert "Traceback" not in done.stderr
+
+
+def test_little_memory(project: Project) -> None:
+    done = limited(project, resource.RLIMIT_AS, 150_000_000)
+    assert done.returncode == 4
+    assert done.stderr.startswith("perfgate: the limit on memory (`ulimit -v`) is 146484 KiB, and perfgate needs ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.xdist_group("measures")
+def test_enough_memory(project: Project) -> None:
+    """An output of a few bytes reserves no more than it needs."""
+    enough = lacks._LEAST + lacks._LEAST_PER_PROCESSOR * (os.cpu_count() or 1)
+    done = limited(project, resource.RLIMIT_AS, enough)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "too many open files: raise the limit (`ulimit -n`)"),
+        (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "no more processes or threads can be started"),
+        (MemoryError(), "not enough memory: free some"),
+        (RuntimeError("can't start new thread"), "no more processes or threads can be started"),
+    ],
+)
+def test_what_is_lacking_is_named(monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str) -> None:
+    def fail(_: Path) -> None:
+        raise error
+
+    monkeypatch.setattr("gate.run.project.find_repository", fail)
+    err = io.StringIO()
+    for command in ("config", "check"):
+        err = io.StringIO()
+        assert main([command], io.StringIO(), err) == 4
+        assert err.getvalue().startswith(f"perfgate: {said}")
+        assert err.getvalue().count("\n") == 1
+        assert "report it" not in err.getvalue()
+
+
+@pytest.mark.parametrize("why", ["fatal: Out of memory, malloc failed", "fatal: unable to create thread", ""])
+def test_git_that_lacks_something_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    end = "exit 128" if why else "kill -9 $$"
+    (tmp_path / "git").write_text(f"#!/bin/sh\necho '{why}' >&2\n{end}\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(LackError, match=r"git status was ended .*: give it more memory, files or processes") as caught:
+        Git(tmp_path).attempt("status")
+    assert caught.value.exit_code == 4
+
+
+def interrupt_thread_start(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Send SIGINT to this process while it waits for the start of a thread of a name."""
+    real = threading.Event.wait
+
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        starting = [each for each in threading.enumerate() if getattr(each, "_started", None) is event]
+        if any(each.name.startswith(name) for each in starting):
+            monkeypatch.undo()
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(event, timeout)
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
+
+
+@pytest.mark.xdist_group("measures")
+def test_an_interruption_while_a_thread_starts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as context:
+        interrupt_thread_start(context, "flush")
+        done = project.perfgate("check")
+    assert done.returncode == 130, done.stderr
+    assert "internal error" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("perfgate: SIGINT: ")
+
+
+def test_an_interruption_while_the_thread_of_a_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when the process has been started, so that whoever cleans up finds it."""
+    started: list[Any] = []
+    with monkeypatch.context() as context:
+        interrupt_thread_start(context, "Thread-")
+        with pytest.raises(KeyboardInterrupt):
+            started_with(lambda: started.append(1), "0", None)
+    assert started == [1]
+
+
+def test_without_threads_measurements_are_flushed_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    flushed: list[int] = []
+    monkeypatch.setattr("os.fsync", flushed.append)
+    with Appender(tmp_path / "file") as append:
+        append(HostState(when="begin", time="2026-01-01T00:00:00Z", state={}))
+        assert len(flushed) == 1
+    assert (tmp_path / "file").read_bytes().count(b"\n") == 1
