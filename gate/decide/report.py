@@ -9,12 +9,13 @@ from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
+from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
-from gate.decide.interactions import explained
+from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
 from gate.model import (
@@ -30,6 +31,7 @@ from gate.model import (
     Report,
     ReportVerdict,
     RunFacts,
+    outcomes,
 )
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
@@ -64,7 +66,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=reasons.summary(verdict, findings, evidence, told.only),
+        summary=_summary(verdict, findings, evidence, policy, told),
         stopped=_stopped(evidence, walked),
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -102,6 +104,13 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     # they share the error, and nothing is measured for their sake
     judged = walk(subjects, design_of(evidence, policy, subjects, len(contrasts)), contrasts).judged
     return frozenset(names - {j.subject.case.benchmark for j in judged if not j.settled})
+
+
+def _summary(
+    verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence, policy: Policy, told: Explained
+) -> outcomes.Summary:
+    ended = None if findings or evidence.failures else budget_ended(evidence, policy.config)
+    return ended or reasons.summary(verdict, findings, evidence, told.only)
 
 
 def _family_size(walked: Walk) -> int:

@@ -25,7 +25,19 @@ def next_step(report: Report) -> steps.Step | None:
         return _after_failures(report)
     if report.verdict == "regression":
         return steps.FixRegression()
+    if isinstance(report.summary, steps.BudgetEnded):
+        least = report.summary.least
+        return steps.RaiseBudget(budget=_roomy(least), least=least, rounds=report.summary.rounds)
     return _settle(report) if report.verdict == "inconclusive" else None
+
+
+_BUDGETS = (30, 60, 120, 300, 600, 900, 1800, 3600)
+
+
+def _roomy(least: float) -> float:
+    """Return a budget with room for what was not seen: the first round one that is twice the least, in seconds."""
+    hours = 3600 * math.ceil(2 * least / 3600)
+    return next((each for each in _BUDGETS if each >= 2 * least), hours)
 
 
 def _after_failures(report: Report) -> steps.Step:

@@ -24,8 +24,9 @@ from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
-from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Sample, Side
+from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.unfinished import complete_rounds, unfinished
+from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
@@ -63,6 +64,8 @@ def gather(
     records = in_order(records)
     run = run_of(records)
     _refuse_one_side(records)
+    cut = unfinished(records, _budget_of(run, measured))
+    records = complete_rounds(records)
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
@@ -79,14 +82,19 @@ def gather(
     failures += [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     known = {f.benchmark for f in failures}
     failures += [f for f in partial_suites(executions, run) if f.benchmark not in known]
-    found = presence(executions, failures, run, select)
+    found = presence(executions, failures, run, select, begun=cut is None)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [
         e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
     ]
     pairs = _pairs(judged, config, bound_factors(run))
-    times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
+    times = [
+        *(b.seconds for b in builds),
+        *(b.setup for b in builds),
+        *(e.seconds for e in executions),
+        *(f.seconds for f in failures),
+    ]
     seconds = [each for each in times if each is not None]
     return Evidence(
         run=run,
@@ -98,6 +106,7 @@ def gather(
         seconds=sum(seconds) if seconds else None,
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
+        unfinished=cut,
         warnings=[
             *typed(run.warnings if run else ()),
             *look_warnings(looks, run, config),
@@ -111,6 +120,11 @@ def gather(
             *run_states(records),
         ],
     )
+
+
+def _budget_of(run: Run | None, measured: Config | None) -> float | None:
+    config = measured or config_of(run)
+    return float(config.plan.budget) if config else None
 
 
 def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.model.evidence import Unfinished
 from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
 
 # --- factors ----------------------------------------------------------------------------------------------------------
@@ -137,6 +138,16 @@ class NothingMeasured(Kind, frozen=True):
     """There is not one value."""
 
 
+class BudgetEnded(Kind, frozen=True, kw_only=True):
+    """The budget ended before one round was complete; all times in seconds."""
+
+    spent: Unfinished
+    least: float
+    """What `rounds` take at least, judging by what was measured."""
+    rounds: int
+    """That a regression needs."""
+
+
 class NothingDecided(Kind, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
@@ -173,7 +184,16 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
     findings: int
 
 
-Summary = Regressed | NothingMeasured | NothingDecided | Failed | SomeInconclusive | SomeAccepted | NothingRegressed
+Summary = (
+    Regressed
+    | NothingMeasured
+    | BudgetEnded
+    | NothingDecided
+    | Failed
+    | SomeInconclusive
+    | SomeAccepted
+    | NothingRegressed
+)
 
 
 # --- what a reader does now -------------------------------------------------------------------------------------------
@@ -185,6 +205,15 @@ class RestoreBenchmark(Kind, frozen=True):
 
 class RepeatJob(Kind, frozen=True):
     """The part of a job is missing."""
+
+
+class RaiseBudget(Kind, frozen=True, kw_only=True):
+    """The budget is too small for one round."""
+
+    budget: float
+    """In seconds, that would probably do."""
+    least: float
+    rounds: int
 
 
 class FixFailure(Kind, frozen=True):
@@ -214,4 +243,4 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-Step = RestoreBenchmark | RepeatJob | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = RestoreBenchmark | RepeatJob | RaiseBudget | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds

@@ -15,7 +15,7 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import is_single
+from gate.config.rules import is_single, most_builds
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Plan
@@ -25,7 +25,7 @@ from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
 from gate.run.memory import Recalled, costs_here, recall_memory
-from gate.run.plan_warnings import most_builds, plan_warnings
+from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from gate.words.choice import chosen

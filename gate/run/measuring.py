@@ -34,6 +34,7 @@ from harness.host.lock import host_lock, lock_file
 from harness.host.state import state
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
+from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import Source, Sources
 from harness.source.snapshot import overlaid
@@ -149,23 +150,31 @@ class Measuring:
         if not self._options.resume:
             make_room(job.out)
         sides = job.project.settings.sides
+        budget = Budget(float(job.project.settings.rules.plan.budget))
         with (
             open_trees(
                 repository,
                 sources,
                 state=repository.common / "perfgate",
                 share_paths={side: sides[side].build.share for side in SIDES},
+                budget=budget,
                 keep=self._options.keep,
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            measured = self._measure(job, trees, append, records, after_round)
+            measured = self._measure(job, trees, append, records, after_round, budget)
             if self._options.keep:
                 self._say(f"the worktrees stay in {trees.directory}")
         return measured
 
     def _measure(
-        self, job: Job, trees: Trees, append: Appender, records: Sequence[Record], after_round: AfterRound | None
+        self,
+        job: Job,
+        trees: Trees,
+        append: Appender,
+        records: Sequence[Record],
+        after_round: AfterRound | None,
+        budget: Budget,
     ) -> Measured:
         settings = job.project.settings
         # in the work directory, which the next run removes should this one be killed
@@ -174,11 +183,12 @@ class Measuring:
         make_shims(shims, os.environ)
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
-            closing(ProcessExecutor(trees.directory / RUNNING)) as executor,
+            closing(ProcessExecutor(trees.directory / RUNNING)) as processes,
         ):
             recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
             study = job.treated.study
-            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study)
+            executor = BoundedExecutor(processes, budget)
+            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
             hint = _hint(job.project)
             iterations, planned = settings.rules.plan.iterations, job.treated.planned
             loop = Loop(
@@ -187,7 +197,6 @@ class Measuring:
                 TreeBuilder(conditions, trees, job.run.seed or 0, hint),
                 Executions(conditions, job.instruments.by_name, iterations, planned, hint),
                 append,
-                budget=float(settings.rules.plan.budget),
                 records=records,
                 after_round=after_round,
                 progress=progress,
@@ -196,7 +205,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(HostState(when="end", session=job.session, time=now(), state=state(), stop=measured.stop))
+            append(_end(job, measured))
         return measured
 
     def _wait(self, holder: str) -> None:
@@ -206,6 +215,18 @@ class Measuring:
         if not self._quiet and lines:
             self._err.writelines(f"perfgate: {line}\n" for line in lines)
             self._err.flush()
+
+
+def _end(job: Job, measured: Measured) -> HostState:
+    return HostState(
+        when="end",
+        session=job.session,
+        time=now(),
+        state=state(),
+        stop=measured.stop,
+        rounds=measured.rounds,
+        cut=measured.cut,
+    )
 
 
 def _recipe(config: Config) -> Recipe:

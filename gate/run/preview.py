@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TextIO
 
+from gate.config.rules import most_builds
 from gate.config.types import Builds
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record, UserError
@@ -15,7 +16,7 @@ from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.run.folder import MEASUREMENTS
 from gate.run.job import Job
-from gate.run.plan_warnings import most_builds, quantile_warnings
+from gate.run.plan_warnings import quantile_warnings
 from gate.run.treatments import treatment_name
 from gate.units import format_duration
 from gate.words.numbers import plural

@@ -7,6 +7,7 @@ from typing import Any
 
 from gate.evidence.factors import pairs
 from gate.model import outcomes
+from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 
 
@@ -44,6 +45,44 @@ def _failed(of: outcomes.Failed) -> str:
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was measured"
 
 
+def _budget_ended(of: outcomes.BudgetEnded) -> str:
+    spent, cut = of.spent, of.spent.cut
+    what = _PHASES[cut.phase].format(benchmark=cut.benchmark, side=cut.side)
+    parts = [
+        *([f"set-up took {format_duration(spent.setup)}"] if spent.setup >= _WORTH else []),
+        *(
+            [f"{plural(spent.builds, 'build')} took {format_duration(spent.building)}"]
+            if spent.building >= _WORTH
+            else []
+        ),
+        *(
+            [f"{plural(spent.executions, 'execution')} took {format_duration(spent.executing)}"]
+            if spent.executions
+            else []
+        ),
+    ]
+    after = f" ({', '.join(parts)})" if parts else ""
+    return f"the budget of {format_duration(spent.budget)} ended before one round was complete: {what}{after}"
+
+
+_WORTH = 0.05
+_PHASES = {
+    "checkout": "during the checkout of {side}",
+    "setup": "during set-up of {side}",
+    "build": "during the first build of {side}",
+    "service": "while the service of {benchmark} was starting on {side}",
+    "execution": "while {benchmark} was running on {side}",
+}
+
+
+def _raise_budget(step: outcomes.RaiseBudget) -> str:
+    needed = f"{plural(step.rounds, 'round')} {'takes' if step.rounds == 1 else 'take'}"
+    return (
+        f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: judging by what was done, {needed} "
+        f"at least {format_duration(step.least)}"
+    )
+
+
 def _inconclusive(of: outcomes.SomeInconclusive) -> str:
     apart = f", {of.not_worse:,} of them not worse" if of.not_worse else ""
     if of.not_worse == of.count:
@@ -69,6 +108,7 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
+    outcomes.BudgetEnded: _budget_ended,
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
@@ -76,6 +116,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
+    outcomes.RaiseBudget: _raise_budget,
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"

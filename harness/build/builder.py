@@ -128,22 +128,26 @@ class TreeBuilder:
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
+            BudgetEndedError: the budget has ended.
         """
         recipe = self._recipe(side, factors)
         wanted = _Build(side, build, factors, variant_name(factors), recipe)
         table = recipe.table
         begin = time.perf_counter()
+        standing = wanted.tree in self._made and recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        seconds = 0.0 if recipe.stays else time.perf_counter() - begin
+        prepared = time.perf_counter() - begin
+        seconds = 0.0 if recipe.stays else prepared
         shown = None
         if table.command is not None:
             values = {"seed": str(seed)}
             shown = by_hand(table.command, values)
             laid_out = build_environment(table.perturb, seed, recipe.environment, self._conditions.shims)
             added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
-            outcome = self._run(wanted, arguments(table.command, values), shown, added)
+            with self._conditions.budget.phase("build", prepared):
+                outcome = self._run(wanted, arguments(table.command, values), shown, added)
             if isinstance(outcome, Failure):
                 return outcome
             seconds = outcome.seconds
@@ -157,6 +161,7 @@ class TreeBuilder:
             build=build,
             seed=seed,
             seconds=seconds,
+            setup=prepared if recipe.stays and not standing else None,
             factors=dict(factors),
             artifacts=hashes,
         )
@@ -183,7 +188,8 @@ class TreeBuilder:
         moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
             name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
-            self._trees.make(wanted.side, name, wanted.variant)
+            with self._conditions.budget.phase("checkout"):
+                self._trees.make(wanted.side, name, wanted.variant)
         except SourceError as error:
             if not any(side == wanted.side for side, _ in self._made):
                 raise
@@ -192,7 +198,8 @@ class TreeBuilder:
         if recipe.table.setup is None:
             return None
         setup = recipe.table.setup
-        outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
+        with self._conditions.budget.phase("setup"):
+            outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
         if isinstance(outcome, Failure):
             # all that follows in this tree would fail of it
             failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")

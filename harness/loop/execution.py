@@ -110,7 +110,7 @@ class Executions:
         self._instruments = instruments
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
-        self._companions = Companions(conditions.executor, conditions.scratch)
+        self._companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
         self._scratch = Scratch(conditions.scratch)
 
     def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
@@ -118,6 +118,7 @@ class Executions:
 
         Raises:
             OSError: perfgate's own files cannot be written.
+            BudgetEndedError: the budget has ended.
         """
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
@@ -164,7 +165,8 @@ class Executions:
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
         attempt = self._attempt(benchmark, step, context)
         command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
-        outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+        with self.conditions.budget.phase("execution"):
+            outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
         collected = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first

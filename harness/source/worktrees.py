@@ -12,6 +12,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import LfsPointers
 from harness.errors import SourceError
+from harness.process.budget import Budget
 from harness.source import submodules
 from harness.source.base_and_head import Sources
 from harness.source.git import Git
@@ -84,17 +85,23 @@ class Trees:
     """
 
     def __init__(
-        self, repository: Repository, sources: Sources, directory: Path, shared: Mapping[Side, Sequence[str]]
+        self,
+        repository: Repository,
+        sources: Sources,
+        directory: Path,
+        shared: Mapping[Side, Sequence[str]],
+        budget: Budget,
     ) -> None:
         self.repository = repository
         self.sources = sources
         self.directory = directory
         self._shared = shared
         self._trees: dict[tuple[Side, str], Path] = {}
-        self._git = _without_missing_lfs(repository)
+        git = _without_missing_lfs(repository)
         self.warnings: tuple[AnyWarning, ...] = ()
-        if self._git is not repository.git:
+        if git is not repository.git:
             self.warnings = (LfsPointers(),)
+        self._git = git.within(budget)
 
     def make(self, side: Side, name: str = "", variant: str = "") -> Path:
         """Check a side out afresh, in place of its tree so far, and give its project directory.
@@ -103,6 +110,7 @@ class Trees:
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
+            BudgetEndedError: the budget has ended.
         """
         self.remove(side, variant)
         tree = self.directory / name / variant / side
@@ -153,6 +161,7 @@ def open_trees(
     *,
     state: Path,
     share_paths: Mapping[Side, Sequence[str]],
+    budget: Budget | None = None,
     keep: bool = False,
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
@@ -160,13 +169,14 @@ def open_trees(
     Args:
         state: the project's .perfgate.
         share_paths: [build] share of each side.
+        budget: what making a tree keeps to; None: it takes what it takes.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
     """
     shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
     with work_directory(repository.git, state, keep=keep) as directory:
-        yield Trees(repository, sources, directory, shared)
+        yield Trees(repository, sources, directory, shared, budget or Budget())
 
 
 def _without_missing_lfs(repository: Repository) -> Git:
