@@ -9,7 +9,6 @@ from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 from gate.stats.sequential import look_rounds
 
-
 _OWN = 1.05
 """Times what builds and executions take: perfgate's own work between them, which the budget counts too."""
 

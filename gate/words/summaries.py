@@ -48,19 +48,12 @@ def _failed(of: outcomes.Failed) -> str:
 def _budget_ended(of: outcomes.BudgetEnded) -> str:
     spent, cut = of.spent, of.spent.cut
     what = _PHASES[cut.phase].format(benchmark=cut.benchmark, side=cut.side)
-    parts = [
-        *([f"set-up took {format_duration(spent.setup)}"] if spent.setup >= _WORTH else []),
-        *(
-            [f"{plural(spent.builds, 'build')} took {format_duration(spent.building)}"]
-            if spent.building >= _WORTH
-            else []
-        ),
-        *(
-            [f"{plural(spent.executions, 'execution')} took {format_duration(spent.executing)}"]
-            if spent.executions
-            else []
-        ),
-    ]
+    took = {
+        "set-up": spent.setup,
+        plural(spent.builds, "build"): spent.building,
+        plural(spent.executions, "execution"): spent.executing,
+    }
+    parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= _WORTH]
     after = f" ({', '.join(parts)})" if parts else ""
     return f"the budget of {format_duration(spent.budget)} ended before one round was complete: {what}{after}"
 

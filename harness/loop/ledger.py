@@ -136,7 +136,7 @@ class Ledger:
         return sum(self._building.values()) + sum(self._executing.values()) + self._other
 
     def fits(self, left: float, *, builds: bool = True) -> bool:
-        """Return whether what comes next fits what is left of the budget in seconds, if it takes as long as the slowest.
+        """Return whether what comes next fits into the seconds that are left, if it takes as long as the slowest.
 
         In the gate that is a round; in an experiment a replicate, and the builds of a round where it begins with them.
         """

@@ -146,8 +146,10 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
             least=60.0,
             rounds=5,
         ),
-        "the budget of 10 s ended before one round was complete: while b was running on base (set-up took 2.0 s, "
-        "2 builds took 3.0 s, 1 execution took 500 ms)",
+        (
+            "the budget of 10 s ended before one round was complete: while b was running on base (set-up took 2.0 s, "
+            "2 builds took 3.0 s, 1 execution took 500 ms)"
+        ),
     ),
     (
         outcomes.BudgetEnded(spent=spent("setup", setup=0.0), least=20.0, rounds=5),

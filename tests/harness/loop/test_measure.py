@@ -316,7 +316,12 @@ def test_the_budget_ends_the_first_round(
 
 def test_a_later_round_that_takes_longer_is_ended_by_the_budget(tmp_path: Path) -> None:
     bench = Bench(tmp_path, budget=30)
-    bench.instrument.fails = lambda benchmark, context: setattr(bench.builder, "seconds", 10.0) or ""
+
+    def slower(benchmark: Benchmark, context: Context) -> str:
+        bench.builder.seconds = 10.0
+        return ""
+
+    bench.instrument.fails = slower
     measured = bench.run()
     assert (measured.rounds, measured.stop, measured.cut and measured.cut.phase) == (1, "budget", "build")
     assert bench.clock.now == 30
