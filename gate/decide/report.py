@@ -109,8 +109,9 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 def _summary(
     verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence, policy: Policy, told: Explained
 ) -> outcomes.Summary:
-    ended = None if findings or evidence.failures else budget_ended(evidence, policy.config)
-    return ended or reasons.summary(verdict, findings, evidence, told.only)
+    if evidence.unfinished is not None and not (findings or evidence.failures):
+        return budget_ended(evidence.unfinished, evidence.run, policy.config)
+    return reasons.summary(verdict, findings, evidence, told.only)
 
 
 def _family_size(walked: Walk) -> int:

@@ -89,13 +89,6 @@ def gather(
         e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
     ]
     pairs = _pairs(judged, config, bound_factors(run))
-    times = [
-        *(b.seconds for b in builds),
-        *(b.setup for b in builds),
-        *(e.seconds for e in executions),
-        *(f.seconds for f in failures),
-    ]
-    seconds = [each for each in times if each is not None]
     return Evidence(
         run=run,
         cases=pairs.cases,
@@ -103,7 +96,7 @@ def gather(
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
-        seconds=sum(seconds) if seconds else None,
+        seconds=_spent(builds, executions, failures),
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
         unfinished=cut,
@@ -120,6 +113,12 @@ def gather(
             *run_states(records),
         ],
     )
+
+
+def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
+    known = [each.setup for each in builds] + [each.seconds for each in (*builds, *executions, *failures)]
+    seconds = [each for each in known if each is not None]
+    return sum(seconds) if seconds else None
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:

@@ -24,6 +24,7 @@ from gate.model import SIDES, Memory, Run, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
+from gate.run.duration import budget_warnings
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
@@ -106,6 +107,9 @@ def prepare(
     rounds = schedule(
         benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
     )
+    if past is None:
+        costs = costs_here(options.history, project, host) if remembers else {}
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
     return Job(planned.project, run, out, rounds, instruments, part, treated)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.evidence.factors import pairs
-from gate.model import outcomes
+from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 
@@ -46,8 +46,7 @@ def _failed(of: outcomes.Failed) -> str:
 
 
 def _budget_ended(of: outcomes.BudgetEnded) -> str:
-    spent, cut = of.spent, of.spent.cut
-    what = _PHASES[cut.phase].format(benchmark=cut.benchmark, side=cut.side)
+    spent = of.spent
     took = {
         "set-up": spent.setup,
         plural(spent.builds, "build"): spent.building,
@@ -55,24 +54,32 @@ def _budget_ended(of: outcomes.BudgetEnded) -> str:
     }
     parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= _WORTH]
     after = f" ({', '.join(parts)})" if parts else ""
-    return f"the budget of {format_duration(spent.budget)} ended before one round was complete: {what}{after}"
+    return (
+        f"the budget of {format_duration(spent.budget)} ended before one round was complete: {phrase(spent.cut)}{after}"
+    )
 
 
 _WORTH = 0.05
 _PHASES = {
     "checkout": "during the checkout of {side}",
     "setup": "during set-up of {side}",
-    "build": "during the first build of {side}",
+    "build": "during {build} of {side}",
     "service": "while the service of {benchmark} was starting on {side}",
     "execution": "while {benchmark} was running on {side}",
 }
 
 
+def phrase(cut: Cut) -> str:
+    """Say what the budget ended: "during set-up of base"."""
+    build = "the first build" if cut.build == 0 else f"build {cut.build + 1}"
+    return _PHASES[cut.phase].format(benchmark=cut.benchmark, side=cut.side, build=build)
+
+
 def _raise_budget(step: outcomes.RaiseBudget) -> str:
     needed = f"{plural(step.rounds, 'round')} {'takes' if step.rounds == 1 else 'take'}"
     return (
-        f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: judging by what was done, {needed} "
-        f"at least {format_duration(step.least)}"
+        f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: judging by what was done, "
+        f"{needed} at least {format_duration(step.least)}"
     )
 
 

@@ -25,6 +25,7 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import colored, require_writable, targets, write
+from gate.run.ended import ended_before_a_round
 from gate.run.failure_line import say_why
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
@@ -171,6 +172,9 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
             f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
             for failure in found.failures
         )
+    unfinished = ended_before_a_round(job)
+    if unfinished is not None:
+        say_why(err, unfinished)
     _show(found, options, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR

@@ -9,6 +9,8 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure
+from gate.run.ended import ended_before_a_round
+from gate.run.failure_line import say_why
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
@@ -39,8 +41,11 @@ def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
         f"{failure.status}\n"
         for failure in failures
     )
+    unfinished = ended_before_a_round(job)
+    if unfinished is not None:
+        say_why(err, unfinished)
     more = f", with the other parts: this is {job.part}" if job.part else ""
     out.write(f"{executions} executions in {job.out / MEASUREMENTS}; `perfgate decide {job.out}` decides{more}\n")
     # a shard may have nothing that both sides have; who decides over all shards sees that
     idle = job.part is not None and not any(each.executions for each in job.rounds)
-    return Exit.ERROR if failures or not (executions or idle) else 0
+    return Exit.ERROR if failures or unfinished or not (executions or idle) else 0

@@ -24,12 +24,15 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
+from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.measuring import Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
 from gate.units import format_duration
+from gate.words.summaries import phrase
 from harness.host.facts import facts
+from harness.loop.measure import Measured
 from harness.loop.schedule import design_schedule
 
 FOLDER = "study"
@@ -44,8 +47,8 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         if options.dry_run:
             write_plan(design, job, options, out)
             return 0
-        measure_study(run, design, job, err)
-        told = outcome(job.out, err)
+        measured = measure_study(run, design, job, err)
+        told = outcome(job.out, measured, err)
         more = f", with the other jobs: this is {job.part}" if job.part else ""
         file = job.out / runs.MEASUREMENTS
         out.write(f"{told.executions} executions in {file}; `perfgate study analyse {job.out}` analyses{more}\n")
@@ -60,13 +63,14 @@ class Outcome:
     code: int
 
 
-def outcome(folder: Path, err: TextIO) -> Outcome:
+def outcome(folder: Path, measured: Measured, err: TextIO) -> Outcome:
     """Say what failed of the run in a folder, and count what did not."""
     records = runs.records_of(folder)
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
-    return Outcome(executions, Exit.ERROR if failures or not executions else 0)
+    ended = measured.stop == "budget" and not measured.replicates
+    return Outcome(executions, Exit.ERROR if failures or ended or not executions else 0)
 
 
 def failed(failure: Failure) -> str:
@@ -102,7 +106,7 @@ def lay_out(
     return design, prepare_study(design, options, run.settle(design.project))
 
 
-def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None:
+def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Measured:
     """Measure a job of a study; say so where the budget did not last for all of it."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
     run.begin(job, [introduction(design, job), *warnings])
@@ -110,7 +114,9 @@ def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None
     if measured.stop == "budget":
         budget = format_duration(float(design.study.budget))
         done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
-        err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
+        during = f" ({phrase(measured.cut)})" if measured.cut else ""
+        err.write(f"perfgate: warning: the budget of {budget} is used up: {done}{during}; study.budget gives more\n")
+    return measured
 
 
 def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
@@ -149,6 +155,9 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
     builds, replicates = builds_of(design.study), design.study.replicates
     rounds = design_schedule(design.benchmarks, treated.planned, builds, replicates, run.seed or 0, single)
+    if past is None:
+        beyond = budget_warnings(rounds, out, project.settings.rules, {})
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated)
 
 

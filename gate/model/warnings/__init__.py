@@ -86,6 +86,7 @@ AnyWarning = (
     | setup.PlannedAsConfigured
     | setup.SpawnInstead
     | setup.InstrumentLimits
+    | setup.RoundBeyondBudget
     | setup.NothingRemembered
     | setup.HistoryUnusable
     | setup.MemoryOfOneSession

@@ -207,6 +207,16 @@ class InstrumentLimits(Base, frozen=True):
     """A text is of an older perfgate."""
 
 
+class RoundBeyondBudget(Base, frozen=True):
+    """One round, with the set-up before it, will not fit the budget; both in seconds."""
+
+    weight: ClassVar[Weight] = "later"
+    seconds: float
+    budget: float
+    basis: Literal["last-run", "ended", "memory"]
+    """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
+
+
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
 
