@@ -111,6 +111,9 @@ def _summary(
 ) -> outcomes.Summary:
     if evidence.unfinished is not None and not (findings or evidence.failures):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
+    held = [f for f in evidence.failures if f.kind == "lock"]
+    if held and len(held) == len(evidence.failures) and not findings:
+        return outcomes.MachineNotFree(status=held[0].status)
     return reasons.summary(verdict, findings, evidence, told.only)
 
 

@@ -25,7 +25,7 @@ from gate.evidence.hosts import machines, run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
-from gate.evidence.unfinished import complete_rounds, unfinished
+from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
@@ -65,7 +65,7 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
-    records = complete_rounds(records)
+    records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
-from gate.model import Build, Cut, Execution, HostState, Unfinished
+from gate.model import Build, Cut, Execution, Failure, HostState, Unfinished
 
 
 def complete_rounds(records: Sequence[Located]) -> list[Located]:
@@ -48,6 +48,15 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
         executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions}),
         executing=sum(each.seconds or 0.0 for each in executions),
     )
+
+
+def without_past_waits(records: Sequence[Located]) -> list[Located]:
+    """Leave out that the machine was not free, of jobs that measured afterwards: a run that was resumed."""
+    past: set[int] = set()
+    for file in files_of(records):
+        begun = max((n for n, record in enumerate(file.records) if isinstance(record, HostState)), default=-1)
+        past.update(id(r) for r in file.records[: begun + 1] if isinstance(r, Failure) and r.kind == "lock")
+    return [located for located in records if id(located.record) not in past]
 
 
 def _cuts(file: File) -> dict[int, tuple[HostState, Cut]]:

@@ -148,6 +148,12 @@ class BudgetEnded(Kind, frozen=True, kw_only=True):
     """That a regression needs."""
 
 
+class MachineNotFree(Kind, frozen=True, kw_only=True):
+    """Another program held the lock of the machine; status: for how long, and who, in words."""
+
+    status: str
+
+
 class NothingDecided(Kind, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
@@ -188,6 +194,7 @@ Summary = (
     Regressed
     | NothingMeasured
     | BudgetEnded
+    | MachineNotFree
     | NothingDecided
     | Failed
     | SomeInconclusive
@@ -214,6 +221,10 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     """In seconds, that would probably do."""
     least: float
     rounds: int
+
+
+class RunLater(Kind, frozen=True):
+    """The machine was not free."""
 
 
 class FixFailure(Kind, frozen=True):
@@ -243,4 +254,14 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-Step = RestoreBenchmark | RepeatJob | RaiseBudget | FixFailure | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = (
+    RestoreBenchmark
+    | RepeatJob
+    | RaiseBudget
+    | RunLater
+    | FixFailure
+    | FixRegression
+    | NothingToDo
+    | MeasureMore
+    | MoreBuilds
+)

@@ -109,6 +109,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
     outcomes.BudgetEnded: _budget_ended,
+    outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
@@ -117,6 +118,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.RaiseBudget: _raise_budget,
+    outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"

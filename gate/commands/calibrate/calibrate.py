@@ -54,7 +54,7 @@ class CalibrateOptions:
 
     head: as for check. builds: rounds. budget: in seconds; None: BUDGETS times plan.budget. out: None: calibration in
     .perfgate of the project. inject: changes, 0.05 for 5%. json: a file, "-" for standard output instead of text.
-    strict: an unfit host is refused.
+    strict: an unfit host is refused. wait: for the lock, in seconds; None: the budget.
     """
 
     head: str | None
@@ -69,6 +69,7 @@ class CalibrateOptions:
     inject: tuple[float, ...]
     json: str | None
     strict: bool
+    wait: float | None = None
 
 
 def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
@@ -98,7 +99,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
             return 0
         path = _history(options, project, err)
         run.begin(job, _introduction(job))
-        run.measure(job)
+        job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, options, out, err)
 
 
@@ -136,6 +137,7 @@ def _measuring(options: CalibrateOptions) -> MeasureOptions:
         resume=options.resume,
         history=options.history,
         strict=options.strict,
+        wait=options.wait,
     )
 
 

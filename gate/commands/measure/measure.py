@@ -28,8 +28,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
             write_schedule(job, out)
             return 0
         run.begin(job, introduction(job))
-        run.measure(job)
-        return _conclude(job, out, err)
+        return _conclude(run.measure(job).job, out, err)
 
 
 def _conclude(job: Job, out: TextIO, err: TextIO) -> int:

@@ -26,13 +26,12 @@ from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
-from gate.run.measuring import Measuring, opened
+from gate.run.measuring import Done, Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
 from gate.units import format_duration
 from gate.words.summaries import phrase
 from harness.host.facts import facts
-from harness.loop.measure import Measured
 from harness.loop.schedule import design_schedule
 
 FOLDER = "study"
@@ -47,8 +46,9 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         if options.dry_run:
             write_plan(design, job, options, out)
             return 0
-        measured = measure_study(run, design, job, err)
-        told = outcome(job.out, measured, err)
+        done = measure_study(run, design, job, err)
+        job = done.job
+        told = outcome(done, err)
         more = f", with the other jobs: this is {job.part}" if job.part else ""
         file = job.out / runs.MEASUREMENTS
         out.write(f"{told.executions} executions in {file}; `perfgate study analyse {job.out}` analyses{more}\n")
@@ -63,9 +63,9 @@ class Outcome:
     code: int
 
 
-def outcome(folder: Path, measured: Measured, err: TextIO) -> Outcome:
-    """Say what failed of the run in a folder, and count what did not."""
-    records = runs.records_of(folder)
+def outcome(done: Done, err: TextIO) -> Outcome:
+    """Say what failed of a run, and count what did not."""
+    records, measured = runs.records_of(done.job.out), done.measured
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
@@ -106,17 +106,18 @@ def lay_out(
     return design, prepare_study(design, options, run.settle(design.project))
 
 
-def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Measured:
+def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done:
     """Measure a job of a study; say so where the budget did not last for all of it."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
     run.begin(job, [introduction(design, job), *warnings])
-    measured = run.measure(job)
+    done = run.measure(job)
+    measured = done.measured
     if measured.stop == "budget":
         budget = format_duration(float(design.study.budget))
         done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
         during = f" ({phrase(measured.cut)})" if measured.cut else ""
         err.write(f"perfgate: warning: the budget of {budget} is used up: {done}{during}; study.budget gives more\n")
-    return measured
+    return done
 
 
 def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
@@ -220,4 +221,5 @@ def _measuring(options: StudyOptions) -> MeasureOptions:
         resume=options.resume,
         history=None,
         strict=options.strict,
+        wait=options.wait,
     )
