@@ -69,6 +69,7 @@ class Folder:
         self.known = given
         self._default = default
         self._resume = resume
+        self._begun = False
 
     def settle(self, project: Path) -> Path:
         """Return the folder of a run of the project in this directory; from now on it is known."""
@@ -86,12 +87,19 @@ class Folder:
             make_folder(settled.parent)
         make_folder(settled)
 
-    def in_reach(self) -> Path | None:
-        """Return the known folder; of a run to be resumed, before the project is found, the one in reach.
+    def begin(self) -> None:
+        """Take note that what is in the folder is of this run from now on."""
+        self._begun = True
 
-        The project's directory is this one or above it.
+    def in_reach(self) -> Path | None:
+        """Return the folder that holds something of this run, if there is one.
+
+        Of a run to be resumed, before the project is found, it is the one in reach: the project's directory is this
+        one or above it. A new run has nothing before it begins, such as while it waits for another one.
         """
-        if self.known is not None or not self._resume:
+        if not self._resume:
+            return self.known if self._begun else None
+        if self.known is not None:
             return self.known
         here = Path.cwd()
         for directory in (here, *here.parents):
@@ -129,6 +137,8 @@ def _kept(folder: Folder | None) -> str:
     try:
         executions = sum(isinstance(record, Execution) for record in records_of(found))
     except (OSError, UserError):
+        return nothing
+    if not executions:
         return nothing
     kept = f"{executions} executions are" if executions != 1 else "1 execution is"
     return f"{kept} kept in {found / MEASUREMENTS}; to continue, add --resume to the same command"

@@ -167,6 +167,7 @@ class Measuring:
         records = resumed(job.out, job.run) if self._options.resume else ()
         if not self._options.resume:
             make_room(job.out)
+        self._folder.begin()
         sides = job.project.settings.sides
         budget = Budget(float(job.project.settings.rules.plan.budget))
         with (

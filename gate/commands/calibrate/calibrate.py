@@ -35,8 +35,8 @@ from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.units import Duration
+from gate.words.failures import title
 from gate.words.numbers import plural
-from gate.words.plain import visible
 from gate.words.reports import commit
 from gate.words.sentences import say
 
@@ -170,10 +170,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
         say_why(err, f"{error}; the measurements are kept: to try again, add --resume")
         code = Exit.ERROR
     if options.quiet:
-        err.writelines(
-            f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
-            for failure in found.failures
-        )
+        err.writelines(f"perfgate: {title(failure)}\n" for failure in found.failures)
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)

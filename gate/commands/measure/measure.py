@@ -17,6 +17,7 @@ from gate.run.measuring import opened
 from gate.run.preview import introduction, write_schedule
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import treatment_name
+from gate.words.failures import title
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -31,15 +32,18 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
         return _conclude(run.measure(job).job, out, err)
 
 
+def _failed(failure: Failure) -> str:
+    if failure.kind == "lock":
+        return title(failure)
+    what = treatment_name(failure.benchmark or "the build", failure.factors)
+    return f"{what} failed on {failure.side}: {failure.status}"
+
+
 def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
     executions = sum(isinstance(r, Execution) for r in records)
-    err.writelines(
-        f"perfgate: {treatment_name(failure.benchmark or 'the build', failure.factors)} failed on {failure.side}: "
-        f"{failure.status}\n"
-        for failure in failures
-    )
+    err.writelines(f"perfgate: {_failed(failure)}\n" for failure in failures)
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)

@@ -30,6 +30,7 @@ from gate.run.measuring import Done, Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
 from gate.units import format_duration
+from gate.words.failures import title
 from gate.words.summaries import phrase
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
@@ -75,6 +76,8 @@ def outcome(done: Done, err: TextIO) -> Outcome:
 
 def failed(failure: Failure) -> str:
     """Say what failed: "latency (load=busy) failed on head: exit 1"."""
+    if failure.kind == "lock":
+        return title(failure)
     what = treatment_name(failure.benchmark or "the build", failure.factors)
     return f"{what} failed on {failure.side}: {failure.status}"
 

@@ -163,6 +163,7 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         outcomes.BudgetEnded(spent=spent("service", benchmark="b", execution=0, setup=0.0), least=20.0, rounds=5),
         "the budget of 10 s ended before one round was complete: while the service of b was starting on base",
     ),
+    (outcomes.MachineNotFree(status="x was still held by y"), "nothing was measured: x was still held by y"),
     (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
     (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was measured"),
     (outcomes.Failed(failures=2, findings=3), "2 failures; 3 findings measured"),
