@@ -96,7 +96,7 @@ def _perfgate(instrument: str, script: str, directory: Path, count: int) -> floa
     executions = Executions(conditions, choose({instrument}, os.environ).by_name, 1)
     file = directory / "measurements.jsonl"
     with Appender(file) as append:
-        loop = Loop(rounds, dict.fromkeys(SIDES, table), _Here(directory), executions, append, budget=1e9)
+        loop = Loop(rounds, dict.fromkeys(SIDES, table), _Here(directory), executions, append)
         begin = time.perf_counter()
         done = loop.run()
         seconds = time.perf_counter() - begin

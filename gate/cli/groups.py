@@ -50,6 +50,7 @@ class OutputOptions:
 
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
+WAIT = "longest time to wait for another perfgate on this machine, 0 for not at all (default: the budget)"
 HISTORY = "file of remembered runs (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
 BASE = "commit to compare with (default: the merge base with the default branch)"
 HEAD = "commit to measure (default: the working tree as it is)"
@@ -71,6 +72,7 @@ class MeasureOptions:
     keep: bool = switch("keep the checkouts of base and head")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
     shard: Shard | None = None
     """None: every benchmark. A check has no parts: it measures everything in one session."""

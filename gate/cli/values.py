@@ -85,6 +85,11 @@ def duration(text: str) -> Duration:
     return _parsed(Duration.parse, text)
 
 
+def wait(text: str) -> float:
+    """Read a time span, or 0; in seconds."""
+    return 0.0 if text.strip() in ("0", "0s") else float(duration(text))
+
+
 def share(text: str) -> Share:
     """Read a share."""
     from gate.units import Share

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from gate.config.types import Accept, Benchmark, Config, MetricRules, Override
+from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan
 from gate.model import Whose
 from gate.model.names import SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
@@ -84,6 +84,11 @@ def is_single(config: Config, benchmark: str) -> bool:
     """Return whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
     rules = benchmark_rules(config, benchmark)
     return rules is not None and rules.measured.exact
+
+
+def most_builds(plan: Plan) -> int:
+    """Count the rounds that a plan has at most."""
+    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
 
 
 def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:

@@ -79,7 +79,7 @@ class Study(Table, frozen=True, kw_only=True):
         Meta(description="Measured iterations in each execution. Default: plan.iterations."),
     ] = None
     budget: Annotated[
-        Duration, Meta(description="Time for builds and executions, set-up excluded; checked before each replicate.")
+        Duration, Meta(description="Time for all of measuring, from the first checkout and set-up on.")
     ] = default(Duration(3600))
     order: Annotated[
         int, Meta(ge=1, le=16, description="The linear model has interactions of up to this many factors.")

@@ -9,12 +9,13 @@ from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
+from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
-from gate.decide.interactions import explained
+from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
 from gate.decide.overall import overall_of
 from gate.decide.plausibility import implausible
@@ -67,8 +68,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=_not_enough(verdict, stopped, findings, policy, evidence)
-        or reasons.summary(verdict, findings, evidence, told.only),
+        summary=_summary(verdict, stopped, findings, evidence, policy, told),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -114,6 +114,23 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
+
+
+def _summary(
+    verdict: ReportVerdict,
+    stopped: Literal["budget"] | None,
+    findings: Sequence[Finding],
+    evidence: Evidence,
+    policy: Policy,
+    told: Explained,
+) -> outcomes.Summary:
+    if evidence.unfinished is not None and not (findings or evidence.failures):
+        return budget_ended(evidence.unfinished, evidence.run, policy.config)
+    held = [f for f in evidence.failures if f.kind == "lock"]
+    if held and len(held) == len(evidence.failures) and not findings:
+        return outcomes.MachineNotFree(status=held[0].status)
+    enough = _not_enough(verdict, stopped, findings, policy, evidence)
+    return enough or reasons.summary(verdict, findings, evidence, told.only)
 
 
 def _family_size(walked: Walk) -> int:

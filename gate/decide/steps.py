@@ -11,6 +11,7 @@ from gate.model import outcomes as steps
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 
 _SLACK = 1.1
+_ROOM = 2
 _BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
 """The seconds that an advised budget is rounded up to, and the size below which it is."""
 _SHARE = 0.8
@@ -29,17 +30,23 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if isinstance(report.summary, steps.NotEnoughMeasured):
-        return _raise_budget(report.summary.needed, report.run.rounds.seconds)
+        return _allow_more_builds(report.summary.needed, report.run.rounds.seconds)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
     if report.verdict == "regression":
         return steps.FixRegression()
+    if isinstance(report.summary, steps.BudgetEnded):
+        least = report.summary.least
+        # with room for what was not seen
+        return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=report.summary.rounds)
     return _settle(report) if report.verdict == "inconclusive" else None
 
 
 def _after_failures(report: Report) -> steps.Step:
     if all(failure.kind == "output" for failure in report.failures):
         return steps.FixOutput()
+    if all(failure.kind == "lock" for failure in report.failures):
+        return steps.RunLater()
     if any(failure.kind != "missing" for failure in report.failures):
         return steps.FixFailure()
     # a part of several has no benchmark
@@ -47,13 +54,15 @@ def _after_failures(report: Report) -> steps.Step:
     return steps.RestoreBenchmark() if gone else steps.RepeatJob()
 
 
-def _raise_budget(needed: int, round_: float | None) -> steps.RaiseBudget:
-    if round_ is None:
-        return steps.RaiseBudget(needed=needed, round=None, budget=None)
+def _allow_more_builds(needed: int, round_: float | None) -> steps.AllowMoreBuilds:
     # a round may take longer than any so far
-    wanted = _SLACK * needed * round_
-    step = next(step for step, below in _BUDGETS if wanted < below)
-    return steps.RaiseBudget(needed=needed, round=round_, budget=math.ceil(wanted / step) * step)
+    budget = None if round_ is None else _rounded(_SLACK * needed * round_)
+    return steps.AllowMoreBuilds(needed=needed, round=round_, budget=budget)
+
+
+def _rounded(seconds: float) -> float:
+    step = next(step for step, below in _BUDGETS if seconds < below)
+    return math.ceil(seconds / step) * step
 
 
 def _settle(report: Report) -> steps.Step:

@@ -47,14 +47,22 @@ class Presence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def presence(
-    executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None, select: Sequence[str]
+    executions: Sequence[Execution],
+    failures: Sequence[Failure],
+    run: Run | None,
+    select: Sequence[str],
+    *,
+    begun: bool = True,
 ) -> Presence:
-    """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too."""
+    """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too.
+
+    begun: false where the budget ended before anything could give values.
+    """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
     expected = _expected(run, measured, suites, select)
     failed = {f.benchmark for f in failures}
-    build_failed = any(f.kind == "build" for f in failures)
+    build_failed = any(f.kind in ("build", "lock") for f in failures)
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
@@ -62,7 +70,7 @@ def presence(
             continue
         if name not in expected["head"]:
             missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
-        elif lacking and not build_failed:
+        elif lacking and begun and not build_failed:
             missing.append(Failure(kind="missing", benchmark=name, side=lacking[0], status="gave no values"))
     new = [name for name in expected["head"] if name not in expected["base"]]
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
@@ -176,7 +184,7 @@ def round_warnings(
     looks: Sequence[int],
 ) -> list[AnyWarning]:
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
-    if any(f.kind == "build" for f in failures):
+    if any(f.kind in ("build", "lock") for f in failures):
         return []
     warnings: list[AnyWarning] = []
     failed = {f.benchmark for f in failures}

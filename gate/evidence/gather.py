@@ -26,7 +26,8 @@ from gate.evidence.hosts import host_names, machines, run_states, side_differenc
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
-from gate.evidence.runs import EvidenceError, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
@@ -71,6 +72,8 @@ def gather(
     records = in_order(records)
     run = run_of(records)
     _refuse_one_side(records)
+    cut = unfinished(records, _budget_of(run, measured))
+    records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
@@ -85,7 +88,7 @@ def gather(
     builds = [record for record in everything if isinstance(record, Build)]
     failures = [record for record in everything if isinstance(record, Failure)]
     failures += _failures(executions, config, run, failures, one=one)
-    found = presence(executions, failures, run, select)
+    found = presence(executions, failures, run, select, begun=cut is None)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [
@@ -93,8 +96,6 @@ def gather(
     ]
     pairs = _pairs(judged, config, bound_factors(run))
     hosts = host_names(records)
-    times = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
-    seconds = [each for each in times if each is not None]
     return Evidence(
         run=run,
         cases=[msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in pairs.cases],
@@ -102,9 +103,10 @@ def gather(
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
-        seconds=sum(seconds) if seconds else None,
+        seconds=_spent(builds, executions, failures),
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
+        unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
             *look_warnings(looks, run, config),
@@ -128,6 +130,17 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = {f.benchmark for f in (*known, *found)}
     return [*found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
+
+
+def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
+    steps = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
+    seconds = [each for each in (*(b.setup for b in builds), *steps) if each is not None]
+    return sum(seconds) if seconds else None
+
+
+def _budget_of(run: Run | None, measured: Config | None) -> float | None:
+    config = measured or config_of(run)
+    return float(config.plan.budget) if config else None
 
 
 def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:

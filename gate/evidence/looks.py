@@ -9,27 +9,34 @@ from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 from gate.stats.sequential import look_rounds
 
+_OWN = 1.05
+"""Times what builds and executions take: perfgate's own work between them, which the budget counts too."""
+
 
 def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
-    """Lay out the looks: of the plan's range of builds, what fits the budget by what round 1 cost.
+    """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up and round 1 cost.
 
     Each session has a budget of its own: the one whose first round took longest says what fits. Empty when the plan is
     a fixed number of builds. Source: docs/method.md.
 
     Args:
-        records: the builds and executions of a run in any order, of which only the first round's seconds count, so that
-            nothing measured later moves a look.
+        records: the builds and executions of a run in any order, of which only set-up and the first round's seconds
+            count, so that nothing measured later moves a look.
     """
     if not isinstance(plan.builds, Builds):
         return []
     most = plan.builds.max
     first: dict[int, list[float]] = {}
+    setup: dict[int, float] = {}
     for r in records:
         if isinstance(r, (Build, Execution)) and r.build == 0:
             first.setdefault(r.session, []).append(r.seconds or 0.0)
-    longest = max(map(sum, first.values()), default=0.0)
-    if longest > 0:
-        most = max(1, min(most, int(float(plan.budget) / longest)))
+        if isinstance(r, Build):
+            setup[r.session] = setup.get(r.session, 0.0) + (r.setup or 0.0)
+    for session, seconds in first.items():
+        round_ = _OWN * sum(seconds)
+        left = float(plan.budget) - setup.get(session, 0.0)
+        most = max(1, min(most, int(left / round_))) if round_ > 0 else most
     return list(look_rounds(min(plan.builds.min, most), most))
 
 

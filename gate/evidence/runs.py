@@ -324,7 +324,7 @@ def session_gaps(parts: Sequence[Part]) -> list[Failure]:
             of_shard.setdefault(part.shard, set()).add(e.benchmark)
     found = []
     for part in parts:
-        if any(f.kind == "build" for f in part.failures):
+        if any(f.kind in ("build", "lock") for f in part.failures):
             continue
         for side in SIDES:
             names = {e.benchmark for e in part.executions if e.side == side}

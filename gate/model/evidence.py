@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gate.model.names import Better
-from gate.model.records import Build, Failure, HostState, Run
+from gate.model.records import Build, Cut, Failure, HostState, Run
 from gate.model.warnings import AnyWarning
 
 if TYPE_CHECKING:
@@ -58,6 +58,19 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """That the slowest of them took; None: not known."""
 
 
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
+    """A budget that ended before one round was complete, and what took its time, in seconds."""
+
+    budget: float
+    cut: Cut
+    setup: float
+    builds: int
+    """Of both sides, that were done."""
+    building: float
+    executions: int
+    executing: float
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a decision rests on, read from any number of measurement files.
 
@@ -71,7 +84,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     rounds: Round
     looks: list[int]
     seconds: float | None
-    """Time spent in builds and executions."""
+    """Time spent in set-up, builds and executions."""
     builds: list[Build]
     states: list[HostState]
     warnings: list[AnyWarning]
+    unfinished: Unfinished | None = None
+    """None: a round is complete, or something else than the budget ended measuring."""

@@ -9,7 +9,7 @@ from gate.codes import Exit
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
-FailureKind = Literal["build", "execution", "output", "missing", "repeated"]
+FailureKind = Literal["build", "execution", "output", "missing", "repeated", "lock"]
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
 Verdict = Literal["regression", "improvement", "unchanged", "inconclusive", "accepted"]
 ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]

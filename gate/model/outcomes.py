@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.model.evidence import Unfinished
 from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
 
 # --- factors ----------------------------------------------------------------------------------------------------------
@@ -137,6 +138,22 @@ class NothingMeasured(Kind, frozen=True):
     """There is not one value."""
 
 
+class BudgetEnded(Kind, frozen=True, kw_only=True):
+    """The budget ended before one round was complete; all times in seconds."""
+
+    spent: Unfinished
+    least: float
+    """What `rounds` take at least, judging by what was measured."""
+    rounds: int
+    """That a regression needs."""
+
+
+class MachineNotFree(Kind, frozen=True, kw_only=True):
+    """Another program held the lock of the machine; status: for how long, and who, in words."""
+
+    status: str
+
+
 class NothingDecided(Kind, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
@@ -184,6 +201,8 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
 Summary = (
     Regressed
     | NothingMeasured
+    | BudgetEnded
+    | MachineNotFree
     | NothingDecided
     | Failed
     | SomeInconclusive
@@ -202,6 +221,19 @@ class RestoreBenchmark(Kind, frozen=True):
 
 class RepeatJob(Kind, frozen=True):
     """The part of a job is missing."""
+
+
+class RaiseBudget(Kind, frozen=True, kw_only=True):
+    """The budget is too small for one round."""
+
+    budget: float
+    """In seconds, that would probably do."""
+    least: float
+    rounds: int
+
+
+class RunLater(Kind, frozen=True):
+    """The machine was not free."""
 
 
 class FixFailure(Kind, frozen=True):
@@ -248,7 +280,7 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-class RaiseBudget(Kind, frozen=True, kw_only=True):
+class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
     """A larger budget would allow the builds that a verdict needs."""
 
     needed: int
@@ -261,6 +293,8 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
 Step = (
     RestoreBenchmark
     | RaiseBudget
+    | AllowMoreBuilds
+    | RunLater
     | FixOutput
     | RepeatJob
     | FixFailure

@@ -108,6 +108,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     build: Index
     seed: int | None = None
     seconds: float | None = None
+    setup: float | None = None
+    """Seconds that making its tree and set-up took before it; None: the tree was there."""
     factors: dict[str, Any] = {}
     """The settings that it was built with, of those that builds depend on."""
     artifacts: dict[str, str] = {}
@@ -138,8 +140,24 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
 
 
 Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
-"""Why measuring ended: every round was done, the next one (of a designed experiment the next replicate) does not fit
-the budget, a build failed, every benchmark failed, or those that did not fail need no more."""
+"""Why measuring ended: every round was done, the budget ended or the next round (of a designed experiment the next
+replicate) does not fit it, a build failed, every benchmark failed, or those that did not fail need no more."""
+
+Phase = Literal["checkout", "setup", "build", "service", "execution"]
+
+
+class Cut(msgspec.Struct, frozen=True, kw_only=True):
+    """The step that the budget ended."""
+
+    phase: Phase
+    side: Side
+    benchmark: str | None = None
+    build: Index
+    execution: Index | None = None
+    seconds: float
+    """What that phase had taken by then."""
+    setup: float = 0.0
+    """Seconds of checkout and set-up before it, of a build that has no line of its own."""
 
 
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
@@ -151,6 +169,10 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     state: dict[str, Any] = {}
     stop: Stop | None = None
     """Why measuring ended; None: it has only begun, or an older perfgate measured."""
+    rounds: Index | None = None
+    """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count."""
+    cut: Cut | None = None
+    """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

@@ -15,13 +15,15 @@ from gate.model import Commit, Record, Run, UserError
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
 _KEPT = 10
+PAST = "runs"
+"""The folder of past runs in that of the last one."""
 OF_A_RUN = (MEASUREMENTS, "report.json", "report.html", "comment.md")
 _OF_A_STUDY = ("study.json", "study.html", "tables")
 
 
 def outputs_in(folder: Path) -> list[Path]:
     """Name what perfgate writes in the folder of a run."""
-    return [folder / name for name in (*OF_A_RUN, *_OF_A_STUDY, "runs")]
+    return [folder / name for name in (*OF_A_RUN, *_OF_A_STUDY, PAST)]
 
 
 def make_room(folder: Path) -> None:
@@ -34,7 +36,7 @@ def make_room(folder: Path) -> None:
     present = [folder / name for name in names if (folder / name).exists()]
     if not present:
         return
-    past = folder / "runs" / _id_of(folder / MEASUREMENTS)
+    past = folder / PAST / _id_of(folder / MEASUREMENTS)
     past.mkdir(parents=True, exist_ok=True)
     for file in present:
         if (past / file.name).is_dir():

@@ -71,6 +71,7 @@ class Folder:
         self.known = given
         self._default = default
         self._resume = resume
+        self._begun = False
 
     def settle(self, project: Path) -> Path:
         """Return the folder of a run of the project in this directory; from now on it is known."""
@@ -89,12 +90,19 @@ class Folder:
             make_folder(settled.parent, own=True)
         make_folder(settled, own=own)
 
-    def in_reach(self) -> Path | None:
-        """Return the known folder; of a run to be resumed, before the project is found, the one in reach.
+    def begin(self) -> None:
+        """Take note that what is in the folder is of this run from now on."""
+        self._begun = True
 
-        The project's directory is this one or above it.
+    def in_reach(self) -> Path | None:
+        """Return the folder that holds something of this run, if there is one.
+
+        Of a run to be resumed, before the project is found, it is the one in reach: the project's directory is this
+        one or above it. A new run has nothing before it begins, such as while it waits for another one.
         """
-        if self.known is not None or not self._resume:
+        if not self._resume:
+            return self.known if self._begun else None
+        if self.known is not None:
             return self.known
         here = Path.cwd()
         for directory in (here, *here.parents):
@@ -134,6 +142,8 @@ def _kept(folder: Folder | None) -> str:
     try:
         executions = sum(isinstance(record, Execution) for record in records_of(found))
     except (OSError, UserError):
+        return nothing
+    if not executions:
         return nothing
     kept = f"{plural(executions, 'execution')} {agree(executions, 'is', 'are')}"
     return f"{kept} kept in {found / MEASUREMENTS}; to continue, add --resume to the same command"

@@ -15,7 +15,7 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import is_single
+from gate.config.rules import is_single, most_builds
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Plan
@@ -24,8 +24,9 @@ from gate.model import SIDES, Memory, Run, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
+from gate.run.duration import budget_warnings
 from gate.run.memory import Recalled, costs_here, recall_memory
-from gate.run.plan_warnings import most_builds, plan_warnings
+from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from gate.words.choice import chosen
@@ -107,6 +108,9 @@ def prepare(
     rounds = schedule(
         benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
     )
+    if past is None:
+        costs = costs_here(options.history, project, host) if remembers else {}
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
     return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None)
 
 

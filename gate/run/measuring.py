@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -23,18 +25,22 @@ from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.folder import make_room, outputs_in, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
+from gate.run.locked import record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
 from gate.run.shims import shim_warnings
+from gate.units import format_duration
 from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.host.fitness import problems, standing_problems
-from harness.host.lock import host_lock, lock_file
+from harness.host.holder import Claim, Holder
+from harness.host.lock import LockHeldError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
+from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import Source, Sources
 from harness.source.repository import files_at
@@ -85,6 +91,14 @@ def opened(options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool) 
         yield Measuring(options, folder, err, held, quiet=quiet)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was measured, and the job with the folder that holds it."""
+
+    job: Job
+    measured: Measured
+
+
 class Measuring:
     """A run in the making: its folder, and from its first measurement until it is closed the machine."""
 
@@ -128,11 +142,12 @@ class Measuring:
         self._folder.make(job.out)
         self._say(*lines)
 
-    def measure(self, job: Job, after_round: AfterRound | None = None) -> Measured:
+    def measure(self, job: Job, after_round: AfterRound | None = None) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
         The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
-        files away while they are concluded on.
+        files away while they are concluded on. If another one does not give it back in time, that is recorded as a
+        failure.
 
         after_round: asked between rounds which benchmarks need no more; None: the design is fixed.
 
@@ -145,7 +160,11 @@ class Measuring:
         sources = _overlaid(job.project)
         # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
         repository.store.work.remove_leftovers()
-        self._held.enter_context(host_lock(self._wait, repository.project, lock_file(os.environ)))
+        try:
+            self._hold(job)
+        except LockHeldError as error:
+            held = record_held(job, error, self._waits(job), resume=self._options.resume)
+            return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
@@ -157,21 +176,24 @@ class Measuring:
         records = resumed(job.out, job.run) if job.resumes else ()
         if not job.resumes:
             make_room(job.out)
+        self._folder.begin()
         sides = job.project.settings.sides
+        budget = Budget(float(job.project.settings.rules.plan.budget))
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
                 repository,
                 sources,
                 share_paths={side: sides[side].build.share for side in SIDES},
+                budget=budget,
                 keep=self._options.keep,
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            measured = self._measure(job, trees, append, records, after_round)
+            measured = self._measure(job, trees, append, records, after_round, budget)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
-        return measured
+        return Done(job, measured)
 
     @contextmanager
     def _saying_what_stays(self, work: WorkDirectory) -> Iterator[None]:
@@ -182,7 +204,13 @@ class Measuring:
             self._err.writelines(f"perfgate: warning: {say(each)}\n" for each in work.left[before:])
 
     def _measure(
-        self, job: Job, trees: Trees, append: Appender, records: Sequence[Record], after_round: AfterRound | None
+        self,
+        job: Job,
+        trees: Trees,
+        append: Appender,
+        records: Sequence[Record],
+        after_round: AfterRound | None,
+        budget: Budget,
     ) -> Measured:
         settings = job.project.settings
         # in the work directory, which the next run removes should this one be killed
@@ -191,11 +219,12 @@ class Measuring:
         make_shims(shims, os.environ, go=_uses_go(job.project))
         with (
             closing(Progress(self._err, quiet=self._quiet)) as progress,
-            closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as executor,
+            closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
         ):
             recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
             study = job.treated.study
-            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study)
+            executor = BoundedExecutor(processes, budget)
+            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
             hint = _hint(job.project)
             iterations, planned = settings.rules.plan.iterations, job.treated.planned
             loop = Loop(
@@ -204,7 +233,6 @@ class Measuring:
                 TreeBuilder(conditions, trees, job.run.seed or 0, hint),
                 Executions(conditions, job.instruments.by_name, iterations, planned, hint),
                 append,
-                budget=float(settings.rules.plan.budget),
                 records=records,
                 after_round=after_round,
                 progress=progress,
@@ -213,16 +241,44 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(HostState(when="end", session=job.session, time=now(), state=state(), stop=measured.stop))
+            append(_end(job, measured))
         return measured
 
-    def _wait(self, holder: str) -> None:
-        self._say(f"waiting for {holder}: only one gate at a time measures on a machine")
+    def _hold(self, job: Job) -> None:
+        """Hold the machine until the run is closed."""
+        command = " ".join(["perfgate", *sys.argv[1:2]])
+        claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
+        path, wait = lock_file(os.environ), self._waits(job)
+        self._held.enter_context(host_lock(claim, path, wait=wait, waiting=lambda holder: self._wait(holder, wait)))
+
+    def _waits(self, job: Job) -> float:
+        """Return for how many seconds to wait for the machine."""
+        return float(job.project.settings.rules.plan.budget) if self._options.wait is None else self._options.wait
+
+    def _wait(self, holder: Holder, seconds: float) -> None:
+        until = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
+        where = f" in {holder.directory}" if holder.directory else ""
+        self._say(
+            f"waiting for {holder}{where}, for at most {format_duration(seconds)} (until {until}, --wait): "
+            "only one perfgate at a time measures on a machine"
+        )
 
     def _say(self, *lines: str) -> None:
         if not self._quiet and lines:
             self._err.writelines(f"perfgate: {line}\n" for line in lines)
             self._err.flush()
+
+
+def _end(job: Job, measured: Measured) -> HostState:
+    return HostState(
+        when="end",
+        session=job.session,
+        time=now(),
+        state=state(),
+        stop=measured.stop,
+        rounds=measured.rounds,
+        cut=measured.cut,
+    )
 
 
 def _recipe(config: Config) -> Recipe:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gate.config.types import Builds, Config, Plan
+from gate.config.rules import most_builds
+from gate.config.types import Builds, Config
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.case import quantile_of
@@ -69,8 +70,3 @@ def _steady_warnings(rules: Config) -> list[FewIterationsForSteady]:
     if not names or rules.plan.iterations >= FEWEST_FOR_STEADY:
         return []
     return [FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY)]
-
-
-def most_builds(plan: Plan) -> int:
-    """Count the rounds that a plan has at most."""
-    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from statistics import fmean
+from collections.abc import Iterable
 from typing import TextIO
 
+from gate.config.rules import most_builds
 from gate.config.types import Builds
-from gate.evidence.records import read
-from gate.model import Build, Execution, Record, UserError
-from gate.model.case import canonical
-from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
-from gate.run.folder import MEASUREMENTS
+from gate.run.duration import schedule_seconds
 from gate.run.job import Job
-from gate.run.plan_warnings import most_builds, quantile_warnings
+from gate.run.plan_warnings import quantile_warnings
 from gate.run.treatments import treatment_name
 from gate.units import format_duration
 from gate.words.numbers import plural
@@ -78,56 +73,15 @@ def expected(job: Job) -> str:
     budget = format_duration(float(job.project.settings.rules.plan.budget))
     seconds = expected_seconds(job)
     if seconds is None:
-        return f"at most about {budget} (the budget; no earlier run to estimate from)"
+        return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
     if seconds > float(job.project.settings.rules.plan.budget):
         return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
-    return f"about {format_duration(seconds)} as in the last run, at most {budget}"
+    return f"about {format_duration(seconds)} as in the last run, at most {budget} (the budget)"
 
 
 def expected_seconds(job: Job) -> float | None:
     """Return how long the schedule takes in seconds, by the last run in its folder; None where that does not tell."""
-    return _seconds(job.rounds, _last(job.out))
-
-
-def _last(folder: Path) -> list[Record]:
-    file = folder / MEASUREMENTS
-    try:
-        return [located.record for located in read(str(file), file.read_bytes()).records]
-    except (OSError, UserError):
-        return []
-
-
-def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None:
-    builds, executions = _Times(), _Times()
-    for record in records:
-        if isinstance(record, Build) and record.seconds is not None:
-            builds.add(record.side, record.factors, record.seconds)
-        elif isinstance(record, Execution) and record.seconds is not None:
-            # the lines of a suite's execution share its time
-            own = record.seconds * (record.lines or 1)
-            executions.add(record.suite or record.benchmark, record.factors, own)
-    taken = [
-        *(builds.of(step.side, step.factors) for each in rounds for step in each.builds),
-        *(executions.of(step.benchmark, step.factors) for each in rounds for step in each.executions),
-    ]
-    known = [seconds for seconds in taken if seconds is not None]
-    return sum(known) if len(known) == len(taken) else None
-
-
-class _Times:
-    """What steps took, by name and settings; where these were not measured, by name."""
-
-    def __init__(self) -> None:
-        self._named: dict[str, list[float]] = {}
-        self._treated: dict[tuple[str, str], list[float]] = {}
-
-    def add(self, name: str, factors: Mapping[str, Setting], seconds: float) -> None:
-        self._named.setdefault(name, []).append(seconds)
-        self._treated.setdefault((name, canonical(factors)), []).append(seconds)
-
-    def of(self, name: str, factors: Mapping[str, Setting]) -> float | None:
-        seconds = self._treated.get((name, canonical(factors))) or self._named.get(name)
-        return fmean(seconds) if seconds else None
+    return schedule_seconds(job.rounds, job.out)
 
 
 def write_schedule(job: Job, out: TextIO) -> None:

@@ -61,6 +61,8 @@ def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
     if failure.kind == "missing" and failure.benchmark is None and failure.status:
         # a part of several, which its status names
         return clip(visible(failure.status), 200)
+    if failure.kind == "lock":
+        return f"the machine was not free: {clip(visible(failure.status), 600)}"
     if failure.kind == "missing":
         return f"{name or 'something expected'} is missing{side}{status}"
     if failure.kind == "build":
@@ -86,7 +88,7 @@ def place(failure: Failure, *, without: Collection[str] = ()) -> str:
 
     without: factors that are named elsewhere.
     """
-    if failure.kind == "missing" and failure.benchmark is None:
+    if failure.kind == "lock" or (failure.kind == "missing" and failure.benchmark is None):
         return ""
     words = [f"session {failure.session}"] if failure.session else []
     for level, number in (("build", failure.build), ("execution", failure.execution)):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.evidence.factors import pairs
-from gate.model import outcomes
+from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 
@@ -45,6 +45,44 @@ def _failed(of: outcomes.Failed) -> str:
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was measured"
 
 
+def _budget_ended(of: outcomes.BudgetEnded) -> str:
+    spent = of.spent
+    took = {
+        "set-up": spent.setup,
+        plural(spent.builds, "build"): spent.building,
+        plural(spent.executions, "execution"): spent.executing,
+    }
+    parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= _WORTH]
+    after = f" ({', '.join(parts)})" if parts else ""
+    return (
+        f"the budget of {format_duration(spent.budget)} ended before one round was complete: {phrase(spent.cut)}{after}"
+    )
+
+
+_WORTH = 0.05
+_PHASES = {
+    "checkout": "during the checkout of {side}",
+    "setup": "during set-up of {side}",
+    "build": "during {build} of {side}",
+    "service": "while the service of {benchmark} was starting on {side}",
+    "execution": "while {benchmark} was running on {side}",
+}
+
+
+def phrase(cut: Cut) -> str:
+    """Say what the budget ended: "during set-up of base"."""
+    build = "the first build" if cut.build == 0 else f"build {cut.build + 1}"
+    return _PHASES[cut.phase].format(benchmark=cut.benchmark, side=cut.side, build=build)
+
+
+def _raise_budget(step: outcomes.RaiseBudget) -> str:
+    needed = f"{plural(step.rounds, 'round')} {'takes' if step.rounds == 1 else 'take'}"
+    return (
+        f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: judging by what was done, "
+        f"{needed} at least {format_duration(step.least)}"
+    )
+
+
 def _inconclusive(of: outcomes.SomeInconclusive) -> str:
     apart = f", {of.not_worse:,} of them not worse" if of.not_worse else ""
     if of.not_worse == of.count:
@@ -57,7 +95,7 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
-def _raise_budget(step: outcomes.RaiseBudget) -> str:
+def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
     if step.round is None or step.budget is None:
         return f"Run again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
     cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
@@ -82,6 +120,8 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
+    outcomes.BudgetEnded: _budget_ended,
+    outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
@@ -90,6 +130,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
+    outcomes.RaiseBudget: _raise_budget,
+    outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
     outcomes.FixOutput: lambda _: (
         "Make base and head give the same output, or remove `same_output` if the change is meant"
@@ -106,6 +148,6 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,
-    outcomes.RaiseBudget: _raise_budget,
+    outcomes.AllowMoreBuilds: _allow_more_builds,
 }
 """The sentence of each type, without a full stop."""

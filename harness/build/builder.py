@@ -132,6 +132,7 @@ class TreeBuilder:
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
+            BudgetEndedError: the budget has ended.
         """
         wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
         made = self._attempt(wanted, seed)
@@ -153,17 +154,20 @@ class TreeBuilder:
         side, build, factors, recipe = wanted.side, wanted.build, wanted.factors, wanted.recipe
         table = recipe.table
         begin = time.perf_counter()
+        standing = wanted.tree in self._made and recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        seconds = 0.0 if recipe.stays else time.perf_counter() - begin
+        prepared = time.perf_counter() - begin
+        seconds = 0.0 if recipe.stays else prepared
         shown = None
         if table.command is not None:
             values = {"seed": str(seed)}
             shown = by_hand(table.command, values)
             laid_out = build_environment(table.perturb, seed, recipe.environment, self._conditions.shims)
             added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
-            outcome = self._run(wanted, arguments(table.command, values), shown, added)
+            with self._conditions.budget.phase("build", prepared):
+                outcome = self._run(wanted, arguments(table.command, values), shown, added)
             if isinstance(outcome, Failure):
                 return outcome
             seconds = outcome.seconds
@@ -177,6 +181,7 @@ class TreeBuilder:
             build=build,
             seed=seed,
             seconds=seconds,
+            setup=prepared if recipe.stays and not standing else None,
             factors=dict(factors),
             artifacts=hashes,
             needs_git=wanted.tree in self._with_git,
@@ -205,7 +210,8 @@ class TreeBuilder:
         try:
             name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
             git = recipe.table.git == "on" or wanted.tree in self._with_git
-            self._trees.make(wanted.side, name, wanted.variant, git=git)
+            with self._conditions.budget.phase("checkout"):
+                self._trees.make(wanted.side, name, wanted.variant, git=git)
         except SourceError as error:
             if not any(side == wanted.side for side, _ in self._made):
                 raise
@@ -214,7 +220,8 @@ class TreeBuilder:
         if recipe.table.setup is None:
             return None
         setup = recipe.table.setup
-        outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
+        with self._conditions.budget.phase("setup"):
+            outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
         if isinstance(outcome, Failure):
             # all that follows in this tree would fail of it
             failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.config.study import Study
 from gate.config.types import BuildTable
 from gate.model import Side
+from harness.process.budget import Budget
 from harness.process.execute import Executor
 
 
@@ -40,3 +41,5 @@ class Conditions:
     session: int = 0
     study: Study | None = None
     """What the settings of factors change."""
+    budget: Budget = field(default_factory=Budget)
+    """What the executor and all waiting keep to."""

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
+import pwd
 import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.errors import LockError
+from harness.host.holder import Claim, Holder, holder_of
 
 # Not in TMPDIR, which differs between users: all of a machine must find one file.
 LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following links, and nothing in it is trusted
-_LONGEST = 4096
+_PAUSE = 0.1
+"""Seconds between two attempts: flock(2) itself waits without a limit."""
+
+
+class LockHeldError(Exception):
+    """The lock was not free in time; who holds it."""
+
+    def __init__(self, path: Path, holder: Holder) -> None:
+        super().__init__(f"{holder} holds {path}")
+        self.path, self.holder = path, holder
 
 
 def lock_file(environment: Mapping[str, str]) -> Path:
@@ -25,22 +35,24 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def host_lock(waiting: Callable[[str], None], directory: Path, path: Path) -> Iterator[None]:
+def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Callable[[Holder], None]) -> Iterator[None]:
     """Hold the machine for measuring; wait for another gate to end.
 
     The lock ends with this process, however it ends; children do not inherit it.
 
     Args:
-        waiting: called once with the holder in words when there is one.
-        directory: the project, told to others who wait.
+        claim: what others who wait are told.
         path: of the lock file, which all gates of the machine share.
+        wait: seconds to wait at most.
+        waiting: called once with the holder, when there is one and there is time to wait.
 
     Raises:
+        LockHeldError: it was not free in time.
         LockError: the lock file is none, or cannot be opened.
     """
-    descriptor = _take(waiting, path)
+    descriptor = _take(path, wait, waiting)
     try:
-        _write_holder(descriptor, directory)
+        claim.write(descriptor)
         yield
     finally:
         # never unlinked: a process that waits holds the file open, and would lock one that nobody finds
@@ -49,28 +61,49 @@ def host_lock(waiting: Callable[[str], None], directory: Path, path: Path) -> It
         os.close(descriptor)
 
 
-def _take(waiting: Callable[[str], None], path: Path) -> int:
+def _take(path: Path, wait: float, waiting: Callable[[Holder], None]) -> int:
+    deadline = time.monotonic() + wait
     told = False
     while True:
         descriptor = _open(path)
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if not told:
+            while not (locked := _locked(descriptor, path)) and _is_current(descriptor, path):
+                late = time.monotonic() >= deadline
+                if late or not told:
+                    holder = _settled(descriptor)
+                    if _locked(descriptor, path):
+                        continue
+                    if late:
+                        raise LockHeldError(path, holder)
                     told = True
-                    waiting(_holder(descriptor))
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _is_current(descriptor, path):
+                    waiting(holder)
+                time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
+            if locked and _is_current(descriptor, path):
                 return descriptor
-        except OSError as error:
-            os.close(descriptor)
-            raise LockError(f"{path} cannot be locked: {error.strerror}") from None
         except BaseException:
             os.close(descriptor)
             raise
-        # a cleaner of /tmp removed it between opening and locking: whoever comes next would make another
+        # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
         os.close(descriptor)
+
+
+def _locked(descriptor: int, path: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise LockError(f"{path} cannot be locked: {error.strerror}") from None
+    return True
+
+
+def _settled(descriptor: int) -> Holder:
+    """Return the holder; one that has just taken the lock gets a moment to say who it is."""
+    found = holder_of(descriptor)
+    if found.claim is None:
+        time.sleep(_PAUSE)
+        found = holder_of(descriptor)
+    return found
 
 
 def _open(path: Path) -> int:
@@ -91,12 +124,31 @@ def _open(path: Path) -> int:
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
             what = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise LockError(f"{path} {what}: remove it; perfgate makes a new one") from None
+            raise LockError(f"{path}{_owner(path)} {what}: {_remove(path)}; perfgate makes a new one") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise LockError(f"{path} is not a regular file: remove it; perfgate makes a new one")
         return descriptor
     raise LockError(f"{path} keeps being made and removed: another program uses this name")
+
+
+def _owner(path: Path) -> str:
+    """Name whose file it is, if it is another user's: " (user ann's)"."""
+    try:
+        owner = path.lstat().st_uid
+    except OSError:
+        return ""
+    if owner == os.geteuid():
+        return ""
+    try:
+        return f" (user {pwd.getpwuid(owner).pw_name}'s)"
+    except KeyError:
+        return f" (user {owner}'s)"
+
+
+def _remove(path: Path) -> str:
+    # in a sticky directory such as /tmp nobody else can
+    return "have that user or root remove it" if _owner(path) and os.geteuid() != 0 else "remove it"
 
 
 def _open_existing(path: Path, flags: int) -> int:
@@ -111,21 +163,3 @@ def _is_current(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
-
-
-def _write_holder(descriptor: int, directory: Path) -> None:
-    since = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    content = json.dumps({"pid": os.getpid(), "directory": str(directory), "since": since})
-    with suppress(OSError):  # another user's file, opened read-only: it locks, it only names nobody
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, content.encode(), 0)
-
-
-def _holder(descriptor: int) -> str:
-    """Put the holder into words; anybody can write the file, so only printable text comes out."""
-    try:
-        content = json.loads(os.pread(descriptor, _LONGEST, 0))
-        words = f"process {int(content['pid'])} in {content['directory']} since {content['since']}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return "another perfgate"
-    return "".join(character if character.isprintable() else "?" for character in words)[:500]

@@ -116,7 +116,7 @@ class Executions:
         self._instruments = instruments
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
-        self._companions = Companions(conditions.executor, conditions.scratch)
+        self._companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
         self._scratch = Scratch(conditions.scratch)
 
     def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
@@ -124,6 +124,7 @@ class Executions:
 
         Raises:
             OSError: perfgate's own files cannot be written.
+            BudgetEndedError: the budget has ended.
         """
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
@@ -194,7 +195,8 @@ class Executions:
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
         attempt = self._attempt(benchmark, step, context)
         command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
-        outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+        with self.conditions.budget.phase("execution"):
+            outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
         collected = self._collected(benchmark, context, outcome)
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gate.model import Build, Execution, Failure, Look, Record, Side
+from gate.model import Build, Execution, Failure, HostState, Look, Record, Side
 from gate.model.case import canonical
 from harness.loop.steps import BuildStep, ExecutionStep
 
@@ -32,6 +32,8 @@ class Ledger:
         self.records: list[Record] = []
         self.looks = [record for record in records if isinstance(record, Look)]
         """Of the interrupted run, to be replayed."""
+        self.ended = _end_by_budget(records, session)
+        """How the budget ended the run that is resumed; None: it did not."""
         self.build_failed = False
         self._session = session
         self._suites = suites
@@ -45,7 +47,7 @@ class Ledger:
         self._begun: set[tuple[int, int | None]] = set()
         self._building: dict[int, float] = {}
         self._executing: dict[tuple[int, int], float] = {}
-        self._lost = 0.0
+        self._other = 0.0
         for record in records:
             self.note(record)
 
@@ -61,6 +63,7 @@ class Ledger:
             case Build():
                 self._built.add((record.side, record.build, factors))
                 self._building[record.build] = self._building.get(record.build, 0.0) + (record.seconds or 0.0)
+                self._other += record.setup or 0.0
             case Execution():
                 name = record.suite or record.benchmark
                 self._made.add((name, record.side, factors, record.build, record.execution))
@@ -79,7 +82,7 @@ class Ledger:
                 pass
         if isinstance(record, Failure):
             # not of a round: a failed benchmark takes no time of the next one
-            self._lost += record.seconds or 0.0
+            self._other += record.seconds or 0.0
         if record.build is not None:
             self._begun |= {(record.build, None), (record.build, getattr(record, "execution", None))}
 
@@ -131,21 +134,30 @@ class Ledger:
         """Return whether anything of a round is recorded, or of one of its replicates."""
         return (build, execution) in self._begun
 
-    def fits(self, budget: float, *, builds: bool = True) -> bool:
-        """Return whether what comes next fits what is left of a budget in seconds, if it takes as long as the slowest.
+    @property
+    def seconds(self) -> float:
+        """Return what the steps took that are recorded, set-up and failures among them."""
+        return sum(self._building.values()) + sum(self._executing.values()) + self._other
+
+    def fits(self, left: float, *, builds: bool = True) -> bool:
+        """Return whether what comes next fits into the seconds that are left, if it takes as long as the slowest.
 
         In the gate that is a round; in an experiment a replicate, and the builds of a round where it begins with them.
         """
-        spent = sum(self._building.values()) + sum(self._executing.values()) + self._lost
         if self._design:
             slowest = max(self._executing.values(), default=0.0)
             slowest += max(self._building.values(), default=0.0) if builds else 0.0
         else:
             slowest = max(self._rounds().values(), default=0.0)
-        return slowest <= budget - spent
+        return slowest <= left
 
     def _rounds(self) -> Mapping[int, float]:
         rounds = dict(self._building)
         for (build, _), seconds in self._executing.items():
             rounds[build] = rounds.get(build, 0.0) + seconds
         return rounds
+
+
+def _end_by_budget(records: Sequence[Record], session: int) -> HostState | None:
+    last = next((r for r in reversed(records) if isinstance(r, HostState) and r.session == session), None)
+    return last if last is not None and last.stop == "budget" else None

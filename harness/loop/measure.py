@@ -12,12 +12,13 @@ import msgspec
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark
-from gate.model import SIDES, AfterRound, Build, Failure, Look, Record, Side, Stop
+from gate.model import SIDES, AfterRound, Build, Cut, Failure, Look, Record, Side, Stop
 from gate.model.case import canonical
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.sameness import Compared, output_failure
 from harness.loop.steps import BuildStep, ExecutionStep, Round
+from harness.process.budget import BudgetEndedError
 
 
 class Append(Protocol):
@@ -44,7 +45,8 @@ class Builder(Protocol):
 class Measured:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
-    replicates: of a designed experiment, those that are complete; planned_replicates: of so many.
+    replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
+    the budget ended, if it did not end between two rounds.
     """
 
     rounds: int
@@ -52,6 +54,7 @@ class Measured:
     stop: Stop
     replicates: int = 0
     planned_replicates: int = 0
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +107,10 @@ class Loop:
     """The rounds of a run: makes what is not yet recorded, and appends a record after each step.
 
     In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring. A round other than
-    the first does not begin when the slowest so far does not fit what is left of the budget; one that has begun is
-    finished. In the rounds of a designed experiment a failed execution ends its benchmark at that treatment, a failed
-    build all treatments that need it, and the budget is looked at before each replicate but the first.
+    the first does not begin when the slowest so far does not fit what is left of the budget. In the rounds of a
+    designed experiment a failed execution ends its benchmark at that treatment, a failed build all treatments that need
+    it, and that is asked before each replicate but the first. Whatever goes on when the budget ends is ended and not
+    recorded.
     """
 
     def __init__(
@@ -117,7 +121,6 @@ class Loop:
         executions: Executions,
         append: Append,
         *,
-        budget: float,
         records: Sequence[Record] = (),
         after_round: AfterRound | None = None,
         progress: Progress = _silent,
@@ -130,9 +133,9 @@ class Loop:
             builder: makes a side ready for a round.
             executions: makes the executions.
             append: takes the records.
-            budget: seconds for builds and executions.
             records: what an interrupted run of the same schedule left; its steps are not made again, but a side that
-                still has executions to make is built again with its seed, which is not recorded twice.
+                still has executions to make is built again with its seed, which is not recorded twice. What they took
+                counts against the budget; a run that the budget ended stays ended.
             after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
                 from the records. None: the design is fixed.
             progress: sees what happens.
@@ -142,14 +145,16 @@ class Loop:
         self._builder = builder
         self._executions = executions
         self._append = append
-        self._budget = budget
+        self._budget = executions.conditions.budget
         self._after_round = after_round
         self._progress = progress
         self._design = any(each.replicates for each in rounds)
         suites = {b.name for side in benchmarks.values() for b in side.values() if b.measured.suite}
         self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
+        self._step: BuildStep | ExecutionStep | None = None
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
+        self._budget.resume(self._ledger.seconds)
 
     def run(self) -> Measured:
         """Measure.
@@ -158,17 +163,36 @@ class Loop:
             OSError: a record cannot be appended; what was appended before stays.
         """
         for number, each in enumerate(self._rounds):
-            stop = self._round(number, each)
+            try:
+                stop = self._round(number, each)
+            except BudgetEndedError as error:
+                return self._measured(number, "budget", self._cut(error))
             if stop is not None:
-                return self._measured(number, stop)
+                ended = self._ledger.ended
+                return self._measured(number, stop, ended.cut if ended else None)
             self._look(number)
         steps = [step for each in self._rounds for step in each.executions]
         all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
         return self._measured(len(self._rounds), "failed" if all_failed else "finished")
 
-    def _measured(self, rounds: int, stop: Stop) -> Measured:
+    def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
         replicates = sum(each.replicates for each in self._rounds)
-        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates)
+        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates, cut)
+
+    def _cut(self, ended: BudgetEndedError) -> Cut | None:
+        step = self._step
+        if step is None or ended.phase is None:
+            return None
+        execution = step if isinstance(step, ExecutionStep) else None
+        return Cut(
+            phase=ended.phase,
+            side=step.side,
+            benchmark=execution.benchmark if execution else None,
+            build=step.build,
+            execution=execution.execution if execution else None,
+            seconds=ended.seconds,
+            setup=ended.setup,
+        )
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -199,13 +223,15 @@ class Loop:
                 return "failed"
             if all(map(ledger.is_out, chain.from_iterable(each.executions for each in rounds))):
                 return "settled"
+        if ledger.ended and ledger.pending(part):
+            return "budget"
         if not part:
             return None
         build, execution = part[0].build, part[0].execution
         # the first part of a round begins with its builds
         begun = ledger.begun(build, execution or None)
         first = number == 0 and execution == 0
-        return None if first or begun or ledger.fits(self._budget, builds=execution == 0) else "budget"
+        return None if first or begun or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
 
     def _build_all(self, each: Round) -> bool:
         """Build what a round needs; tell whether measuring goes on."""
@@ -248,6 +274,7 @@ class Loop:
                 self._execute(step)
 
     def _build(self, step: BuildStep) -> bool:
+        self._step = step
         self._progress(StepStarted(step.side, None, step.factors))
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
@@ -260,6 +287,7 @@ class Loop:
         return True
 
     def _execute(self, step: ExecutionStep) -> None:
+        self._step = step
         self._progress(StepStarted(step.side, step.benchmark, step.factors))
         benchmark = self._benchmarks[step.side][step.benchmark]
         made = self._executions.make(benchmark, step, self._builder.directory(step.side, step.building))

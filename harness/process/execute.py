@@ -88,7 +88,7 @@ class Outcome:
     status: "" when it exited with 0, else in words: "exit 1", "signal SIGSEGV", "time-out after 10m",
     "cannot start: ...". started: UTC, ISO 8601. seconds: wall time. stderr: its last 64 KiB, decoded with replacement.
     code: what it exited with, where that is why it failed; None: a signal, a time-out, a complaint, or no start at all.
-    begun: whether it could be started.
+    begun: whether it could be started. timed_out: whether the time-out ended it.
     """
 
     status: str
@@ -97,6 +97,7 @@ class Outcome:
     stderr: str
     code: int | None = None
     begun: bool = True
+    timed_out: bool = False
 
     @property
     def unstarted(self) -> bool:
@@ -167,7 +168,8 @@ class ProcessExecutor:
                 return Outcome(str(error), started, time.perf_counter() - begin, "", begun=False)
             try:
                 watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
-                status = watch.until_end(self._descendants.reap)
+                ended = watch.until_end(self._descendants.reap)
+                status = ended.reason
                 seconds = time.perf_counter() - begin
             except BaseException:
                 end_group(process, _GRACE)
@@ -176,7 +178,7 @@ class ProcessExecutor:
             status = status or complaint()
             told = last(errors.fileno())
             if status:
-                return Outcome(status, started, seconds, told)
+                return Outcome(status, started, seconds, told, timed_out=ended.timed_out)
             code = process.wait()
             return Outcome(exit_status(code), started, seconds, told, code if code > 0 else None)
 
@@ -287,6 +289,14 @@ def _append_only(fd: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Ended:
+    """Why a process must be ended; "" when it ended by itself."""
+
+    reason: str
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Watch:
     """Waits for a process and looks after it meanwhile."""
 
@@ -297,19 +307,19 @@ class _Watch:
     errors: int
     complaint: Callable[[], str]
 
-    def until_end(self, each_time: Callable[[int], None]) -> str:
-        """Return why the process must be ended; "" when it ended by itself."""
+    def until_end(self, each_time: Callable[[int], None]) -> _Ended:
+        """Wait until the process ends or must be ended; each_time: called now and then with its id."""
         waiter = _Waiter(self.process)
         try:
             while True:
                 remaining = self.begin + self.command.timeout - time.perf_counter()
                 if waiter.wait(max(0.0, min(remaining, _TICK))):
-                    return ""
+                    return _Ended("")
                 if remaining <= 0:
-                    return f"time-out after {Duration(self.command.timeout)}"
+                    return _Ended(f"time-out after {Duration(self.command.timeout)}", timed_out=True)
                 reason = self._reason()
                 if reason:
-                    return reason
+                    return _Ended(reason)
                 bound(self.errors)
                 each_time(self.process.pid)
         finally:

@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from gate.units import Duration
+from harness.process.budget import Budget
 
 _LOOPBACK = ("127.0.0.1", "::1")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
@@ -151,17 +152,22 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     raise ReadyError(f'ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
 
 
-def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: float) -> str:
+def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: float, budget: Budget) -> str:
     """Ask until a service is ready; returns why it is not, "" when it is.
 
     Args:
         ended: says how the service ended, "" while it lives.
         limit: seconds.
+        budget: what the waiting keeps to.
+
+    Raises:
+        BudgetEndedError: the budget has ended.
     """
     begin = time.monotonic()
     pause = _FIRST_PAUSE
     while True:
-        remaining = begin + limit - time.monotonic()
+        budget.require()
+        remaining = min(begin + limit - time.monotonic(), budget.left)
         reason = probe.ask(max(0.01, remaining))
         # asked after the answer, which may have been another process's when ours has ended
         if status := ended():
@@ -171,7 +177,7 @@ def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: 
         remaining = begin + limit - time.monotonic()
         if remaining <= 0:
             return f"service not ready after {Duration(limit)} ({ready}): {reason}"
-        time.sleep(min(pause, remaining))
+        time.sleep(min(pause, remaining, budget.left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 

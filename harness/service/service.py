@@ -16,6 +16,7 @@ from gate.config.types import Benchmark, Service
 from gate.model import Side
 from harness.instruments.protocol import Context, Unusable, arguments, environment, tail
 from harness.process.background import Background, StartError
+from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
 
@@ -78,11 +79,13 @@ class Living:
 class Companions:
     """Starts services and loads of a run.
 
-    directory: an existing one, for the logs of services that live longer than an execution.
+    directory: an existing one, for the logs of services that live longer than an execution. budget: what waiting for
+    them keeps to.
     """
 
-    def __init__(self, executor: Executor, directory: Path) -> None:
+    def __init__(self, executor: Executor, directory: Path, budget: Budget) -> None:
         self._executor = executor
+        self._budget = budget
         self._directory = directory
         self._builds: dict[tuple[Side, str, str], _Companion] = {}
         self._started = 0
@@ -95,9 +98,12 @@ class Companions:
 
         Raises:
             OSError: a log cannot be written.
+            BudgetEndedError: the budget has ended.
         """
         with ExitStack() as stack:
-            yield self._living(benchmark, context, stack)
+            with self._budget.phase("service"):
+                living = self._living(benchmark, context, stack)
+            yield living
 
     def stop_builds(self) -> None:
         """Stop the services that live per build; the next execution of such a benchmark starts one anew."""
@@ -145,7 +151,7 @@ class Companions:
             self._builds[key] = made
         else:
             stack.callback(made.stop)
-        reason = wait_until_ready(probe, ready, background.status, float(service.timeout))
+        reason = wait_until_ready(probe, ready, background.status, float(service.timeout), self._budget)
         if reason:
             raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.errors import LackError, SourceError
+from harness.process.budget import Budget, BudgetEndedError
 from harness.process.groups import end_group
 
 # What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
@@ -75,6 +76,7 @@ def without_userinfo(url: str) -> str:
 
 _GRACE = 5.0
 """Seconds that git gets to remove its lock files when it is ended."""
+_LONGEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class Git:
 
     directory: Path
     environment: Mapping[str, str] = field(default_factory=dict)
+    budget: Budget | None = None
+    """What it keeps to, and what it starts (filters, fetches); None: it takes what it takes."""
 
     def at(self, directory: Path) -> Git:
         """Give the same git in another directory."""
@@ -109,11 +113,16 @@ class Git:
         """Give the same git with more variables."""
         return replace(self, environment={**self.environment, **environment})
 
+    def within(self, budget: Budget) -> Git:
+        """Give the same git, ended when a budget is."""
+        return replace(self, budget=budget)
+
     def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
         """Run git and give its answer, whatever its exit status.
 
         Raises:
             SourceError: there is no git on PATH, or it cannot be started.
+            BudgetEndedError: the budget has ended.
         """
         options = [part for setting in (*_CONFIG, *config) for part in ("-c", setting)]
         environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
@@ -133,10 +142,12 @@ class Git:
         except ValueError as error:
             raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
         try:
-            stdout, stderr = process.communicate(stdin)
-        except BaseException:
+            stdout, stderr = process.communicate(stdin, timeout=self._seconds())
+        except BaseException as error:
             # git's own children (a checkout) would go on writing into what is removed next
             end_group(process, _GRACE)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise BudgetEndedError from None
             raise
         answer = Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
         if answer.status < 0 or (answer.status != 0 and _LACKS.search(answer.stderr)):
@@ -145,6 +156,10 @@ class Git:
                 f"git {arguments[0]} was ended ({why}): give it more memory, files or processes (`ulimit -a`)"
             )
         return answer
+
+    def _seconds(self) -> float | None:
+        # poll(2) counts milliseconds in 31 bits
+        return self.budget.left if self.budget and self.budget.left < _LONGEST else None
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
         """Run git and give its standard output.

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.process.budget import Budget
 from harness.source.git import Answer, Git
 from harness.source.workdir import WorkDirectory
 
@@ -49,6 +50,7 @@ class Store:
         self._checkout = checkout
         self._common = common
         self._settings: dict[str, str] | None = None
+        self._budget: Budget | None = None
 
     @property
     def git(self) -> Git:
@@ -69,6 +71,10 @@ class Store:
     def made(self) -> bool:
         """Whether it exists."""
         return self.work.made and self._objects.is_dir()
+
+    def keep_to(self, budget: Budget) -> None:
+        """End what is exported or fetched from now on when a budget ends."""
+        self._budget = budget
 
     @property
     def _path(self) -> Path:
@@ -165,7 +171,9 @@ class Store:
 
     def _isolated(self, tree: Path) -> Git:
         self._make()
-        return Git(tree, {**_ISOLATED, **self._taken(), "GIT_DIR": str(self._path), "GIT_WORK_TREE": str(tree)})
+        return Git(
+            tree, {**_ISOLATED, **self._taken(), "GIT_DIR": str(self._path), "GIT_WORK_TREE": str(tree)}, self._budget
+        )
 
     def _taken(self) -> dict[str, str]:
         """Give the user's settings that count for the store, as variables."""

@@ -13,6 +13,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import LfsPointers
 from harness.errors import SourceError
+from harness.process.budget import Budget
 from harness.source import submodules
 from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
@@ -91,7 +92,9 @@ class Trees:
     directory: the work directory, outside the checkout. warnings: what the report must tell about what was checked out.
     """
 
-    def __init__(self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]]) -> None:
+    def __init__(
+        self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]], budget: Budget
+    ) -> None:
         self.repository = repository
         self.sources = sources
         self.directory = repository.store.work.path
@@ -99,6 +102,7 @@ class Trees:
         self._made: dict[tuple[Side, str], _Made] = {}
         self._skip_lfs = _lacks_lfs(repository)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
+        repository.store.keep_to(budget)
 
     def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:
         """Check a side out afresh, in place of its tree so far, and give its project directory.
@@ -111,6 +115,7 @@ class Trees:
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
+            BudgetEndedError: the budget has ended.
         """
         tree = self.directory / name / variant / side
         made = self._made.get((side, variant))
@@ -177,19 +182,25 @@ class Trees:
 
 @contextmanager
 def open_trees(
-    repository: Repository, sources: Sources, *, share_paths: Mapping[Side, Sequence[str]], keep: bool = False
+    repository: Repository,
+    sources: Sources,
+    *,
+    share_paths: Mapping[Side, Sequence[str]],
+    budget: Budget | None = None,
+    keep: bool = False,
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
     Args:
         share_paths: [build] share of each side.
+        budget: what making a tree keeps to; None: it takes what it takes.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
     """
     try:
         shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
-        yield Trees(repository, sources, shared)
+        yield Trees(repository, sources, shared, budget or Budget())
     finally:
         repository.store.work.close(keep=keep)
 

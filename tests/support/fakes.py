@@ -1,4 +1,4 @@
-"""An executor and a background process that start nothing."""
+"""An executor and a background process that start nothing, and a clock that only they move."""
 
 from __future__ import annotations
 
@@ -6,7 +6,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
+
+
+@dataclass
+class Clock:
+    """Seconds that pass only when a test says so."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """Return them."""
+        return self.now
+
+    def pass_within(self, budget: Budget, seconds: float) -> None:
+        """Let time pass, as far as the budget goes.
+
+        Raises:
+            BudgetEndedError: it does not go that far.
+        """
+        budget.require()
+        late = seconds > budget.left
+        self.now += min(seconds, budget.left)
+        if late:
+            raise BudgetEndedError
 
 
 class FakeBackground:
@@ -54,3 +78,15 @@ class FakeExecutor:
         log.touch()
         self.background.append(FakeBackground(log))
         return self.background[-1]
+
+
+def taking(seconds: float, clock: Clock) -> FakeExecutor:
+    """Make an executor whose commands all take so many seconds of a clock, or their time-out."""
+
+    def answer(command: Command) -> Outcome:
+        took = min(seconds, command.timeout)
+        clock.now += took
+        late = seconds > command.timeout
+        return Outcome("time-out" if late else "", "2026-01-01T00:00:00Z", took, "said", timed_out=late)
+
+    return FakeExecutor(answer)

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
-from gate.cli.values import Shard
+from gate.cli.values import Shard, wait
 from gate.codes import Exit, is_of_signal
 from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
@@ -162,7 +162,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = run.lay_out(rules_of(request))
         run.begin(job, introduction(job))
         # all its looks are taken over all shards and sessions together, or not at all
-        run.measure(job, looking(job.run, job.project.settings.rules) if request.command == "check" else None)
+        job = run.measure(job, looking(job.run, job.project.settings.rules) if request.command == "check" else None).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
@@ -180,10 +180,15 @@ def _options(request: Request) -> MeasureOptions:
         resume=False,
         history=Path(request.history) if request.history else None,
         strict=False,
+        wait=_wait(request),
         shard=Shard.parse(request.shard) if request.shard else None,
         session=request.session,
         sessions=request.sessions,
     )
+
+
+def _wait(request: Request) -> float | None:
+    return None if request.wait is None else wait(request.wait)
 
 
 def _calibrated(request: Request, out: TextIO) -> int:
@@ -196,6 +201,7 @@ def _calibrated(request: Request, out: TextIO) -> int:
         head=request.head,
         budget=Duration.parse(request.budget) if request.budget else None,
         out=request.run_folder,
+        wait=_wait(request),
         history=Path(request.history) if request.history else None,
     )
     text = io.StringIO()

@@ -116,6 +116,7 @@ def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice])
         rules=inputs.rules,
         sets=list(inputs.sets),
         budget=inputs.budget,
+        wait=inputs.wait,
         benchmarks=list(inputs.benchmarks),
         history=str(directory / inputs.history)
         if inputs.history and not inputs.history.startswith("~")

@@ -16,6 +16,7 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.calibrate import result, text
 from gate.commands.calibrate.result import Calibration, Session, news, session_of, with_worth
+from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory import entries
@@ -25,18 +26,18 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import colored, require_writable, targets, write
+from gate.run.ended import ended_before_a_round
 from gate.run.failure_line import say_why
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
-from gate.run.plan_warnings import most_builds
 from gate.run.preview import expected, write_schedule
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.units import Duration
+from gate.words.failures import title
 from gate.words.numbers import plural
-from gate.words.plain import visible
 from gate.words.reports import commit
 from gate.words.sentences import say
 
@@ -55,6 +56,7 @@ class CalibrateOptions:
     head: as for check. builds: rounds; None: those of --set plan.builds, else BUILDS. budget: in seconds; None: that of
     --set plan.budget, else BUDGETS times plan.budget. out: None: calibration in .perfgate of the project. inject:
     changes, 0.05 for 5%. json: a file, "-" for standard output instead of text. strict: an unfit host is refused.
+    wait: for the lock, in seconds; None: the budget.
     """
 
     head: str | None
@@ -69,6 +71,7 @@ class CalibrateOptions:
     inject: tuple[float, ...]
     json: str | None
     strict: bool
+    wait: float | None = None
 
 
 def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
@@ -94,7 +97,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
             return 0
         path = _history(options, project, err)
         run.begin(job, _introduction(job))
-        run.measure(job)
+        job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, options, out, err)
 
 
@@ -148,6 +151,7 @@ def _measuring(options: CalibrateOptions) -> MeasureOptions:
         resume=options.resume,
         history=options.history,
         strict=options.strict,
+        wait=options.wait,
     )
 
 
@@ -180,10 +184,10 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
         say_why(err, f"{error}; the measurements are kept: to try again, add --resume")
         code = Exit.ERROR
     if options.quiet:
-        err.writelines(
-            f"perfgate: {visible(failure.benchmark or 'the build')} failed: {visible(failure.status)}\n"
-            for failure in found.failures
-        )
+        err.writelines(f"perfgate: {title(failure)}\n" for failure in found.failures)
+    unfinished = ended_before_a_round(job)
+    if unfinished is not None:
+        say_why(err, unfinished)
     _show(found, options, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR

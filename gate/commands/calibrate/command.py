@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.cli import values
 from gate.cli.command import Command
-from gate.cli.groups import HEAD, HISTORY, STRICT, RulesOptions
+from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, given, group, option, switch
 from gate.codes import MisuseError
 
@@ -45,6 +45,7 @@ class MeasuringOptions:
         "changes to look for (default: 1%%,2%%,5%%,10%%)", metavar="SHARES", parse=values.shares
     )
     strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
 
 
@@ -116,6 +117,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         inject=measuring.inject or calibrate.INJECT,
         json=options.outputs.json,
         strict=measuring.strict,
+        wait=measuring.wait,
     )
     return calibrate.run(asked, options.rules, out, err)
 

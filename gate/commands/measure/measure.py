@@ -9,6 +9,8 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure
+from gate.run.ended import ended_before_a_round
+from gate.run.failure_line import say_why
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
@@ -16,6 +18,7 @@ from gate.run.preview import introduction, write_schedule
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import treatment_name
 from gate.units import plural
+from gate.words.failures import title
 
 
 def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
@@ -27,23 +30,28 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
             write_schedule(job, out)
             return 0
         run.begin(job, introduction(job))
-        run.measure(job)
-        return _conclude(job, out, err)
+        return _conclude(run.measure(job).job, out, err)
+
+
+def _failed(failure: Failure) -> str:
+    if failure.kind == "lock":
+        return title(failure)
+    what = treatment_name(failure.benchmark or "the build", failure.factors)
+    return f"{what} failed on {failure.side}: {failure.status}"
 
 
 def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
     executions = sum(isinstance(r, Execution) for r in records)
-    err.writelines(
-        f"perfgate: {treatment_name(failure.benchmark or 'the build', failure.factors)} failed on {failure.side}: "
-        f"{failure.status}\n"
-        for failure in failures
-    )
+    err.writelines(f"perfgate: {_failed(failure)}\n" for failure in failures)
+    unfinished = ended_before_a_round(job)
+    if unfinished is not None:
+        say_why(err, unfinished)
     more = f", with the other parts: this is {job.part}" if job.part else ""
     out.write(
         f"{plural(executions, 'execution')} in {job.out / MEASUREMENTS}; `perfgate decide {job.out}` decides{more}\n"
     )
     # a shard may have nothing that both sides have; who decides over all shards sees that
     idle = job.part is not None and not any(each.executions for each in job.rounds)
-    return Exit.ERROR if failures or not (executions or idle) else 0
+    return Exit.ERROR if failures or unfinished or not (executions or idle) else 0

@@ -24,11 +24,14 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, UserError
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
+from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
-from gate.run.measuring import Measuring, opened
+from gate.run.measuring import Done, Measuring, opened
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
 from gate.units import agree, format_duration, plural
+from gate.words.failures import title
+from gate.words.summaries import phrase
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
 
@@ -44,8 +47,9 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         if options.dry_run:
             write_plan(design, job, options, out)
             return 0
-        measure_study(run, design, job, err)
-        told = outcome(job.out, err)
+        done = measure_study(run, design, job, err)
+        job = done.job
+        told = outcome(done, err)
         more = f", with the other jobs: this is {job.part}" if job.part else ""
         file = job.out / runs.MEASUREMENTS
         out.write(
@@ -62,17 +66,20 @@ class Outcome:
     code: int
 
 
-def outcome(folder: Path, err: TextIO) -> Outcome:
-    """Say what failed of the run in a folder, and count what did not."""
-    records = runs.records_of(folder)
+def outcome(done: Done, err: TextIO) -> Outcome:
+    """Say what failed of a run, and count what did not."""
+    records, measured = runs.records_of(done.job.out), done.measured
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
-    return Outcome(executions, Exit.ERROR if failures or not executions else 0)
+    ended = measured.stop == "budget" and not measured.replicates
+    return Outcome(executions, Exit.ERROR if failures or ended or not executions else 0)
 
 
 def failed(failure: Failure) -> str:
     """Say what failed: "latency (load=busy) failed on head: exit 1"."""
+    if failure.kind == "lock":
+        return title(failure)
     what = treatment_name(failure.benchmark or "the build", failure.factors)
     return f"{what} failed on {failure.side}: {failure.status}"
 
@@ -104,16 +111,21 @@ def lay_out(
     return design, prepare_study(design, options, run.settle(design.project))
 
 
-def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> None:
+def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done:
     """Measure a job of a study; say so where the budget did not last for all of it."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
     run.begin(job, [introduction(design, job), *warnings])
-    measured = run.measure(job)
+    done = run.measure(job)
+    measured = done.measured
     if measured.stop == "budget":
         budget = format_duration(float(design.study.budget))
         planned = plural(measured.planned_replicates, "replicate")
-        done = f"{measured.replicates} of {planned} {agree(measured.replicates, 'is', 'are')} complete"
-        err.write(f"perfgate: warning: the budget of {budget} is used up: {done}; study.budget gives more\n")
+        complete = f"{measured.replicates} of {planned} {agree(measured.replicates, 'is', 'are')} complete"
+        during = f" ({phrase(measured.cut)})" if measured.cut else ""
+        err.write(
+            f"perfgate: warning: the budget of {budget} is used up: {complete}{during}; study.budget gives more\n"
+        )
+    return done
 
 
 def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
@@ -152,6 +164,9 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
     builds, replicates = builds_of(design.study), design.study.replicates
     rounds = design_schedule(design.benchmarks, treated.planned, builds, replicates, run.seed or 0, single)
+    if past is None:
+        beyond = budget_warnings(rounds, out, project.settings.rules, {})
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
@@ -214,4 +229,5 @@ def _measuring(options: StudyOptions) -> MeasureOptions:
         resume=options.resume,
         history=None,
         strict=options.strict,
+        wait=options.wait,
     )

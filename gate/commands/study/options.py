@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from gate.cli import values
-from gate.cli.groups import HEAD, STRICT, RulesOptions
+from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
 
@@ -118,6 +118,7 @@ class MeasuringOptions(CommitsOptions):
     keep: bool = switch("keep the checkouts")
     resume: bool = switch("continue an interrupted study")
     strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     dry_run: bool = switch("print the plan; measure nothing")
     every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
 
@@ -265,6 +266,7 @@ class StudyOptions:
     keep: bool
     resume: bool
     strict: bool
+    wait: float | None
     session: int | None
     sessions: int | None
     runner: str | None
@@ -284,6 +286,7 @@ def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool, json:
         keep=measuring.keep,
         resume=measuring.resume,
         strict=measuring.strict,
+        wait=measuring.wait,
         session=job.session,
         sessions=job.sessions,
         runner=job.runner,
@@ -304,6 +307,7 @@ def planned(plan: PlanningOptions, job: JobOptions) -> StudyOptions:
         keep=False,
         resume=False,
         strict=False,
+        wait=None,
         session=job.session,
         sessions=job.sessions,
         runner=job.runner,

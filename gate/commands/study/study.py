@@ -31,8 +31,9 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
         if options.dry_run:
             write_plan(design, job, options, out)
             return 0
-        measure_study(run, design, job, err)
-        told = outcome(job.out, err)
+        done = measure_study(run, design, job, err)
+        job = done.job
+        told = outcome(done, err)
         if not told.executions:
             return told.code
         # statistics and pictures take their time to load, and a plan needs none

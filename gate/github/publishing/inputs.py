@@ -27,6 +27,7 @@ class Inputs:
     rules: str | None
     sets: tuple[str, ...]
     budget: str | None
+    wait: str | None
     benchmarks: tuple[str, ...]
     directory: str
     history: str | None
@@ -88,6 +89,7 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
         rules=reader.line("rules"),
         sets=tuple(pair for pair in reader.lines("set") if _is_setting(reader, pair)),
         budget=reader.parsed("budget", _budget, None),
+        wait=reader.parsed("wait", _wait, None),
         benchmarks=reader.lines("benchmark"),
         directory=reader.line("working-directory") or ".",
         history=reader.line("history"),
@@ -151,6 +153,12 @@ def _forks(text: str) -> bool:
 
 def _budget(text: str) -> str:
     Duration.parse(text)
+    return text
+
+
+def _wait(text: str) -> str:
+    if text != "0":
+        Duration.parse(text)
     return text
 
 

@@ -96,6 +96,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     rules: str | None
     sets: list[str]
     budget: str | None
+    wait: str | None
     benchmarks: list[str]
     history: str | None
     """A file; None: as configured."""
@@ -188,7 +189,7 @@ def bounded(request: Request) -> Request:
         request,
         directory=_short(request.directory),
         place=_short(request.place),
-        **dict.fromkeys(("base", "head", "config", "rules", "budget", "history")),
+        **dict.fromkeys(("base", "head", "config", "rules", "budget", "wait", "history")),
         **{key: [] for key in ("sets", "benchmarks", "runs")},
         how=None,
         notices=notices,

@@ -183,6 +183,7 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     elif isinstance(record, Build):
         line.place(record.session, record.build)
         line.seconds(record.seconds)
+        line.seconds(record.setup)
         _check_factors(line, record.factors)
     elif isinstance(record, Failure):
         line.place(record.session, record.build, record.execution)
@@ -196,6 +197,12 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
             raise line.refuse(f"there are more than {limits.looks} looks")
     elif isinstance(record, HostState):
         line.place(record.session)
+        line.index("rounds", record.rounds, limits.builds + 1)
+        if record.cut is not None:
+            line.place(record.session, record.cut.build, record.cut.execution)
+            line.seconds(record.cut.setup)
+            line.seconds(record.cut.seconds)
+            _count_benchmark(line, record.cut.benchmark, seen)
     elif isinstance(record, Run):
         line.index("sessions", record.sessions, limits.sessions + 1)
         line.index("session", record.session, limits.sessions)

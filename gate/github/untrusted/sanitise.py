@@ -300,7 +300,12 @@ class _Sieve:
         if self._states > MOST_STATES:
             return None
         facts = _facts(record.state, _STATES, _WORD)
-        return HostState(when=record.when, session=record.session, state=facts, stop=record.stop)
+        cut = record.cut
+        if cut is not None and not (cut.benchmark is None or self._is_known(cut.benchmark)):
+            cut = msgspec.structs.replace(cut, benchmark=None)
+        return HostState(
+            when=record.when, session=record.session, state=facts, stop=record.stop, rounds=record.rounds, cut=cut
+        )
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:

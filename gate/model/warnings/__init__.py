@@ -92,6 +92,7 @@ AnyWarning = (
     | setup.SpawnInstead
     | setup.InstrumentLimits
     | setup.StartedByShim
+    | setup.RoundBeyondBudget
     | setup.NothingRemembered
     | setup.HistoryUnusable
     | setup.MemoryOfOneSession

@@ -227,6 +227,16 @@ class StartedByShim(Base, frozen=True):
     """What the shim adds to each start; None: not known."""
 
 
+class RoundBeyondBudget(Base, frozen=True):
+    """One round, with the set-up before it, will not fit the budget; both in seconds."""
+
+    weight: ClassVar[Weight] = "later"
+    seconds: float
+    budget: float
+    basis: Literal["last-run", "ended", "memory"]
+    """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
+
+
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
 

@@ -163,6 +163,16 @@ def _memory_of_other_machine(warning: kinds.MemoryOfOtherMachine) -> str:
     return f"{unused}: measured on another machine ({differing or 'a different model'})"
 
 
+def _round_beyond_budget(warning: kinds.RoundBeyondBudget) -> str:
+    budget, seconds = format_duration(warning.budget), format_duration(warning.seconds)
+    why = {
+        "last-run": f"in the last run, set-up and one round took {seconds}",
+        "ended": f"a budget of {seconds} ended the last run before one was complete",
+        "memory": f"on this host, one takes about {seconds}",
+    }[warning.basis]
+    return f"one round will not fit the budget of {budget}: {why}; raise the budget"
+
+
 _SETUP = {
     "command": "its command",
     "instrument": "its instrument",
@@ -213,6 +223,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.SpawnInstead: _spawn_instead,
     kinds.InstrumentLimits: _instrument_limits,
     kinds.StartedByShim: _started_by_shim,
+    kinds.RoundBeyondBudget: _round_beyond_budget,
     kinds.NothingRemembered: _nothing_remembered,
     kinds.HistoryUnusable: _history_unusable,
     kinds.MemoryOfOneSession: lambda _: (

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from pathlib import Path
 
 from gate.model.warnings.hosts import NoTemporaryFiles
 from harness.host.fitness.kernel_files import Check, State, unreadable
+from harness.host.holder import holder_of
 
 FREE_WARN = 2**30
 """Bytes: two checkouts, and what is built in them, of a project of middle size."""
 FREE_BAD = 100 * 2**20
 """Bytes: a build that fills a disk fails half-way."""
-_LONGEST = 4096
 
 
 def temporary(directory: Path) -> Check:
@@ -69,16 +68,12 @@ def others(lock: Path) -> Check:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return Check(name, "warn", f"another perfgate measures{_holder(descriptor)}", why)
+        found = holder_of(descriptor)
+        known = f" (process {found.pid})" if found.pid is not None else ""
+        who = "another perfgate measures" if found.claim else "another program holds its lock"
+        return Check(name, "warn", f"{who}{known}", why)
     except OSError as error:
         return unreadable(name, why, f"{lock}: {error.strerror}")
     finally:
         os.close(descriptor)
     return Check(name, "ok", "none measures", why)
-
-
-def _holder(descriptor: int) -> str:
-    try:
-        return f" (process {int(json.loads(os.pread(descriptor, _LONGEST, 0))['pid'])})"
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""

@@ -326,7 +326,7 @@ def test_a_floor_is_a_change_on_a_machine_in_the_middle() -> None:
     lines = on_machines([1.2, 1.2])
     # 0.1 s and 0.2 s: 20% of their geometric mean are 28 ms
     assert only(lines, FIXED + 'floor = "20ms"\n').verdict == "regression"
-    assert only(lines, FIXED + 'floor = "40ms"\n').reason == reasons.BelowFloor(floor=0.04, unit="s")
+    assert only(lines, FIXED + 'floor = "40ms"\n').reason == reasons.BelowFloor(threshold=0.03, floor=0.04, unit="s")
 
 
 def test_the_sides_and_the_variances_leave_out_how_machines_differ() -> None:

@@ -82,16 +82,22 @@ def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared
 def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     plan = Plan(builds=Builds(min=4, max=12), budget=Duration(100))
 
-    def cost(seconds: float) -> list[Build | Execution]:
+    def cost(seconds: float, setup: float = 0.0) -> list[Build | Execution]:
         metric = {"time": Metric(unit="s", values=[1.0])}
         first = Execution(benchmark="a", side="base", build=0, execution=0, seconds=seconds / 2, metrics=metric)
         later = Execution(benchmark="a", side="base", build=1, execution=0, seconds=1e6, metrics=metric)
-        return [Build(side="base", build=0, seconds=seconds / 2), first, later]
+        return [Build(side="base", build=0, seconds=seconds / 2, setup=setup), first, later]
 
     assert planned_looks(plan, []) == [4, 6, 8, 12]
     assert planned_looks(plan, cost(5)) == [4, 6, 8, 12]
-    assert planned_looks(plan, cost(11)) == [4, 5, 7, 9]
-    assert planned_looks(plan, cost(34)) == [2]
+    # 5% are for what perfgate does between the steps: 9 rounds of 10.5 s, 8 of 11.55 s
+    assert planned_looks(plan, cost(10)) == [4, 5, 7, 9]
+    assert planned_looks(plan, cost(11))[-1] == 8
+    # set-up comes first
+    assert planned_looks(plan, cost(10, setup=5)) == [4, 5, 7, 9]
+    assert planned_looks(plan, cost(10, setup=6))[-1] == 8
+    assert planned_looks(plan, cost(10, setup=200)) == [1]
+    assert planned_looks(plan, cost(32)) == [2]
     assert planned_looks(plan, cost(500)) == [1]
     assert planned_looks(Plan(builds=7), cost(5)) == []
 

@@ -55,10 +55,17 @@ def test_another_projects_folder_is_not_meant(kept: Path, monkeypatch: pytest.Mo
 
 
 def test_a_disk_that_is_full_is_an_error_that_says_what_is_kept(kept: Path) -> None:
-    with pytest.raises(EndedError) as ended, orderly(Folder(kept, DEFAULT, resume=False)):
+    folder = Folder(kept, DEFAULT, resume=False)
+    folder.begin()
+    with pytest.raises(EndedError) as ended, orderly(folder):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert ended.value.exit_code == 4
     assert str(ended.value).startswith(f"No space left on device: 2 executions are kept in {kept}/measurements.jsonl; ")
+
+
+def test_what_an_earlier_run_left_is_none_of_a_run_that_waits(kept: Path) -> None:
+    assert interrupted(kept, resume=False) == "SIGINT: nothing was measured"
+    assert interrupted(kept, resume=True).startswith("SIGINT: 2 executions are kept")
 
 
 def test_without_a_folder_nothing_is_kept() -> None:

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from gate.model import Accepted, MemoryUse, outcomes, reasons
+from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model.report import Interaction
 from gate.words.sentences import SENTENCES, say
 from tests.gate.report import examples
@@ -125,6 +125,14 @@ def regressed(**changes: Any) -> outcomes.Regressed:
     return outcomes.Regressed(count=2, findings=3, worst=[msgspec.structs.replace(PLACE, **changes)], more=0)
 
 
+def spent(
+    phase: Phase = "build", benchmark: str | None = None, execution: int | None = None, **changes: Any
+) -> Unfinished:
+    cut = Cut(phase=phase, side="base", benchmark=benchmark, build=0, execution=execution, seconds=8.0)
+    none = Unfinished(budget=10.0, cut=cut, setup=2.0, builds=0, building=0.0, executions=0, executing=0.0)
+    return msgspec.structs.replace(none, **changes)
+
+
 HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (regressed(metric=None), "2 of 3 findings regressed: b"),
     (regressed(), "2 of 3 findings regressed: b time p99 at 2 of 3 settings (most at n=1)"),
@@ -137,6 +145,34 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         "5 of 5 findings regressed: b and 4 more",
     ),
     (outcomes.NothingMeasured(), "nothing was measured"),
+    (
+        outcomes.BudgetEnded(spent=spent(), least=60.0, rounds=5),
+        "the budget of 10 s ended before one round was complete: during the first build of base (set-up took 2.0 s)",
+    ),
+    (
+        outcomes.BudgetEnded(
+            spent=spent("execution", benchmark="b", execution=1, builds=2, building=3.0, executions=1, executing=0.5),
+            least=60.0,
+            rounds=5,
+        ),
+        (
+            "the budget of 10 s ended before one round was complete: while b was running on base (set-up took 2.0 s, "
+            "2 builds took 3.0 s, 1 execution took 500 ms)"
+        ),
+    ),
+    (
+        outcomes.BudgetEnded(spent=spent("setup", setup=0.0), least=20.0, rounds=5),
+        "the budget of 10 s ended before one round was complete: during set-up of base",
+    ),
+    (
+        outcomes.BudgetEnded(spent=spent("checkout", setup=0.0), least=20.0, rounds=5),
+        "the budget of 10 s ended before one round was complete: during the checkout of base",
+    ),
+    (
+        outcomes.BudgetEnded(spent=spent("service", benchmark="b", execution=0, setup=0.0), least=20.0, rounds=5),
+        "the budget of 10 s ended before one round was complete: while the service of b was starting on base",
+    ),
+    (outcomes.MachineNotFree(status="x was still held by y"), "nothing was measured: x was still held by y"),
     (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
     (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was measured"),
     (outcomes.Failed(failures=2, findings=3), "2 failures; 3 findings measured"),

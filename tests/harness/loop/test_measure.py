@@ -13,7 +13,7 @@ import pytest
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
-from gate.model import SIDES, Build, Execution, Failure, Look, Metric, Record, Run, Side
+from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.go import Go
@@ -32,8 +32,10 @@ from harness.loop.measure import (
     StepStarted,
 )
 from harness.loop.schedule import Round, schedule
+from harness.loop.steps import ExecutionStep
+from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
-from tests.support.fakes import FakeExecutor
+from tests.support.fakes import Clock, FakeExecutor, taking
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
@@ -41,16 +43,17 @@ FAKE: Mapping[Side, Mapping[str, str]] = {side: {"S": side} for side in SIDES}
 REAL: Mapping[Side, Mapping[str, str]] = {side: {"PATH": os.environ["PATH"]} for side in SIDES}
 
 
-def fakes(seconds: float) -> FakeExecutor:
-    return FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", seconds, "said"))
-
-
 @dataclass
 class FakeBuilder:
-    """Keeps what was built; broken: (side, build) that fail. Each build has a directory of its own."""
+    """Keeps what was built; broken: (side, build) that fail. Each build has a directory of its own.
+
+    seconds: of the clock that a build takes.
+    """
 
     broken: set[tuple[Side, int]] = field(default_factory=set)
     seconds: float = 1.0
+    clock: Clock = field(default_factory=Clock)
+    budget: Budget = field(default_factory=Budget)
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
 
@@ -58,6 +61,8 @@ class FakeBuilder:
         assert factors == {}
         self.calls.append((side, build, seed))
         self.latest[side] = build
+        with self.budget.phase("build"):
+            self.clock.pass_within(self.budget, self.seconds)
         if (side, build) in self.broken:
             return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
@@ -77,7 +82,7 @@ class FakeInstrument:
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         self.contexts.append(context)
         environment = {**context.environment, "PERFGATE_OUTPUT": "/scratch/output", "PERFGATE_PADDING": "x"}
-        return Command((benchmark.name,), context.directory, environment, 1)
+        return Command((benchmark.name,), context.directory, environment, 1e6)
 
     def collect(
         self, benchmark: Benchmark, context: Context, outcome: Outcome
@@ -102,6 +107,7 @@ class Bench:
     events: list[object] = field(default_factory=list)
     perturb: list[Perturbation] = field(default_factory=lambda: ["environment"])
     kind: str = "hyperfine"
+    clock: Clock = field(default_factory=Clock)
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -116,7 +122,7 @@ class Bench:
 
     def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
         options.setdefault("progress", self.events.append)
-        return self.measure(fakes(self.seconds), adding(self.appended), records=list(records), **options)
+        return self.measure(taking(self.seconds, self.clock), adding(self.appended), records=list(records), **options)
 
     def measure(
         self,
@@ -131,13 +137,16 @@ class Bench:
     ) -> Measured:
         """Measure with these in the place of the fakes."""
         build = BuildTable(perturb=self.perturb)
+        budget = Budget(self.budget, self.clock)
         conditions = Conditions(
-            executor,
+            BoundedExecutor(executor, budget),
             {side: Recipe(build, environments[side]) for side in SIDES},
             {"TOKEN": "hidden", "S": "caller"},
             scratch or self.tmp_path,
             self.tmp_path / "shims",
+            budget=budget,
         )
+        self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
         loop = Loop(
             self.rounds,
@@ -145,7 +154,6 @@ class Bench:
             self.builder,
             Executions(conditions, instruments, 3, hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}"),
             append,
-            budget=self.budget,
             **options,
         )
         return loop.run()
@@ -289,8 +297,8 @@ def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
 
 
 # 2 builds and 12 executions a round: 14 s
-@pytest.mark.parametrize(("budget", "rounds"), [(0.001, 1), (14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
-def test_the_budget(tmp_path: Path, budget: float, rounds: int) -> None:
+@pytest.mark.parametrize(("budget", "rounds"), [(14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
+def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, budget: float, rounds: int) -> None:
     bench = Bench(tmp_path, budget=budget)
     assert bench.run() == Measured(rounds, 3, "finished" if rounds == 3 else "budget")
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < rounds]
@@ -303,13 +311,88 @@ def test_the_time_of_failed_executions_counts(tmp_path: Path) -> None:
     assert bench.run() == Measured(1, 3, "budget")
 
 
-def test_a_round_that_began_is_finished_on_resume_whatever_the_budget(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("budget", "made", "phase", "seconds"),
+    [(0.5, 0, "build", 0.5), (1.75, 0, "build", 0.75), (2.25, 0, "execution", 0.25), (13.5, 11, "execution", 0.5)],
+)
+def test_the_budget_ends_the_first_round(
+    tmp_path: Path, budget: float, made: int, phase: Phase, seconds: float
+) -> None:
+    bench = Bench(tmp_path, budget=budget)
+    measured = bench.run()
+    first = bench.rounds[0]
+    step = first.executions[made] if phase == "execution" else first.builds[int(budget > 1)]
+    cut = Cut(
+        phase=phase,
+        side=step.side,
+        benchmark=step.benchmark if isinstance(step, ExecutionStep) else None,
+        build=0,
+        execution=step.execution if isinstance(step, ExecutionStep) else None,
+        seconds=seconds,
+    )
+    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert keys(bench.appended) == planned(bench)[:made]
+    # what the budget ended is no failure
+    assert failures(bench.appended) == []
+    assert bench.clock.now == budget
+
+
+def test_a_later_round_that_takes_longer_is_ended_by_the_budget(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, budget=30)
+
+    def slower(benchmark: Benchmark, context: Context) -> str:
+        bench.builder.seconds = 10.0
+        return ""
+
+    bench.instrument.fails = slower
+    measured = bench.run()
+    assert (measured.rounds, measured.stop, measured.cut and measured.cut.phase) == (1, "budget", "build")
+    assert bench.clock.now == 30
+
+
+def test_a_resumed_run_has_what_the_budget_left_it(tmp_path: Path) -> None:
     whole = Bench(tmp_path)
     whole.run()
+    # killed in the second round: 14 s of the first, 2 builds and 2 executions; the builds are made again
     cut = next(i for i, r in enumerate(whole.appended) if isinstance(r, Execution) and r.build == 1) + 2
-    bench = Bench(tmp_path, budget=1)
-    assert bench.run(whole.appended[:cut]) == Measured(2, 3, "budget")
-    assert keys(whole.appended[:cut] + bench.appended) == [key for key in planned(bench) if key[2] < 2]
+    for budget, more, rounds in ((24.5, 4, 1), (30, 10, 2), (43.9, 10, 2), (44, 22, 3)):
+        bench = Bench(tmp_path, budget=budget)
+        assert bench.run(whole.appended[:cut]).rounds == rounds
+        assert keys(whole.appended[:cut] + bench.appended) == planned(bench)[: 14 + more]
+
+
+def test_a_run_that_the_budget_ended_stays_ended(tmp_path: Path) -> None:
+    whole = Bench(tmp_path, budget=20)
+    measured = whole.run()
+    assert (measured.rounds, measured.stop) == (1, "budget")
+    end = HostState(when="end", stop=measured.stop, rounds=measured.rounds, cut=measured.cut)
+    again = Bench(tmp_path, budget=1e9)
+    assert again.run([*whole.appended, end]) == measured
+    assert (again.appended, again.builder.calls) == ([], [])
+    first = Bench(tmp_path, budget=5)
+    ended = first.run()
+    end = HostState(when="end", stop="budget", rounds=0, cut=ended.cut)
+    assert Bench(tmp_path, budget=1e9).run([*first.appended, end]) == ended
+
+
+@pytest.mark.parametrize("phase", ["checkout", "setup"])
+def test_what_the_builder_did_is_said(tmp_path: Path, phase: Phase) -> None:
+    @dataclass
+    class Slow(FakeBuilder):
+        def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+            with self.budget.phase(phase):
+                self.clock.pass_within(self.budget, 1000)
+            return super().build(side, build, seed, factors)
+
+    measured = Bench(tmp_path, budget=7, builder=Slow()).run()
+    assert measured.cut is not None
+    assert (measured.cut.phase, measured.cut.seconds) == (phase, 7)
+
+
+def test_the_time_between_steps_counts(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, budget=28)
+    bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
+    assert len(executions(bench.appended)) == 12
 
 
 def broken_bench(tmp_path: Path) -> Bench:
@@ -545,7 +628,7 @@ def test_progress(tmp_path: Path) -> None:
 
 def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bench = Bench(tmp_path)
-    assert bench.measure(fakes(1), adding(bench.appended)).rounds == 3
+    assert bench.measure(taking(1, bench.clock), adding(bench.appended)).rounds == 3
     assert capfd.readouterr() == ("", "")
 
 
@@ -561,7 +644,7 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
         kept.extend(records)
 
     with pytest.raises(error if isinstance(error, type) else type(error)):
-        bench.measure(fakes(1.0), append)
+        bench.measure(taking(1.0, bench.clock), append)
     assert list(bench.tmp_path.iterdir()) == []
     whole, rest = Bench(bench.tmp_path), Bench(bench.tmp_path)
     whole.run()

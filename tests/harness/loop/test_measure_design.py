@@ -19,8 +19,9 @@ from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
 from harness.loop.schedule import Round, design_schedule, schedule
+from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
-from tests.support.fakes import FakeExecutor
+from tests.support.fakes import Clock, taking
 
 STUDY = Study(
     factor={
@@ -35,16 +36,26 @@ Place_ = tuple[str, Side, str, int, int]
 
 @dataclass
 class FakeBuilder:
-    """Keeps what was built; broken: (side, opt, build) that fail. Each build has a directory of its own."""
+    """Keeps what was built; broken: (side, opt, build) that fail. Each build has a directory of its own.
+
+    free: builds that take no time, where a test compares what is measured with what an uninterrupted run measures.
+    """
 
     broken: set[tuple[Side, Setting, int]] = field(default_factory=set)
     calls: list[tuple[Side, str, int, int]] = field(default_factory=list)
     latest: dict[tuple[Side, str], int] = field(default_factory=dict)
+    free: set[tuple[Side, str, int]] = field(default_factory=set)
+    clock: Clock = field(default_factory=Clock)
+    budget: Budget = field(default_factory=Budget)
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         self.calls.append((side, canonical(factors), build, seed))
         self.latest[side, canonical(factors)] = build
-        if (side, factors["opt"], build) in self.broken:
+        broken = (side, factors["opt"], build) in self.broken
+        with self.budget.phase("build"):
+            free = (side, canonical(factors), build) in self.free
+            self.clock.pass_within(self.budget, 0.0 if free else 3.0 if broken else 1.0)
+        if broken:
             return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
         return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
 
@@ -61,7 +72,7 @@ class FakeInstrument:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         self.seen.append((benchmark, context))
-        return Command((benchmark.name,), context.directory, dict(context.environment), 1)
+        return Command((benchmark.name,), context.directory, dict(context.environment), 1e6)
 
     def collect(
         self, benchmark: Benchmark, context: Context, outcome: Outcome
@@ -111,13 +122,17 @@ class Bench:
             name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in ("a", "b")
         }
         build = BuildTable(perturb=["environment"])
+        clock = Clock()
+        budget = Budget(self.budget, clock)
+        self.builder.clock, self.builder.budget = clock, budget
         conditions = Conditions(
-            FakeExecutor(lambda command: Outcome("", "2026-01-01T00:00:00Z", 1.0, "said")),
+            BoundedExecutor(taking(1.0, clock), budget),
             {side: Recipe(build, {"S": side, "THREADS": "1"}) for side in SIDES},
             {"S": "caller"},
             self.tmp_path,
             self.tmp_path / "shims",
             study=self.study,
+            budget=budget,
         )
         loop = Loop(
             self.rounds,
@@ -125,7 +140,6 @@ class Bench:
             self.builder,
             Executions(conditions, {self.kind: self.instrument}, 3, self.planned),
             lambda *more: self.appended.extend(more),
-            budget=self.budget,
             records=records,
             progress=self.events.append,
         )
@@ -309,7 +323,7 @@ def test_a_suite_of_which_nothing_is_wanted_at_a_treatment_runs_there_once(tmp_p
 # 4 builds of a second a round; 16 executions of a second a replicate; 3 replicates in the first round, 2 in the second
 @pytest.mark.parametrize(
     ("budget", "rounds", "replicates"),
-    [(0, 0, 1), (35, 0, 1), (36, 0, 2), (52, 1, 3), (71, 1, 3), (72, 1, 4), (87, 1, 4), (88, 2, 5)],
+    [(20, 0, 1), (35, 0, 1), (36, 0, 2), (52, 1, 3), (71, 1, 3), (72, 1, 4), (87, 1, 4), (88, 2, 5)],
 )
 def test_the_budget_ends_between_replicates(tmp_path: Path, budget: float, rounds: int, replicates: int) -> None:
     bench = Bench(tmp_path, budget=budget)
@@ -326,13 +340,29 @@ def test_the_time_of_failures_counts(tmp_path: Path) -> None:
         assert bench.run().replicates == replicates
 
 
-def test_a_replicate_that_began_is_finished_on_resume_whatever_the_budget(tmp_path: Path) -> None:
+def test_the_budget_ends_a_replicate(tmp_path: Path) -> None:
+    for budget, replicates, made in ((3.5, 0, 0), (10.5, 0, 6)):
+        bench = Bench(tmp_path, budget=budget)
+        measured = bench.run()
+        assert (measured.stop, measured.replicates, measured.cut is None) == ("budget", replicates, False)
+        assert places(bench.appended) == wanted(bench.rounds)[:made]
+        assert failures(bench.appended) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "budget", "made", "replicates"), [(17, 28, 20, 1), (17, 40, 32, 2), (31, 40, 32, 2), (16, 35, 16, 1)]
+)
+def test_a_replicate_that_began_goes_on_with_what_the_budget_left(
+    tmp_path: Path, kept: int, budget: float, made: int, replicates: int
+) -> None:
     whole = Bench(tmp_path)
     whole.run()
-    for cut, replicates in ((4 + 16, 1), (4 + 17, 2), (4 + 31, 2), (4 + 48, 3), (4 + 48 + 1, 4)):
-        bench = Bench(tmp_path, budget=1)
-        assert bench.run(whole.appended[:cut]) == Measured(int(replicates > 2), 2, "budget", replicates, 5)
-        assert places(whole.appended[:cut] + bench.appended) == wanted(bench.rounds)[: 16 * replicates]
+    bench = Bench(tmp_path, budget=budget)
+    # each took a second, as did the 4 builds; a replicate that goes on has them made again
+    left = whole.appended[: 4 + kept]
+    measured = bench.run(left)
+    assert (measured.stop, measured.replicates) == ("budget", replicates)
+    assert places(left + bench.appended) == wanted(bench.rounds)[:made]
 
 
 # --- resuming -------------------------------------------------------------------------------------------------------
@@ -416,6 +446,7 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
     for cut in range(len(whole.appended) + 1):
         before = whole.appended[:cut]
         rest = make(tmp_path)
+        rest.builder.free = {(r.side, canonical(r.factors), r.build) for r in before if isinstance(r, Build)}
         assert rest.run([Run(seed=4), *before]) == finished
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only what is needed was built

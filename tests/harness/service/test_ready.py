@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.process.budget import Budget
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
 from harness.service.service import free_port
 
@@ -176,15 +177,17 @@ def test_waiting_ends_with_the_answer_with_the_service_or_with_the_limit() -> No
             return ""
 
     late = Late()
-    assert wait_until_ready(late, "log:x", alive, 30) == ""
+    assert wait_until_ready(late, "log:x", alive, 30, Budget()) == ""
     assert late.asked == 4
-    assert wait_until_ready(Late(), "log:x", lambda: "exit 1", 30) == "service ended before it was ready: exit 1"
-    assert wait_until_ready(Late(), "log:x", alive, 0.01) == "service not ready after 0.01s (log:x): not yet"
+    assert (
+        wait_until_ready(Late(), "log:x", lambda: "exit 1", 30, Budget()) == "service ended before it was ready: exit 1"
+    )
+    assert wait_until_ready(Late(), "log:x", alive, 0.01, Budget()) == "service not ready after 0.01s (log:x): not yet"
 
 
 def test_an_answer_of_somebody_else_is_none_of_ours() -> None:
     with listening() as port:
-        said = wait_until_ready(probe(f"tcp:{port}"), f"tcp:{port}", lambda: "exit 98", 30)
+        said = wait_until_ready(probe(f"tcp:{port}"), f"tcp:{port}", lambda: "exit 98", 30, Budget())
     assert said == "service ended before it was ready: exit 98"
 
 

@@ -14,6 +14,7 @@ from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
+from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.service.service import Companions, Living, free_port
 from tests.support.fakes import FakeExecutor
@@ -47,7 +48,7 @@ def companions(executor: ProcessExecutor, tmp_path: Path) -> Iterator[Companions
     (tmp_path / "client.py").write_text(
         "import socket, sys\nsocket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
     )
-    made = Companions(executor, tmp_path / "logs")
+    made = Companions(executor, tmp_path / "logs", Budget())
     yield made
     made.stop_builds()
 
@@ -109,7 +110,7 @@ def complains(entered: Living) -> str:
 
 def test_a_benchmark_without_either_starts_nothing(tmp_path: Path, context: Context) -> None:
     fake = FakeExecutor(lambda command: OK)
-    with Companions(fake, tmp_path).around(bench(), context) as entered:
+    with Companions(fake, tmp_path, Budget()).around(bench(), context) as entered:
         assert (living(entered).port, living(entered).complaint(), living(entered).logs()) == (context.port, "", "")
     assert fake.commands == []
     assert list(context.scratch.iterdir()) == []
@@ -328,7 +329,7 @@ def test_the_environment_is_the_execution_s(tmp_path: Path, context: Context) ->
     each = bench(
         Service(command=["s", "{port}", "{output}"], ready="command:ask {port}"), Load(command=["l"], cpus="1")
     )
-    with Companions(fake, tmp_path).around(each, context) as entered:
+    with Companions(fake, tmp_path, Budget()).around(each, context) as entered:
         assert living(entered).complaint() == ""
         fake.background[0].ended = "exit 2"
         assert living(entered).complaint() == "service ended while the benchmark ran: exit 2"

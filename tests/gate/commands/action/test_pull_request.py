@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import os
 import re
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -137,6 +139,30 @@ def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge
     assert "### perfgate: Error" in forge.comments[0]["body"]
 
 
+def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    lock = Path(job.environment({})["PERFGATE_LOCK"])
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        done = job.run(wait="0")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    report = json.loads(Path(done.outputs["json"]).read_text())
+    assert [failure["kind"] for failure in report["failures"]] == ["lock"]
+    [error] = done.said("error")
+    assert f"held by process {os.getpid()} (user " in error
+    assert f"process {os.getpid()} (user " in forge.comments[0]["body"]
+
+
+def test_a_budget_that_ends_before_one_round_is_an_error(tmp_path: Path, forge: FakeGitHub) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + '[build]\ncommand = "sleep 1234"\n')
+    done = pull_job(tmp_path, project, forge).run(budget="1s")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    said = "the budget of 1.0 s ended before one round was complete: during the first build of"
+    assert said in forge.comments[0]["body"]
+    assert any(said in error for error in done.said("error"))
+
+
 def test_a_wrong_config_is_told_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG.replace("threshold", "treshold"))
     done = pull_job(tmp_path, project, forge).run()
@@ -154,6 +180,7 @@ def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: Fake
     given = {
         "comment": "yes",
         "budget": "soon",
+        "wait": "later",
         "set": "gate.threshold",
         "forks": "maybe",
         "id": "a b",

@@ -67,7 +67,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 PLAN = """\
 study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 iterations, \
-at most about 1 h 00 min (the budget; no earlier run to estimate from)
+at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
 seed: 7
@@ -94,7 +94,7 @@ factors
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, in each every treatment once in random order: 18 executions in all
-expected time: at most about 1 h 00 min (the budget; no earlier run to estimate from)
+expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 """
 
 
@@ -179,7 +179,7 @@ def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None
     # six builds of a second; each treatment three times, the one that was not measured by the mean of the others
     assert plan["expected"] == pytest.approx(6 + 3 * (4 * 10 + 80 + (4 * 10 + 80) / 5))
     text = run("study", "plan")[1]
-    assert "expected time: about 7 min 18 s as in the last run, at most 1 h 00 min\n" in text
+    assert "expected time: about 7 min 18 s as in the last run, at most 1 h 00 min (the budget)\n" in text
 
 
 IDLE = 'load = { idle = {}, busy = { load = { command = "sleep 100" } } }'

@@ -519,6 +519,21 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "plan.auto keeps the configured plan: the budget is too small",
         ),
     ],
+    "round-beyond-budget": [
+        (
+            s.RoundBeyondBudget(35.0, 10.0, "last-run"),
+            "one round will not fit the budget of 10 s: in the last run, set-up and one round took 35 s; raise the budget",
+        ),
+        (
+            s.RoundBeyondBudget(10.0, 10.0, "ended"),
+            ("one round will not fit the budget of 10 s: a budget of 10 s ended the last run before one was complete; "
+            "raise the budget"),
+        ),
+        (
+            s.RoundBeyondBudget(35.0, 10.0, "memory"),
+            "one round will not fit the budget of 10 s: on this host, one takes about 35 s; raise the budget",
+        ),
+    ],
     "spawn-instead": [
         (
             s.SpawnInstead(why), f"{said}: measured with the built-in spawn",

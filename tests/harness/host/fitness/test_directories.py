@@ -9,6 +9,7 @@ import pytest
 
 from harness.host.fitness.directories import history, others, temporary
 from harness.host.fitness.tools import tools
+from harness.host.holder import Claim
 from harness.host.lock import host_lock
 
 
@@ -41,11 +42,11 @@ def test_another_gate_that_measures(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     assert others(lock).state == "ok"
     assert not lock.exists(), "looking makes nothing"
-    with host_lock(print, tmp_path, lock):
+    with host_lock(Claim.own("perfgate check", "r", tmp_path, tmp_path), lock, wait=0, waiting=print):
         check = others(lock)
         assert (check.state, check.value) == ("warn", f"another perfgate measures (process {os.getpid()})")
         lock.write_text("[]")
-        assert others(lock).value == "another perfgate measures"
+        assert others(lock).value == f"another program holds its lock (process {os.getpid()})"
     assert others(lock).state == "ok"
     (tmp_path / "link").symlink_to(lock)
     assert others(tmp_path / "link").state == "unknown"

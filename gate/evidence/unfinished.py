@@ -1,0 +1,65 @@
+"""What the budget left unfinished: the round that it ended, which does not count, and what took the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.evidence.records import Located
+from gate.evidence.runs import File, files_of
+from gate.model import Build, Cut, Execution, Failure, HostState, Unfinished
+
+
+def complete_rounds(records: Sequence[Located]) -> list[Located]:
+    """Leave out the executions of rounds that the budget ended: those of each job, as its last line says.
+
+    A round that is half there would weigh the benchmarks and the sides by where the time ran out.
+    """
+    dropped: set[int] = set()
+    for file in files_of(records):
+        for session, (end, _) in _cuts(file).items():
+            dropped.update(
+                id(record)
+                for record in file.records
+                if isinstance(record, Execution)
+                and record.session == session
+                and end.rounds is not None
+                and record.build >= end.rounds
+            )
+    return [located for located in records if id(located.record) not in dropped]
+
+
+def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished | None:
+    """Say what took the time of a budget that ended before one round was complete; None where one is.
+
+    records: all of the run, those of the round among them. budget: of the run in seconds.
+    """
+    cuts = [(file, *found) for file in files_of(records) for found in _cuts(file).values()]
+    if budget is None or not cuts or any(isinstance(each.record, Execution) for each in complete_rounds(records)):
+        return None
+    file, _, cut = cuts[0]
+    builds = [record for record in file.records if isinstance(record, Build)]
+    executions = [record for record in file.records if isinstance(record, Execution)]
+    return Unfinished(
+        budget=budget,
+        cut=cut,
+        setup=sum(each.setup or 0.0 for each in builds) + cut.setup,
+        builds=len(builds),
+        building=sum(each.seconds or 0.0 for each in builds),
+        executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions}),
+        executing=sum(each.seconds or 0.0 for each in executions),
+    )
+
+
+def without_past_waits(records: Sequence[Located]) -> list[Located]:
+    """Leave out that the machine was not free, of jobs that measured afterwards: a run that was resumed."""
+    past: set[int] = set()
+    for file in files_of(records):
+        begun = max((n for n, record in enumerate(file.records) if isinstance(record, HostState)), default=-1)
+        past.update(id(r) for r in file.records[: begun + 1] if isinstance(r, Failure) and r.kind == "lock")
+    return [located for located in records if id(located.record) not in past]
+
+
+def _cuts(file: File) -> dict[int, tuple[HostState, Cut]]:
+    """Give how each session of a job ended, where the budget ended it within a round."""
+    last = {record.session: record for record in file.records if isinstance(record, HostState)}
+    return {session: (end, end.cut) for session, end in last.items() if end.stop == "budget" and end.cut is not None}

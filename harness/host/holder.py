@@ -1,0 +1,141 @@
+"""Who holds a lock: the process that the kernel names, and what the holder wrote into the file about itself.
+
+Anybody can write the file, so what it says counts only where the kernel names the same process. The kernel tells on
+Linux (proc_locks(5)), of the processes of one PID namespace; elsewhere the file is all there is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness.process.groups import alive, start_time
+
+_LONGEST = 4096
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a holder writes about itself. folder: where it measures to. started: as harness.process.groups has it."""
+
+    pid: int
+    started: str | None
+    since: str
+    command: str
+    run: str
+    directory: str
+    folder: str
+
+    @classmethod
+    def own(cls, command: str, run: str, directory: Path, folder: Path) -> Claim:
+        """Make that of this process, from now on."""
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        pid = os.getpid()
+        return cls(pid, start_time(pid), now, command, run, str(directory), str(folder.absolute()))
+
+    def write(self, descriptor: int) -> None:
+        """Write it in place of what the file holds."""
+        with suppress(OSError):  # another user's file, opened read-only: it locks, and does not tell the run
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(asdict(self)).encode(), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock. pid: None where nothing tells it. claim: what it says of itself, where that can be it."""
+
+    pid: int | None
+    user: str | None
+    command: str | None
+    claim: Claim | None
+
+    def __str__(self) -> str:
+        """Name it: "process 12 (user ann, `perfgate check`) since 2026-11-23T09:00:00Z, run 2026..."."""
+        if self.pid is None:
+            return "a process that is not visible here, of another container or system"
+        user = [f"user {self.user}"] if self.user else []
+        command = [f"`{_clipped(self.command)}`"] if self.command else []
+        who = f"process {self.pid}" + (f" ({', '.join([*user, *command])})" if user or command else "")
+        if self.claim is None:
+            return f"{who}, which did not register as perfgate"
+        return f"{who} since {_clipped(self.claim.since)}, run {_clipped(self.claim.run)}"
+
+    @property
+    def directory(self) -> str | None:
+        """Return the project that it measures."""
+        return _clipped(self.claim.directory, 300) if self.claim else None
+
+
+def holder_of(descriptor: int) -> Holder:
+    """Say who holds the lock of an open file, as far as that can be known."""
+    claim = _claim(descriptor)
+    pid = _by_kernel(descriptor)
+    if pid is None:
+        # where the kernel does not tell, the process may at least be there
+        known = claim if claim is not None and _kernel_tells() is False and alive(claim.pid, claim.started) else None
+        return Holder(known.pid if known else None, None, known.command if known else None, known)
+    own = claim if claim is not None and claim.pid == pid and claim.started == start_time(pid) else None
+    return Holder(pid, _user(pid), own.command if own else _program(pid), own)
+
+
+def _kernel_tells() -> bool:
+    return Path("/proc/locks").exists()
+
+
+def _by_kernel(descriptor: int) -> int | None:
+    """Return the process that took the lock; None: nobody has it, or the kernel does not say."""
+    status = os.fstat(descriptor)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    same: dict[bool, int] = {}
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            words = line.split()
+            # those that wait have an arrow before them
+            if len(words) < 6 or words[1] != "FLOCK":
+                continue
+            place, _, inode = words[5].rpartition(":")
+            if int(inode) == status.st_ino and int(words[4]) > 0:
+                same.setdefault(place == device, int(words[4]))
+    # file systems in layers show other devices to stat(2)
+    return same.get(True, same.get(False))
+
+
+def _user(pid: int) -> str | None:
+    try:
+        owner = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return None
+    try:
+        return pwd.getpwuid(owner).pw_name
+    except KeyError:
+        return str(owner)
+
+
+def _program(pid: int) -> str | None:
+    # not its arguments: they may hold secrets, and a report may be public
+    with suppress(OSError):
+        first = Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]
+        return Path(os.fsdecode(first)).name or None
+    return None
+
+
+def _claim(descriptor: int) -> Claim | None:
+    try:
+        found = json.loads(os.pread(descriptor, _LONGEST, 0))
+        texts = {name: str(found[name]) for name in ("since", "command", "run", "directory", "folder")}
+        started = found["started"]
+        return Claim(pid=int(found["pid"]), started=None if started is None else str(started), **texts)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _clipped(text: str, most: int = _SHOWN) -> str:
+    """Keep what can be printed, and not too much of it."""
+    plain = "".join(character if character.isprintable() else "?" for character in text)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"

@@ -1,0 +1,182 @@
+"""The budget ends what never ends by itself: checkouts, set-up, builds, services and executions; nothing is left."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.project import CONFIG, Project, environment, perfgate
+
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+
+# far beyond what any test waits for, and told apart from other sleeps
+FOREVER = "sleep 1234.5"
+SERVICE = f'service = {{ command = "{FOREVER}", ready = "tcp:{{port}}", timeout = "20m" }}\n'
+QUICK = CONFIG.replace("builds = 5", "builds = 2")
+
+
+def project(folder: Path, config: str, setting: str = "true") -> Project:
+    made = Project(folder / "repo")
+    made.bench(1.0, **{"perfgate.toml": config, "setting": setting})
+    made.commit()
+    made.bench(1.0)
+    made.write("other", "")
+    made.commit()
+    return made
+
+
+def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:
+    name = "--budget" if arguments[0] == "calibrate" else "--set"
+    value = budget if name == "--budget" else f"plan.budget={budget}"
+    return subprocess.run(
+        perfgate(*arguments, name, value),
+        cwd=project.top,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment(**project.own(), TMPDIR=str(scratch(project))),
+    )
+
+
+def scratch(project: Project) -> Path:
+    made = project.top.parent / "scratch"
+    made.mkdir(exist_ok=True)
+    return made
+
+
+def left(project: Project) -> list[str]:
+    """List what is left of a run: processes, files, worktrees."""
+    mine = str(scratch(project))
+    running = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if FOREVER.split()[1] in (process / "cmdline").read_text() and mine in str((process / "cwd").readlink()):
+                running.append(process.name)
+        except OSError:
+            continue
+    trees = project.git("worktree", "list", "--porcelain").count("worktree ") - 1
+    return [*running, *(path.name for path in scratch(project).iterdir()), *["worktree"] * trees]
+
+
+def summary(project: Project) -> dict[str, Any]:
+    report = project.report()
+    assert (report["verdict"], report["exit_code"], report["stopped"]) == ("error", 4, "budget")
+    assert (report["failures"], report["findings"]) == ([], [])
+    found: dict[str, Any] = report["summary"]
+    assert found["kind"] == "budget-ended"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("config", "phase", "headline"),
+    [
+        (QUICK + f'[build]\nsetup = "{FOREVER}"\n', "setup", "during set-up of"),
+        (QUICK + f'[build]\nsetup = "sleep 0.2"\ncommand = "{FOREVER}"\n', "build", "during the first build of"),
+        # a shell in a group of its own, which only its descent tells
+        (
+            QUICK + f"[build]\ncommand = \"setsid sh -c '{FOREVER}; true'; true\"\n",
+            "build",
+            "during the first build of",
+        ),
+        (QUICK.replace("python3 bench.py {output}", FOREVER), "execution", "while bench was running on"),
+        (QUICK + SERVICE, "service", "while the service of bench was starting on"),
+    ],
+)
+def test_what_never_ends_is_ended_by_the_budget(tmp_path: Path, config: str, phase: str, headline: str) -> None:
+    slow = project(tmp_path, config)
+    done = run(slow, "check")
+    assert done.returncode == 4, done.stderr
+    said = " ".join(done.stdout.split())
+    assert f"Error: the budget of 3.0 s ended before one round was complete: {headline}" in said
+    assert "Raise the budget, for example `--set plan.budget=" in said
+    assert summary(slow)["spent"]["cut"]["phase"] == phase
+    assert left(slow) == []
+
+
+def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> None:
+    slow = project(tmp_path, QUICK)
+    slow.write(".gitattributes", "setting filter=slow\n")
+    slow.commit()
+    slow.git("config", "filter.slow.smudge", FOREVER)
+    done = run(slow, "check", "--base", "HEAD~1", "--head", "HEAD")
+    assert done.returncode == 4, done.stderr
+    assert summary(slow)["spent"]["cut"]["phase"] == "checkout"
+    assert left(slow) == []
+
+
+# fast in the first two rounds, endless from then on
+LATER = f'[build]\ncommand = "test $PERFGATE_BUILD -lt 2 || {FOREVER}"\n'
+
+
+def test_complete_rounds_decide_when_the_budget_ends_a_later_one(tmp_path: Path) -> None:
+    slow = project(tmp_path, CONFIG + LATER)
+    done = run(slow, "check", budget="20s")
+    report = slow.report()
+    assert (done.returncode, report["stopped"]) == (0, "budget"), done.stderr
+    assert report["findings"][0]["head"]["counts"]["build"] == 2
+    assert report["run"]["rounds"] == {"done": 2, "planned": 5}
+    assert report["failures"] == []
+    assert left(slow) == []
+    # the run is over: it is decided again, and nothing is measured
+    before = slow.executions()
+    again = run(slow, "check", "--resume", budget="20s")
+    assert (again.returncode, slow.executions()) == (0, before)
+    assert slow.report()["stopped"] == "budget"
+
+
+@pytest.mark.parametrize("command", ["measure", "calibrate"])
+def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path, command: str) -> None:
+    slow = project(tmp_path, QUICK + f'[build]\ncommand = "{FOREVER}"\n')
+    done = run(slow, command)
+    assert done.returncode == 4, done.stdout
+    assert "perfgate: the budget of 3.0 s ended before one round was complete: during the first build of" in done.stderr
+    assert left(slow) == []
+
+
+def test_a_study_keeps_to_its_budget(tmp_path: Path) -> None:
+    config = QUICK + f'[build]\ncommand = "{FOREVER}"\n[study]\nbudget = "3s"\n[study.factor]\nn = [1, 2]\n'
+    slow = project(tmp_path, config)
+    done = run(slow, "study", "measure", budget="1h")
+    assert done.returncode == 4, done.stdout
+    assert "the budget of 3.0 s is used up: 0 of" in done.stderr
+    assert "(during the first build of head)" in done.stderr
+    assert left(slow) == []
+
+
+def test_before_measuring_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
+    made = project(tmp_path, QUICK + '[build]\nsetup = "sleep 1"\ncommand = "sleep 0.5"\n')
+    assert made.perfgate("measure").returncode == 0
+    file = made.top / ".perfgate/measurements.jsonl"
+    builds = [json.loads(line) for line in file.read_text().splitlines() if '"type":"build"' in line]
+    assert [each["setup"] is not None for each in builds] == [True, True, False, False]
+    told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=2s").stdout
+    assert "warning: one round will not fit the budget of 2.0 s: in the last run, set-up and one round took" in told
+    assert "will not fit" not in made.perfgate("measure", "--dry-run", "--set", "plan.budget=10m").stdout
+
+
+def test_what_an_interrupted_run_has_used_is_gone(tmp_path: Path) -> None:
+    made = project(tmp_path, QUICK + '[build]\ncommand = "sleep 1"\n')
+    running = subprocess.Popen(
+        perfgate("check", "--set", "plan.budget=2m"), cwd=made.top, env=environment(**made.own()),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    file = made.top / ".perfgate/measurements.jsonl"
+    deadline = time.monotonic() + 60
+    while not (file.exists() and '"type":"execution"' in file.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    running.kill()
+    running.communicate()
+    # as if set-up had taken all of it
+    lines = [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
+    longer = [{**line, "setup": 119.9} if line["type"] == "build" else line for line in lines]
+    file.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in longer))
+    kept = file.read_text().count('"type":"execution"')
+    done = run(made, "check", "--resume", budget="2m")
+    assert done.returncode == 4, done.stdout
+    assert "the budget of 2 min ended before one round was complete" in " ".join(done.stdout.split())
+    assert file.read_text().count('"type":"execution"') == kept

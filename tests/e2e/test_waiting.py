@@ -1,0 +1,147 @@
+"""A machine that another program holds: waited for with a limit, then a failure that names it; nothing is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import CONFIG, Project, environment, perfgate
+
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+
+HOLD = (
+    "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "repo")
+    made.bench(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 2")})
+    made.commit()
+    made.bench(1.0, other="")
+    made.commit()
+    return made
+
+
+@contextmanager
+def held(project: Project) -> Iterator[int]:
+    """Have a stranger hold the machine."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, project.own()["PERFGATE_LOCK"]],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder.pid
+        assert holder.stdin is not None
+        holder.stdin.close()
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_a_machine_that_stays_held_is_an_error_that_names_the_holder(project: Project) -> None:
+    project.perfgate("check")
+    before = project.report()["run"]["id"]
+    with held(project) as pid:
+        done = project.perfgate("check", "--wait", "300ms", "--json", "out.json")
+    who = f"process {pid} (user "
+    report = project.report()
+    (failure,) = report["failures"]
+    assert (done.returncode, report["verdict"], report["exit_code"], failure["kind"]) == (4, "error", 4, "lock")
+    assert who in failure["status"]
+    assert "which did not register as perfgate" in failure["status"]
+    assert report["summary"]["kind"] == "machine-not-free"
+    assert (project.top / "out.json").read_text() == (project.top / ".perfgate/report.json").read_text()
+    assert f"waiting for {who}" in done.stderr
+    assert done.stderr.count("waiting for") == 1
+    assert "for at most 300 ms (until " in done.stderr
+    assert "Error: nothing was measured: " in one_line(done.stdout)
+    assert "wait longer: `--wait 1h`" in one_line(done.stdout)
+    # the run before is kept among the past ones
+    assert (project.top / ".perfgate/runs" / before / "report.json").exists()
+    # what it left can be gone on with, and then the wait is no failure any more
+    again = project.perfgate("check", "--resume")
+    assert (again.returncode, project.report()["failures"]) == (0, []), again.stdout
+
+
+@pytest.mark.parametrize("command", [("measure",), ("calibrate", "--builds", "2")])
+def test_commands_without_a_verdict_end_the_same_way(project: Project, command: tuple[str, ...]) -> None:
+    with held(project) as pid:
+        done = project.perfgate(*command, "--wait", "0", "--set", "plan.builds=2")
+    assert done.returncode == 4
+    assert f"process {pid} (user " in one_line(done.stdout + done.stderr)
+    assert "the machine was not free" in one_line(done.stdout + done.stderr)
+    assert "waiting for" not in done.stderr
+
+
+def test_a_study_waits_with_a_limit_too(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + "[study.factor]\nn = [1, 2]\n")
+    with held(project) as pid:
+        done = project.perfgate("study", "measure", "--wait", "0")
+    assert done.returncode == 4
+    assert f"process {pid} (user " in done.stderr
+
+
+def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project) -> None:
+    project.write("bench.py", "import time\ntime.sleep(1234.5)\n")
+    first = subprocess.Popen(
+        perfgate("check"), cwd=project.top, env=environment(**project.own()),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    file = project.top / ".perfgate/measurements.jsonl"
+    deadline = time.monotonic() + 60
+    while not (file.exists() and file.read_text().count('"type":"build"') == 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    before = file.read_text()
+    for arguments in (("check",), ("check", "--resume")):
+        done = project.perfgate(*arguments, "--wait", "0")
+        assert done.returncode == 4, done.stderr
+        assert f"process {first.pid} (user " in one_line(done.stdout)
+        assert file.read_text() == before
+        assert not (project.top / ".perfgate/report.json").exists()
+    assert len(list(project.top.glob(".perfgate/runs/*/report.json"))) == 2
+    first.terminate()
+    assert first.wait(60) == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: signal.Signals, resume: bool) -> None:
+    assert project.perfgate("check").returncode == 0
+    folder, scratch = project.top / ".perfgate", project.top.parent / "scratch"
+    scratch.mkdir()
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with held(project):
+        waiting = subprocess.Popen(
+            perfgate("check", *(["--resume"] if resume else [])), cwd=project.top, text=True, stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE, env=environment(**project.own(), TMPDIR=str(scratch)),
+        )  # fmt: skip
+        assert waiting.stderr is not None
+        said = ""
+        while "waiting for" not in said:
+            said += (line := waiting.stderr.readline())
+            assert line, said
+        os.kill(waiting.pid, number)
+        out, err = waiting.communicate(timeout=30)
+    assert (waiting.returncode, out) == (128 + number, "")
+    kept = "4 executions are kept in .perfgate/measurements.jsonl" if resume else "nothing was measured"
+    assert f"perfgate: {number.name}: {kept}" in err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_bad_wait_is_refused(project: Project) -> None:
+    done = project.perfgate("check", "--wait", "soon")
+    assert done.returncode == 2
+    assert "--wait" in done.stderr

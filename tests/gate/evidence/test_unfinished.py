@@ -1,0 +1,120 @@
+"""A budget that ended within a round: the round does not count; without a whole one the report is an error."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli.main import main
+from tests.support.lines import execution, text
+
+CONFIG = {
+    "plan": {"builds": 6, "executions": 2, "budget": "60s"},
+    "benchmark": [{"name": "bench", "command": "x", "instrument": "values"}],
+}
+RUN = {
+    "type": "run", "schema": 1, "id": "r", "seed": 1, "config": CONFIG,
+    "benchmarks": {"base": ["bench"], "head": ["bench"]},
+}  # fmt: skip
+
+
+def build(side: str, number: int, seconds: float, setup: float | None = None) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "seconds": seconds, "setup": setup}
+
+
+def rounds(count: int, head: float = 1.0) -> list[dict[str, Any]]:
+    return [
+        execution(side, [value + 0.001 * b, value + 0.002 * e], build=b, execution=e, seconds=1.0)
+        for b in range(count)
+        for side, value in (("base", 1.0), ("head", head))
+        for e in range(2)
+    ]
+
+
+def end(rounds: int, **cut: Any) -> dict[str, Any]:
+    place = {"phase": "execution", "side": "base", "build": rounds, "seconds": 3.0}
+    return {"type": "host", "when": "end", "stop": "budget", "rounds": rounds, "cut": place | cut}
+
+
+def decided(folder: Path, *lines: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:
+    file = folder / "measurements.jsonl"
+    file.write_text(text([RUN, *lines]))
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["decide", str(file), "--json", str(folder / "report.json")], out, err)
+    assert err.getvalue() == ""
+    return code, " ".join(out.getvalue().split()), json.loads((folder / "report.json").read_text())
+
+
+def test_the_round_that_the_budget_ended_does_not_count(tmp_path: Path) -> None:
+    # only what is left of round 6 would be a regression, and only of head
+    torn = [execution("head", [9.0, 9.0], build=5, execution=0, seconds=1.0)]
+    code, out, report = decided(tmp_path, *rounds(5), *torn, end(5, benchmark="bench", execution=0))
+    assert (code, report["verdict"], report["stopped"]) == (0, "pass", "budget")
+    assert report["run"]["rounds"] == {"done": 5, "planned": 6}
+    assert report["findings"][0]["head"]["counts"]["build"] == 5
+    assert report["findings"][0]["head"]["value"] < 1.01
+    assert report["failures"] == []
+    assert "5 of 6 rounds" in out
+
+
+def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
+    failure = {
+        "type": "failure",
+        "kind": "execution",
+        "benchmark": "bench",
+        "side": "head",
+        "build": 5,
+        "status": "exit 1",
+    }
+    code, _, report = decided(tmp_path, *rounds(5), failure, end(5))
+    assert (code, report["verdict"], len(report["failures"])) == (4, "error", 1)
+
+
+def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
+    # of a run that was resumed, or of other sessions
+    code, _, report = decided(tmp_path, *rounds(2), end(1), *rounds(3)[8:], end(3) | {"stop": "finished", "cut": None})
+    assert (code, report["run"]["rounds"]["done"]) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "headline", "least"),
+    [
+        # 2 sides x 8 s
+        ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "16 s"),
+        # 2 sides x (2 s + 5 builds x 8 s)
+        ([end(0, phase="build", seconds=8.0, setup=2.0)], "during the first build of base (set-up took 2.0 s)", "1 min 24 s"),
+        # 2 sides x (2 s + 5 x (1 s + 2 executions x 4 s))
+        (
+            [
+                build("base", 0, 1.0, 2.0), build("head", 0, 1.0, 2.0), *rounds(1)[:1],
+                end(0, benchmark="bench", execution=1, seconds=4.0),
+            ],
+            "while bench was running on base (set-up took 4.0 s, 2 builds took 2.0 s, 1 execution took 1.0 s)",
+            "1 min 34 s",
+        ),
+    ],
+)  # fmt: skip
+def test_a_budget_that_ended_before_one_round(
+    tmp_path: Path, lines: list[dict[str, Any]], headline: str, least: str
+) -> None:
+    code, out, report = decided(tmp_path, *lines)
+    assert (code, report["verdict"], report["stopped"], report["findings"]) == (4, "error", "budget", [])
+    assert f"Error: the budget of 1 min ended before one round was complete: {headline} no findings" in out
+    assert f"5 rounds take at least {least}" in out
+    assert report["failures"] == []
+    assert report["summary"]["kind"] == "budget-ended"
+    # there is room for more than the least
+    (advised,) = re.findall(r"plan\.budget=(\w+)`", out)
+    assert advised in ("1m", "5m") if least == "16 s" else advised == "5m"
+
+
+def test_every_format_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "measurements.jsonl"
+    file.write_text(text([RUN, end(0, phase="build", seconds=8.0)]))
+    for name in ("markdown", "html", "junit"):
+        out = io.StringIO()
+        assert main(["decide", str(file), f"--{name}", "-"], out, io.StringIO()) == 4
+        assert "the budget of 1 min ended before one round was complete" in " ".join(out.getvalue().split()), name

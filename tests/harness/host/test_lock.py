@@ -1,0 +1,275 @@
+"""The lock of the host: one at a time, waited for with a limit, its holder named by the kernel and not by the file."""
+
+import json
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from harness.errors import LockError
+from harness.host.holder import Claim, Holder
+from harness.host.lock import LockHeldError, host_lock, lock_file
+
+ROOT = Path(__file__).parents[3]
+HOLD = """
+import sys
+from pathlib import Path
+from harness.host.holder import Claim
+from harness.host.lock import host_lock
+claim = Claim.own("perfgate check", "run-7", Path("/some/project"), Path("/some/project/.perfgate"))
+with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
+    print("holds", flush=True)
+    sys.stdin.read()
+"""
+# holds the lock without a word about itself, or with somebody else's
+STRANGER = """
+import fcntl, sys
+file = open(sys.argv[1], "a+")
+fcntl.flock(file, fcntl.LOCK_EX)
+if sys.argv[2:]:
+    file.truncate(0)
+    file.write(sys.argv[2])
+    file.flush()
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+def locked(path: Path, wait: float = 60.0, waiting: Callable[[Holder], None] = print) -> AbstractContextManager[None]:
+    claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
+    return host_lock(claim, path, wait=wait, waiting=waiting)
+
+
+def started(code: str, *arguments: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    argv = [sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def holder(path: Path) -> subprocess.Popen[str]:
+    """Start a process that holds the lock until its standard input ends."""
+    return started(HOLD, str(path))
+
+
+def release(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    told: list[Holder] = []
+    with holder(path) as process:
+        assert first_line(process) == "holds"
+
+        def waiting(holder: Holder) -> None:
+            told.append(holder)
+            release(process)
+
+        with locked(path, waiting=waiting):
+            assert process.wait(30) == 0
+    assert len(told) == 1
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    assert str(told[0]).startswith(f"process {process.pid} (user {user}, `perfgate check`) since 20")
+    assert str(told[0]).endswith("Z, run run-7")
+    assert (told[0].directory, told[0].claim and told[0].claim.folder) == ("/some/project", "/some/project/.perfgate")
+
+
+def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
+    told: list[Holder] = []
+    for _ in range(2):
+        with locked(tmp_path / "lock", waiting=told.append):
+            held = json.loads((tmp_path / "lock").read_text())
+            assert held["pid"] == os.getpid()
+    assert told == []
+    assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
+    assert (tmp_path / "lock").read_text() == ""
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    with holder(tmp_path / "lock") as process:
+        first_line(process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    told: list[Holder] = []
+    with locked(tmp_path / "lock", waiting=told.append):
+        assert told == []
+
+
+def test_children_do_not_keep_the_lock(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock"):
+        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+    try:
+        begin = time.monotonic()
+        with locked(tmp_path / "lock"):
+            assert time.monotonic() - begin < 5
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_lock_file_that_was_removed_while_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with holder(path) as process:
+        first_line(process)
+
+        def waiting(_: Holder) -> None:
+            path.unlink()
+            release(process)
+
+        with locked(path, waiting=waiting):
+            assert path.exists(), "the lock that is held is the one that others find"
+            assert process.wait(30) == 0
+
+
+def record(**changes: object) -> str:
+    names = ("since", "command", "run", "directory", "folder")
+    return json.dumps({"pid": 1, "started": None, **dict.fromkeys(names, "x"), **changes})
+
+
+@pytest.mark.parametrize("content", [None, "\x1b]0;evil\x07", "[]", record(), record(pid=os.getpid()), record(pid="x")])
+def test_a_stranger_is_named_by_the_kernel_whatever_the_file_says(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "lock"
+    with started(STRANGER, str(path), *([content] if content else [])) as process:
+        first_line(process)
+        with pytest.raises(LockHeldError) as held, locked(path, wait=0):
+            pass
+        release(process)
+    user, program = pwd.getpwuid(os.geteuid()).pw_name, Path(sys.executable).name
+    who = f"process {process.pid} (user {user}, `{program}`)"
+    assert str(held.value.holder) == f"{who}, which did not register as perfgate"
+    assert held.value.holder.claim is None
+
+
+def test_what_a_holder_wrote_is_shown_with_care() -> None:
+    claim = Claim(7, None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/")
+    shown = Holder(7, "ann", claim.command, claim)
+    assert str(shown).isprintable()
+    assert len(str(shown)) < 300
+    assert shown.directory == "/a?[31m?"
+
+
+def test_the_wait_has_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    told: list[Holder] = []
+    with holder(path) as process:
+        first_line(process)
+        for wait, times in ((0.0, 0), (0.3, 1)):
+            begin = time.monotonic()
+            with pytest.raises(LockHeldError) as held, locked(path, wait=wait, waiting=told.append):
+                pass
+            assert time.monotonic() - begin >= wait
+            assert held.value.holder.pid == process.pid
+            assert len(told) == times
+        release(process)
+    with locked(path, wait=0.0):
+        pass
+
+
+def test_a_holder_that_the_kernel_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # as in another container that shares the file
+    monkeypatch.setattr("harness.host.holder._by_kernel", lambda descriptor: None)
+    path = tmp_path / "lock"
+    with holder(path) as process:
+        first_line(process)
+        with pytest.raises(LockHeldError, match="a process that is not visible here"), locked(path, wait=0):
+            pass
+        # a system without /proc/locks: the file is all there is
+        monkeypatch.setattr("harness.host.holder._kernel_tells", lambda: False)
+        said = rf"process {process.pid} \(`perfgate check`\) since"
+        with pytest.raises(LockHeldError, match=said), locked(path, wait=0):
+            pass
+        release(process)
+
+
+OTHER_USER = """
+import os, sys
+from pathlib import Path
+from harness.errors import LockError
+from harness.host.holder import Claim
+from harness.host.lock import host_lock
+claim = Claim.own("", "", Path("/"), Path("/"))
+os.setgid(4322)
+os.setuid(4322)
+try:
+    with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
+        print("holds")
+except LockError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_a_file_that_another_user_keeps_to_himself() -> None:
+    path = Path("/tmp") / f"perfgate-test-{os.getpid()}.lock"
+    path.touch(0o600)
+    try:
+        os.chown(path, 4321, 4321)
+        with started(OTHER_USER, str(path)) as process:
+            said = first_line(process)
+    finally:
+        path.unlink()
+    assert "(user 4321's) cannot be opened (Permission denied): have that user or root remove it" in said
+
+
+def test_odd_lock_files(tmp_path: Path) -> None:
+    link, folder, pipe = tmp_path / "link", tmp_path / "folder", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "target")
+    folder.mkdir()
+    os.mkfifo(pipe)
+    for path in (link, folder, pipe):
+        with pytest.raises(LockError, match="remove it; perfgate makes a new one"), locked(path):
+            pass
+    assert not (tmp_path / "target").exists()
+    with pytest.raises(LockError, match="cannot be made"), locked(tmp_path / "absent/lock"):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_two_users_share_one_lock(tmp_path: Path) -> None:
+    # as /tmp is, where fs.protected_regular forbids O_CREAT on a file of another user
+    sticky = Path("/tmp") / f"perfgate-test-{os.getpid()}"
+    sticky.mkdir()
+    sticky.chmod(0o1777)
+    path = sticky / "lock"
+    try:
+        for mode in (0o666, 0o644):
+            path.touch()
+            path.chmod(mode)
+            os.chown(path, 4321, 4321)
+            with locked(path):
+                pass
+            path.unlink()
+            path.touch()
+            path.chmod(mode)
+            child = os.fork()
+            if child == 0:
+                os.setgid(4321)
+                os.setuid(4321)
+                try:
+                    with locked(path):
+                        os._exit(0)
+                finally:
+                    os._exit(1)
+            assert os.waitpid(child, 0)[1] == 0
+            path.unlink()
+    finally:
+        path.unlink(missing_ok=True)
+        sticky.rmdir()
+
+
+def test_the_lock_is_where_the_machine_says() -> None:
+    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
+    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")
