@@ -39,6 +39,7 @@ AnyWarning = (
     | estimates.Autocorrelation
     | estimates.NormalTail
     | estimates.EarlyStop
+    | estimates.UnlikeSpreads
     | estimates.NoisierThanRemembered
     | estimates.NoisyHost
     | estimates.CombinationsLeftOut
