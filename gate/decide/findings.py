@@ -33,6 +33,7 @@ from gate.model.warnings.estimates import (
     NormalTail,
     RatioBySession,
     SessionsDiffer,
+    UnlikeSpreads,
 )
 from gate.stats import diagnostics
 from gate.stats.diagnostics.screen import suspects
@@ -41,6 +42,7 @@ from gate.stats.family import Tested
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.levels import LevelVariance
 from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
+from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
 _OF_SAMPLED_SESSIONS = (SessionsDiffer, RatioBySession)
@@ -321,6 +323,9 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         told += _normality(found, tested, p)
         if judged.look + 1 < len(design.looks):
             told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
+    spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
+    if spread is not None:
+        told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
     if suspicious and judged.subject.tau is None:

@@ -42,6 +42,7 @@ AnyWarning = (
     | estimates.NormalTail
     | estimates.Implausible
     | estimates.EarlyStop
+    | estimates.UnlikeSpreads
     | estimates.NoisierThanRemembered
     | estimates.NoisyHost
     | estimates.CombinationsLeftOut

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from gate.model.names import Better
+from gate.model.names import Better, Side
 from gate.model.warnings.base import Base, Weight
 
 Unit = Literal["build", "session"]
@@ -199,6 +199,15 @@ class EarlyStop(Base, frozen=True):
 
     round: int
     of: int
+
+
+class UnlikeSpreads(Base, frozen=True):
+    """The builds of one side spread more than those of the other."""
+
+    side: Side
+    times: float | None
+    """How many times as much, each as a share of its mean; None: the other's do not spread."""
+    unit: Unit
 
 
 class NoisierThanRemembered(Base, frozen=True):

@@ -6,7 +6,6 @@ Tests reject anything once there are thousands of units, so each finding also sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +14,7 @@ import numpy as np
 from gate.model.study import Check
 from gate.stats.family import holm
 from gate.stats.special import fdtrc
+from gate.stats.spreads import deviations
 from gate.units import plural
 
 if TYPE_CHECKING:
@@ -145,12 +145,7 @@ def normality(fit: Fit) -> Finding:
 
 
 def equal_variance(fit: Fit) -> Finding:
-    """Test whether treatments have one variance: Brown and Forsythe's test over treatments of 3 units or more.
-
-    In a treatment of an odd count the median itself is no deviation, and in one of an even count the two next to it are
-    one: without these structural zeros the test keeps its level at few units (Hines and O'Hara Hines 2000, Biometrics
-    56).
-    """
+    """Test whether treatments have one variance: Brown and Forsythe's test over treatments of 3 units or more."""
     from scipy import stats
 
     name = "equal variances"
@@ -162,11 +157,11 @@ def equal_variance(fit: Fit) -> Finding:
     rank = np.lexsort((fit.residuals, design.place))
     ends = np.cumsum(design.counts)
     groups = [fit.residuals[rank[ends[t] - design.counts[t] : ends[t]]] for t in enough.tolist()]
-    deviations = [_deviations(group) for group in groups]
-    n, k = sum(map(len, deviations)), len(deviations)
-    if not any(np.ptp(d) for d in deviations):
+    away = [deviations(group) for group in groups]
+    n, k = sum(map(len, away)), len(away)
+    if not any(np.ptp(d) for d in away):
         return untested(name, "the units of each treatment stand equally far from its median")
-    f, p = stats.f_oneway(*deviations)
+    f, p = stats.f_oneway(*away)
     sd = np.array([group.std(ddof=1) for group in groups])
     low, high = (int(enough[int(pick(sd))]) for pick in (np.argmin, np.argmax))
     smallest, largest = float(sd.min()), float(sd.max())
@@ -184,18 +179,6 @@ def equal_variance(fit: Fit) -> Finding:
         warning=f"treatments differ in their variance ({ratio}): the intervals of the linear model are too narrow for "
         "some effects and too wide for others; see the quantile effects",
     )
-
-
-def _deviations(group: Array) -> Array:
-    """Return the distances from the median, without structural zeros.
-
-    Args:
-        group: sorted, 3 values or more.
-    """
-    apart = np.sort(np.abs(group - np.median(group)))
-    if len(apart) % 2 == 0:
-        apart[1] *= sqrt(2)
-    return apart[1:]
 
 
 def growth(fit: Fit, log_fit: Fit | None) -> Finding:

@@ -12,6 +12,8 @@ from gate.words.machines import machine
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
 
+_MOST_TIMES = 1000
+
 
 def _not_exact(warning: kinds.NotExact) -> str:
     why = "its values differ" if warning.differing == "values" else "its ratio differs from session to session"
@@ -137,6 +139,17 @@ def _early_stop(warning: kinds.EarlyStop) -> str:
     return f"stopped at round {warning.round} of {warning.of}: early stopping tends to exaggerate the change"
 
 
+def _unlike_spreads(warning: kinds.UnlikeSpreads) -> str:
+    other = "head" if warning.side == "base" else "base"
+    if warning.times is None:
+        spread = f"{warning.side}'s {warning.unit}s spread, and {other}'s do not"
+    else:
+        times = format_number(min(warning.times, _MOST_TIMES), 2)
+        more = "more than " if warning.times > _MOST_TIMES else ""
+        spread = f"{warning.side}'s {warning.unit}s spread {more}{times} times as much as {other}'s"
+    return f"{spread}: the mean may not tell the whole"
+
+
 def _noisy_host(warning: kinds.NoisyHost) -> str:
     return f"the host is {format_number(warning.factor, 2)} times as noisy as calibrated: every interval allows for it"
 
@@ -178,6 +191,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.Implausible: _implausible,
     kinds.EarlyStop: _early_stop,
     kinds.NoisierThanRemembered: lambda _: "noisier than calibrated: the remembered variance is not used",
+    kinds.UnlikeSpreads: _unlike_spreads,
     kinds.NoisyHost: _noisy_host,
     kinds.CombinationsLeftOut: _combinations_left_out,
 }

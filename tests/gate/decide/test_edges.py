@@ -259,3 +259,34 @@ def test_a_check_that_reads_an_old_file_ends_at_its_first_look_with_the_same_ans
     again = project.perfgate("decide", ".perfgate", "--json", "again.json")
     assert again.returncode == 4
     assert json.loads((project.top / "again.json").read_text())["failures"] == report["failures"]
+
+
+# --- unlike spreads ---------------------------------------------------------------------------------------------------
+
+
+def layouts(seed: int, base: float, head: float) -> list[Line]:
+    """Twelve builds a side of the same mean, of two layouts that differ by a share of it."""
+    rng = np.random.default_rng(seed)
+    apart = {"base": base, "head": head}
+
+    def draw(side: str, b: int, _: int) -> list[float]:
+        values: list[float] = rng.normal(1 + apart[side] * (b % 2 - 0.5), 0.005, 5).tolist()
+        return values
+
+    return executions(draw, builds=12)
+
+
+def test_a_layout_that_only_base_has_is_a_warning(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    report = decided(tmp_path, layouts(1, 0.1, 0.0), "--html", str(page))
+    (found,) = report["findings"]
+    (warning,) = [w for w in found["warnings"] if w["kind"] == "unlike-spreads"]
+    assert (warning["side"], warning["unit"]) == ("base", "build")
+    assert 10 < warning["times"] < 100
+    assert warning["text"].startswith("base's builds spread ")
+    assert warning["text"].endswith(" times as much as head's: the mean may not tell the whole")
+    assert warning["text"] in report["text"]
+    assert warning["text"].replace("'", "&#39;") in page.read_text(encoding="utf-8")
+    # a layout that both sides have is none
+    (both,) = decided(tmp_path, layouts(2, 0.1, 0.1))["findings"]
+    assert both["warnings"] == []

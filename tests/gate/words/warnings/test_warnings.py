@@ -98,6 +98,20 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (e.OneUnit("build"), "one build a side: the variation between builds is unknown"),
         (e.OneUnit("session"), "one session a side: the variation between sessions is unknown"),
     ],
+    "unlike-spreads": [
+        (
+            e.UnlikeSpreads("head", 4.23, "build"),
+            "head's builds spread 4.2 times as much as base's: the mean may not tell the whole",
+        ),
+        (
+            e.UnlikeSpreads("base", 2e7, "session"),
+            "base's sessions spread more than 1000 times as much as head's: the mean may not tell the whole",
+        ),
+        (
+            e.UnlikeSpreads("base", None, "build"),
+            "base's builds spread, and head's do not: the mean may not tell the whole",
+        ),
+    ],
     "no-spread": [(e.NoSpread(), "no spread: all resamples are equal")],
     "flat-resampling": [
         (
