@@ -67,7 +67,7 @@ def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
         return f"{name or 'something expected'} is missing{side}{status}"
     if failure.kind == "build":
         return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
-    if failure.kind == "output" and failure.side is None:
+    if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"
 
@@ -132,6 +132,11 @@ def repeat(failure: Failure) -> list[str]:
     if failure.command:
         lines.extend(visible(line) for line in failure.command.splitlines())
     return lines if failure.command else []
+
+
+def is_difference(failure: Failure) -> bool:
+    """Return whether it is that base and head differ, of which its output shows the first line of each."""
+    return failure.kind == "output" and failure.side is None
 
 
 def last_words(failure: Failure) -> str:

@@ -248,7 +248,10 @@ def failed(group: FailureGroup, width: int = _TEXT) -> Md:
     places = failures.places(group, 3)
     title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.last_words(group.first)
-    told = [*([Md(f"- last output: {code(said, width)}")] if said else []), *bullets([group.first.hint or ""], width)]
+    told = [Md(f"- last output: {code(said, width)}")] if said else []
+    if failures.is_difference(group.first):
+        told = [Md(f"- {code(line, width)}") for line in group.first.stderr.splitlines()]
+    told += bullets([group.first.hint or ""], width)
     return Md("\n".join([title, *(f"  {item}" for item in told)]))
 
 

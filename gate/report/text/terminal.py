@@ -165,7 +165,8 @@ class _Text:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
         if any(output):
-            lines.append("    last lines of its output:")
+            what = "where they differ" if failures.is_difference(first) else "last lines of its output"
+            lines.append(f"    {what}:")
             # clipped rather than wrapped: the shape of a compiler's message is part of it
             lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
         steps = failures.repeat(first)

@@ -56,7 +56,10 @@ def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> Non
     assert measured(project) == {"other"}
     text = " ".join(done.stdout.split())
     assert "work gave different output on base and head: line 2 of standard output" in text
-    assert "base: 42 head: 4\\x1b[31m3" in text
+    assert "where they differ: base: 42 head: 4\\x1b[31m3" in text
+    comment = (project.top / ".perfgate/comment.md").read_text()
+    assert "  - `base: 42`\n  - <code>head: 4&#92;x1b&#91;31m3</code>" in comment
+    assert "Where they differ" in (project.top / ".perfgate/report.html").read_text()
     assert "next Make base and head give the same output, or remove `same_output` if the change is meant" in text
 
 
