@@ -20,7 +20,7 @@ from gate.decide.estimates import first_rounds, measured
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
 from gate.decide.machines import METHOD, over_its_machines
 from gate.decide.troubles import trouble_of
-from gate.model import SIDES, outcomes, reasons
+from gate.model import SIDES, Side, outcomes, reasons
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
 from gate.stats.fixed_sessions import Machine, by_machine, together
@@ -96,6 +96,12 @@ class _Part(msgspec.Struct, frozen=True, eq=False):
     reduced: Reduced
     machines: tuple[Machine, ...]
 
+    def side(self, side: Side) -> Tops:
+        """Return a side's top units; of machines that are judged each by itself its builds."""
+        if self.machines:
+            return together(self.machines, side)
+        return self.reduced.base if side == "base" else self.reduced.head
+
 
 def _reduced(subject: Subject, design: Design, rounds: int | None) -> _Part:
     if design.machines:
@@ -133,21 +139,8 @@ def _crossed(contrast: Contrast, reduced: dict[int, _Part], design: Design, look
         return plain
     if all(each.exact for each in found):
         return _as_numbers(plain, found, weights)
-    if design.machines:
-        return _over_machines(plain, [part.machines for part in parts], weights, design)
-    base, head = (combined([getattr(each, side) for each in found], weights) for side in ("base", "head"))
+    base, head = (combined([part.side(side) for part in parts], weights) for side in SIDES)
     return _tested(plain, base, head, design)
-
-
-def _over_machines(
-    plain: Crossed, parts: Sequence[Sequence[Machine]], weights: Sequence[float], design: Design
-) -> Crossed:
-    """Test an interaction on each machine by itself; parts: the machines of each combination of settings."""
-    base, head = (combined([together(machines, side) for machines in parts], weights) for side in SIDES)
-    ratio = by_machine(base, head)
-    if ratio is None or ratio.df is None:
-        return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
-    return _with_ratio(plain, ratio, METHOD, design)
 
 
 def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
@@ -215,19 +208,20 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
         most = max(base.n, head.n)
         has: Literal["none", "one", "few"] = "none" if most == 0 else "one" if most == 1 else "few"
         return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.IncompleteBuilds(has=has)))
+    if design.machines:
+        return _with_ratio(plain, by_machine(base, head), METHOD, design)
     method: Method = design.method
     rounds = all(isinstance(unit, tuple) for unit in (*base.units, *head.units))
     if method == "fieller-paired" and rounds and not paired_units(base, head):
         # as for a finding: a pairing chosen for complete rounds does not throw away what has no partner
         method = "fieller" if design.policy.config.gate.interval == "auto" else method
     reduced = Reduced(base, head, math.exp(base.mean), math.exp(head.mean), False, "", None, ())
-    ratio = ratio_of(reduced, method)
-    if ratio.df is None:
+    return _with_ratio(plain, ratio_of(reduced, method), method, design)
+
+
+def _with_ratio(plain: Crossed, ratio: Ratio | None, method: str, design: Design) -> Crossed:
+    if ratio is None or ratio.df is None:
         return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
-    return _with_ratio(plain, ratio, method, design)
-
-
-def _with_ratio(plain: Crossed, ratio: Ratio, method: str, design: Design) -> Crossed:
     worse, better = tails(plain.contrast.subject)
     alpha = design.spending.nominal(plain.look, design.alpha, paired=method in ("fieller-paired", METHOD))
     return msgspec.structs.replace(

@@ -33,7 +33,10 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
         if finding.unit == "s"
         else "Change of each quantile of all values, from the smallest on the left to the largest on the right."
     )
-    caption += " The band is pointwise, 95%, clustered by build."
+    several = finding.base.counts.session > 1
+    caption += f" The band is pointwise, 95%, clustered by {'session' if several else 'build'}."
+    if several:
+        caption += " All sessions are in one curve: a slow machine has the values on the right."
     upper, lower = _thresholds(finding)
     if upper > 0:
         caption += (

@@ -198,7 +198,10 @@ def _difference(finding: Finding) -> Difference | None:
     low, high = ratio.low, ratio.high
     if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
         return Difference(signed(head - base), "")
-    return Difference(signed(head - base), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}")
+    # over several machines the ratio is no quotient of the means, which may lie outside of its interval
+    several, estimate = finding.base.counts.session > 1, finding.ratio.estimate
+    change = base * (estimate - 1) if several and known(estimate) else head - base
+    return Difference(signed(change), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}")
 
 
 def _sort_keys(finding: Finding) -> SortKeys:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.decide.importance import ordered, plain
-from gate.model import Recorded, Report
+from gate.model import Finding, Recorded, Report
+from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
@@ -132,7 +133,7 @@ class _Text:
 
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
-        found = [f for f in ordered(self.report.findings) if f.sessions]
+        found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
         return lines_by_machine(found, None if self.every else _BY_MACHINE, self.width, self.bold) if found else []
 
     def factors(self) -> list[str]:
@@ -238,3 +239,8 @@ class _Text:
         shown = tables if self.every else tables[:_ENTRIES]
         more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
         return [*((name, reports.settings(table)) for table in shown), *more]
+
+
+def _is_quiet(finding: Finding) -> bool:
+    """Return whether no machine of a finding needs to be looked at."""
+    return finding.verdict == "unchanged" and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)

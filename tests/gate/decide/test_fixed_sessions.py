@@ -401,6 +401,22 @@ def test_a_factor_names_the_machine_that_lacks_rounds() -> None:
     assert found.outcome.why.session == 1
 
 
+def test_a_setting_that_belongs_to_one_machine_is_judged_there_alone() -> None:
+    """A factor whose settings are machines: each has its own finding, and no other machine is missed."""
+    study = {"factor": {"host": {"old": {"session": 0}, "new": {"session": 1}}}, "gate": True}
+    lines = [run(0, 2, config={"study": study}), *on_machines([1.2, 1.3])]
+    for line in lines[1:]:
+        line["factors"] = {"host": ("old", "new")[line["session"]]}
+    found = {f.factors["host"]: f for f in judged(lines).findings}
+    assert {name: (f.verdict, [at.session for at in f.sessions]) for name, f in found.items()} == {
+        "old": ("regression", [0]), "new": ("regression", [1]),
+    }  # fmt: skip
+    (crossed,) = judged(lines).interactions
+    # no build has both settings
+    assert isinstance(crossed.outcome, outcomes.NotKnown)
+    assert crossed.outcome.why == reasons.IncompleteBuilds(has="none")
+
+
 # --- the rules --------------------------------------------------------------------------------------------------------
 
 

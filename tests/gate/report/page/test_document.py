@@ -242,3 +242,23 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
         page = page_of(msgspec.structs.replace(examples.passing(), run=facts), Material())
         assert [fact.name for fact in page.plan] == ["measured"]
         assert page.environment in ("", "nothing passed or set beyond what every program gets")
+
+
+def test_machines_stand_in_a_table_of_their_own() -> None:
+    page = html.render(examples.machines())
+    rows = re.findall(r"<bdi>(session [^<]*)</bdi></th>(.*?)</tr>", page)
+    assert [name for name, _ in rows[:3]] == ["session 0 (ci-amd-1)", "session 1 (ci-arm-1)", "session 2"]
+    cells = [re.findall(r">([^<]*)</td>", row) for _, row in rows]
+    assert cells[0] == ["+12.0%", "+9.0% to +15.0%", "5"]
+    # one has too few rounds for an interval
+    assert cells[4] == ["+20.0%", "no interval", "2"]
+    assert "Each machine by itself" not in html.render(examples.regression())
+
+
+def test_the_difference_of_several_machines_lies_in_its_own_interval() -> None:
+    """Their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value."""
+    page = html.render(examples.machines())
+    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", page)
+    # 24% of 101.5 ms, and 21% to 27% of it; the means of sides are 24.4 ms apart
+    assert found is not None
+    assert found[1].strip() == "+24.36 ms, +21.31 ms to +27.41 ms"

@@ -1,7 +1,10 @@
+from typing import Any
+
 import pytest
 
-from gate.model import Verdict
+from gate.model import Finding, Verdict
 from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import DependsOnMachine, OnSession
 from gate.report.text import terminal
 from gate.words.plain import clip, columns, last_lines, visible, wrap
 from tests.gate.report import examples
@@ -203,3 +206,21 @@ def test_widths_are_those_of_a_terminal() -> None:
     assert wrap("aa bb cc", 5) == ["aa bb", "cc"]
     assert wrap("a   b\tc  ", 20) == ["a   b c"]
     assert wrap("x" * 20, 10, first="- ", rest="  ") == ["- " + "x" * 8, "  " + "x" * 8, "  xxxx"]
+
+
+def test_of_many_findings_the_machines_of_those_are_shown_that_need_a_look() -> None:
+    def unchanged(name: str, **changes: Any) -> Finding:
+        method = {"ratio": examples.interval(1.0, 0.01, method="fixed-sessions")}
+        return examples.finding(name, sessions=examples.on_machines(1.0, 1.01, 0.99), **(method | changes))
+
+    depends = DependsOnMachine(OnSession(0, None, 0.9), OnSession(1, None, 1.1))
+    found = [unchanged(f"same-{k}") for k in range(8)] + [unchanged("differs", warnings=[depends])]
+    report = examples.report("pass", found)
+    lines = terminal.render(report).splitlines()
+    start = lines.index("each machine by itself")
+    assert lines[start + 2].split()[0] == "differs"
+    assert sum("session 1 (ci-arm-1)" in line for line in lines[start:]) == 5
+    assert "  4 more findings are in report.json and report.html." in lines
+    whole = terminal.render(report, every=True)
+    assert whole.count("session 1 (ci-arm-1)") == 9
+    assert "more findings are" not in whole
