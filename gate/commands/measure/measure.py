@@ -12,7 +12,7 @@ from gate.model import Execution, Failure
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
-from gate.run.preview import introduction, write_schedule
+from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import treatment_name
 from gate.units import plural
@@ -24,7 +24,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=quiet) as run:
         job = run.lay_out(rules)
         if options.dry_run:
-            write_schedule(job, out)
+            write_preview(job, out)
             return 0
         run.begin(job, introduction(job))
         run.measure(job)
