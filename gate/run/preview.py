@@ -142,14 +142,14 @@ def write_preview(job: Job, out: TextIO) -> None:
         out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
     out.writelines(f"warning: {warning}\n" for warning in (*_noticed(job), *forecast(job)))
-    out.writelines(f"{line}\n" for line in (*_commands(job), *_totals(job)))
+    out.writelines(f"{line}\n" for line in ("", *command_lines(job), *_totals(job)))
 
 
-def _commands(job: Job) -> Iterator[str]:
+def command_lines(job: Job) -> Iterator[str]:
     """Name the commands that will run, each once where both sides have the same."""
     sides = job.project.settings.sides
     builds = {side: config.build for side, config in sides.items()}
-    yield "\nset-up and builds"
+    yield "set-up and builds"
     yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
     how_often = _times(job, lambda each: len(each.builds), "time")
     checkout = "no command, a fresh checkout is the build"
