@@ -68,7 +68,7 @@ class MeasureOptions:
     seed: int | None = option(
         "seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed
     )
-    dry_run: bool = switch("print the schedule and its expected duration; measure nothing")
+    dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
     keep: bool = switch("keep the checkouts of base and head")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)

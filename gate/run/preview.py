@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TextIO
 
 from gate.config.rules import most_builds
-from gate.config.types import Builds
+from gate.config.types import Builds, Command
+from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.duration import schedule_seconds
 from gate.run.job import Job
 from gate.run.plan_warnings import quantile_warnings
-from gate.run.treatments import treatment_name
 from gate.units import format_duration
+from gate.words.effects import settings_text
 from gate.words.numbers import plural
+from gate.words.plain import visible
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.loop.schedule import Round
+
+_TREATMENTS = 40
+"""So many are named."""
 
 
 def announce(job: Job) -> str:
@@ -84,26 +91,73 @@ def expected_seconds(job: Job) -> float | None:
     return schedule_seconds(job.rounds, job.out)
 
 
-def write_schedule(job: Job, out: TextIO) -> None:
-    """Print the whole schedule, a line a step."""
+def write_preview(job: Job, out: TextIO) -> None:
+    """Print what will run, how often, and about how long it takes; its order and seeds follow from the seed."""
     if job.part:
         out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
     out.writelines(f"warning: {warning}\n" for warning in (*_noticed(job), *forecast(job)))
-    for each in job.rounds:
-        out.write(f"\nround {each.build + 1} of {len(job.rounds)}\n")
-        out.writelines(
-            f"  build    {build.side}  {treatment_name(f'seed {build.seed}', build.factors)}\n" for build in each.builds
-        )
-        if each.build == 0:
-            out.writelines(_comparisons(job, each))
-        out.writelines(
-            f"  execute  {step.side}  {treatment_name(step.benchmark, step.factors)}\n" for step in each.executions
-        )
+    out.writelines(f"{line}\n" for line in ("", *command_lines(job), *_totals(job)))
 
 
-def _comparisons(job: Job, first: Round) -> Iterable[str]:
-    for b in job.project.settings.rules.benchmark:
-        if b.same_output is not False and len({s.side for s in first.executions if s.benchmark == b.name}) > 1:
-            what = "standard output" if b.same_output is True else b.same_output
-            yield f"  compare  {b.name}: {what} of one execution a side, not measured\n"
+def command_lines(job: Job) -> Iterator[str]:
+    """Name the commands that will run, each once where both sides have the same."""
+    sides = job.project.settings.sides
+    builds = {side: config.build for side, config in sides.items()}
+    yield "set-up and builds"
+    yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
+    how_often = _times(job, lambda each: len(each.builds), "time")
+    checkout = "no command, a fresh checkout is the build"
+    yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
+    yield "\nbenchmarks"
+    own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
+    measured = {step.benchmark for each in job.rounds for step in each.executions}
+    # in the order of the file, not of chance
+    for name in (b.name for b in job.project.settings.rules.benchmark if b.name in measured):
+        found = {side: own[side][name] for side in SIDES if name in own[side]}
+        counted = _times(job, partial(_executions_of, name), "execution")
+        lead = f"  {visible(name)}, {counted} ({next(iter(found.values())).instrument})"
+        yield from _each(lead, {side: b.command for side, b in found.items()})
+        same = next(iter(found.values())).same_output
+        if same is not False and len(found) > 1:
+            what = "standard output" if same is True else visible(same)
+            yield f"    before: one execution a side, not measured, compares {what}"
+        for kind in ("service", "load"):
+            beside = {side: each.command for side, b in found.items() if (each := getattr(b, kind))}
+            yield from _each(f"    {kind}", beside) if beside else ()
+
+
+def _executions_of(name: str, each: Round) -> int:
+    return sum(step.benchmark == name for step in each.executions)
+
+
+def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
+    texts = {side: visible(_shell(command)) if command else none for side, command in commands.items()}
+    if len({*texts.values()}) == 1:
+        yield f"{lead}: {next(iter(texts.values()))}"
+    else:
+        yield from (f"{lead}, {side}: {text}" for side, text in texts.items())
+
+
+def _shell(command: Command) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def _totals(job: Job) -> Iterator[str]:
+    if job.treated.planned:
+        names = dict.fromkeys(settings_text(each.settings) for each in job.treated.planned)
+        yield "\ntreatments, each in every build that has its settings"
+        yield from (f"  {visible(name)}" for name in [*names][:_TREATMENTS])
+        yield from [f"  and {len(names) - _TREATMENTS:,} more"] if len(names) > _TREATMENTS else []
+    builds = _times(job, lambda each: len(each.builds), "build")
+    executions = _times(job, lambda each: len(each.executions), "execution")
+    yield f"\nin all: {builds}, {executions}, {expected(job)}"
+
+
+def _times(job: Job, count: Callable[[Round], int], noun: str) -> str:
+    """Count over all rounds: "24 builds", "8 to 24 builds" where early looks may end it."""
+    plan = job.project.settings.rules.plan
+    counts = [count(each) for each in job.rounds]
+    least = sum(counts[: plan.builds.min]) if isinstance(plan.builds, Builds) else sum(counts)
+    most = plural(sum(counts), noun)
+    return most if least == sum(counts) else f"{least:,} to {most}"

@@ -278,17 +278,53 @@ def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Proj
     assert done.returncode == 0, done.stderr
 
 
-def test_dry_run_prints_the_schedule_and_measures_nothing(project: Project) -> None:
+def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project: Project) -> None:
     asked = ("check", "--dry-run", "--seed", "3", "--set", "plan.executions=2")
     done = project.perfgate(*asked)
     assert done.returncode == 0
-    assert done.stdout.count("execute") == 2 * 5 * 2
-    assert done.stdout.count("build ") == 2 * 5
-    assert "no earlier run" in done.stdout
+    assert done.stdout.partition("\n\n")[2] == (
+        "set-up and builds\n"
+        "  set-up, once a side: none\n"
+        "  build, 10 times: no command, a fresh checkout is the build\n"
+        "\n"
+        "benchmarks\n"
+        "  bench, 20 executions (values): python3 bench.py {output}\n"
+        "\n"
+        "in all: 10 builds, 20 executions, at most about 15 min (the budget; no earlier run to estimate from)\n"
+    )
     assert done.stdout == project.perfgate(*asked).stdout
+    assert project.perfgate("measure", *asked[1:]).stdout == done.stdout
     assert not (project.top / ".perfgate").exists()
     project.perfgate("check", "--quiet", "--set", "plan.builds=1")
     assert "as in the last run" in project.perfgate("check", "--dry-run").stdout
+
+
+def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(project: Project) -> None:
+    more = CONFIG.replace("builds = 5", "builds = {min = 2, max = 4}").replace(
+        "bench.py {output}", "bench.py {output} --x"
+    )
+    more += (
+        'service = { command = "serve --port {port}" }\n'
+        '[build]\nsetup = "make deps"\ncommand = ["make", "a b"]\n'
+        + "".join(f'[[benchmark]]\nname = "b{n}"\ncommand = ["true", "{n}"]\n' for n in range(20))
+    )
+    project.write("perfgate.toml", more)
+    project.commit()
+    project.write("perfgate.toml", more.replace('"make deps"', '"make all"'))
+    lines = project.perfgate("check", "--dry-run", "--base", "HEAD").stdout.splitlines()
+    assert {
+        "  set-up, once a side, base: make deps",
+        "  set-up, once a side, head: make all",
+        "  build, 4 to 8 times: make 'a b'",
+        "  bench, 4 to 8 executions (values): python3 bench.py {output} --x",
+        "    service: serve --port {port}",
+        "  b7, 4 to 8 executions (hyperfine): true 7",
+    } <= {*lines}
+    # in the order of the file, without the rounds
+    assert [line.split(",")[0] for line in lines if line.startswith("  b") and "build" not in line] == [
+        "  bench", *(f"  b{n}" for n in range(20)),
+    ]  # fmt: skip
+    assert len(lines) < 40
 
 
 def test_past_runs_are_kept(project: Project) -> None:

@@ -228,7 +228,6 @@ def test_a_gate_over_treatments_and_one_without(tmp_path: Path) -> None:
     for e in found:
         assert e.metrics["clients"].values == [e.factors["clients"]] * 2
         assert e.metrics["opt"].values == [VALUES[e.factors["opt"]]] * 2
-    assert (
-        "execute  head  bench (clients=8, opt=O0)\n"
-        in project.perfgate("check", "--base", "HEAD~1", "--dry-run").stdout
-    )
+    planned = project.perfgate("check", "--base", "HEAD~1", "--dry-run").stdout
+    assert "\ntreatments, each in every build that has its settings\n  clients=" in planned
+    assert "\n  clients=8, opt=O0\n" in planned

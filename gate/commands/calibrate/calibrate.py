@@ -32,7 +32,7 @@ from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
-from gate.run.preview import expected, write_schedule
+from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.units import Duration
@@ -93,7 +93,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         project = run.enter(open_itself(options.head, rules, run.outputs(written)))
         job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
         if options.dry_run:
-            write_schedule(job, out)
+            write_preview(job, out)
             return 0
         path = _history(options, project, err)
         run.begin(job, _introduction(job))

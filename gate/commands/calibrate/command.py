@@ -39,7 +39,7 @@ class MeasuringOptions:
     seed: int | None = option(
         "seed of the schedule (default: a new one; with --simulate 1)", metavar="N", parse=values.seed
     )
-    dry_run: bool = switch("print the schedule and its expected duration; measure nothing")
+    dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
     resume: bool = switch("continue an interrupted calibration")
     inject: tuple[float, ...] | None = option(
         "changes to look for (default: 1%%,2%%,5%%,10%%)", metavar="SHARES", parse=values.shares

@@ -16,7 +16,7 @@ from gate.run.folder import records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
 from gate.run.memory import append_check
-from gate.run.preview import introduction, write_schedule
+from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
 
 
@@ -28,7 +28,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=outputs.quiet) as run:
         job = run.lay_out(rules, targets(outputs))
         if options.dry_run:
-            write_schedule(job, out)
+            write_preview(job, out)
             return 0
         run.begin(job, introduction(job))
         # the run line holds the same rules, options included

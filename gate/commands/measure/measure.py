@@ -14,7 +14,7 @@ from gate.run.failure_line import say_why
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
-from gate.run.preview import introduction, write_schedule
+from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import treatment_name
 from gate.units import plural
@@ -27,7 +27,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=quiet) as run:
         job = run.lay_out(rules)
         if options.dry_run:
-            write_schedule(job, out)
+            write_preview(job, out)
             return 0
         run.begin(job, introduction(job))
         return _conclude(run.measure(job).job, out, err)

@@ -119,7 +119,7 @@ class MeasuringOptions(CommitsOptions):
     resume: bool = switch("continue an interrupted study")
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    dry_run: bool = switch("print the plan; measure nothing")
+    dry_run: bool = switch("print the plan: what would run, how often and how long; measure nothing")
     every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
 
 

@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
@@ -20,7 +20,7 @@ from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.report.outputs import write
 from gate.run.job import Job
-from gate.run.preview import expected, expected_seconds
+from gate.run.preview import command_lines, expected, expected_seconds
 from gate.run.treatments import treatment_name
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
@@ -72,14 +72,7 @@ def _replaced(design: Design, factor: str) -> list[str]:
 
 
 _LINES = 40
-"""Lines of the order that are shown without --all; whole iterations of the design, the first of them always."""
-
-
-class _Line(NamedTuple):
-    """A line of the order; executes: it stands for an execution."""
-
-    text: str
-    executes: bool = False
+"""Combinations left out that are shown."""
 
 
 def introduction(design: Design, job: Job) -> str:
@@ -135,7 +128,7 @@ def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> 
 
 
 def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
-    """Return the lines of the plan. every: the order of all executions, not only of the first iterations."""
+    """Return the lines of the plan. every: the order of all executions, too."""
     run = job.run
     return [
         introduction(design, job),
@@ -151,7 +144,9 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *_builds(design, job),
         "",
-        *_order(design, job, every=every),
+        *command_lines(job),
+        "",
+        *(_order(design, job) if every else ["--all prints the order with its seeds"]),
     ]
 
 
@@ -211,22 +206,10 @@ def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
     return " ".join([*words, settings_text(factors)]) or side
 
 
-def _order(design: Design, job: Job, *, every: bool) -> list[str]:
-    """Return the order by whole iterations of the design; of a first one that is too long its beginning."""
-    lines: list[_Line] = []
-    for number, part in enumerate(_iterations(job.rounds)):
-        own = _iteration(design, job, number, part)
-        if not every and lines and len(lines) + len(own) > _LINES:
-            break
-        lines += own
-    if not every:
-        lines = lines[:_LINES]
-    left = _executions(job) - sum(line.executes for line in lines)
-    return [
-        "order",
-        *(line.text for line in lines),
-        *([f"... {plural(left, 'more execution')}; --all shows them"] if left else []),
-    ]
+def _order(design: Design, job: Job) -> list[str]:
+    """Return the order, iteration by iteration of the design."""
+    parts = enumerate(_iterations(job.rounds))
+    return ["order", *(line for number, part in parts for line in _iteration(design, job, number, part))]
 
 
 def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[ExecutionStep]]]:
@@ -236,14 +219,14 @@ def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[Exe
             yield each, place == 0, list(steps)
 
 
-def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[_Line]:
+def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[str]:
     round_, first, steps = part
     place = f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {len(job.rounds)}"
     builds = [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
-    lines = [_Line(place), *map(_Line, builds if first else ())]
+    lines = [place, *(builds if first else ())]
     for step in steps:
         side = f" on {step.side}" if len(design.sides) > 1 else ""
-        lines.append(_Line(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}", executes=True))
+        lines.append(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}")
     return lines
 
 
