@@ -175,7 +175,10 @@ def imported(tree: Tree, file: str) -> set[str]:
     known = {str(project.get("name", "")).lower().replace("-", "_")} if isinstance(project, dict) else set()
     # modules that are compiled are named in setup.py
     known |= {name for name in names if re.search(rf"[\"']{re.escape(name)}[\"'.]", tree.text("setup.py"))}
-    return names - sys.stdlib_module_names - tree.modules - known
+    # what lies beside a script or test, or above it, is on the path as well
+    folders = {"", "src", *(str(parent).removeprefix(".") for parent in PurePosixPath(file).parents)}
+    known = known.union(*(tree.modules.get(folder, ()) for folder in folders))
+    return names - sys.stdlib_module_names - known
 
 
 def _imports(text: str) -> set[str]:

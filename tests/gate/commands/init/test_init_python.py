@@ -93,6 +93,8 @@ def test_tests_that_lack_a_package_are_left_out(project: Project) -> None:
         "bench/test_d.py": f"from my_pkg.more.deep import x\n{_BENCH}",
         "src/my_pkg/__init__.py": "try:\n    import no_such_b\nexcept ImportError:\n    pass\n",
         "src/my_pkg/more/deep.py": "import my_pkg, no_such_c\n",
+        # not what is imported by its name alone
+        "src/my_pkg/more/no_such_c.py": "",
     }
     directory = project({"pyproject.toml": _DECLARED, **files})
     config = written(directory)
