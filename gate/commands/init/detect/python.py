@@ -11,7 +11,9 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
@@ -26,17 +28,40 @@ _DECLARES = re.compile(
 
 
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9][\w.-]*")
-_MISSING_MODULES = """\
-import importlib.util as util, json, sys
-print(json.dumps([name for name in sys.argv[1:] if not util.find_spec(name)]))
+_INSTALLED = """\
+import importlib.metadata as metadata, json, pkgutil, sys
+modules = [module.name for module in pkgutil.iter_modules()] + list(sys.builtin_module_names)
+modules += metadata.packages_distributions() if hasattr(metadata, "packages_distributions") else []
+print(json.dumps([modules, [each.metadata["Name"] for each in metadata.distributions()]]))
 """
-_MISSING_DISTRIBUTIONS = """\
-import importlib.metadata as metadata, json, sys
-def missing(name):
-    try: metadata.version(name)
-    except metadata.PackageNotFoundError: return True
-print(json.dumps([name for name in sys.argv[1:] if missing(name)]))
-"""
+
+
+class _Installed(NamedTuple):
+    modules: frozenset[str]
+    distributions: frozenset[str]
+
+
+@cache
+def _installed(executable: str, directory: Path) -> _Installed:
+    """Ask an interpreter what it has; nothing where it cannot be started."""
+    try:
+        answer = subprocess.run(
+            [executable, "-c", _INSTALLED],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        modules, distributions = json.loads(answer.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        return _Installed(frozenset(), frozenset())
+    return _Installed(frozenset(modules), frozenset(_normal(name) for name in distributions if name))
+
+
+def _normal(name: str) -> str:
+    """Return a distribution's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +94,7 @@ class Python:
 
     def absent(self, tree: Tree, modules: Iterable[str]) -> set[str]:
         """Return the modules that the interpreter does not find."""
-        return set(self._ask(tree, _MISSING_MODULES, sorted(set(modules))))
-
-    def _ask(self, tree: Tree, script: str, names: list[str]) -> list[str]:
-        """Return what a script of the interpreter's answers; all names where there is no such interpreter."""
-        try:
-            answer = subprocess.run(
-                [self.executable, "-c", script, *names],
-                cwd=tree.directory,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=60,
-                check=False,
-            )
-            return [name for name in json.loads(answer.stdout) if name in names]
-        except (OSError, subprocess.TimeoutExpired, ValueError):
-            return names
+        return set(modules) - _installed(self.executable, tree.directory).modules
 
     def _undone(self, tree: Tree) -> set[str]:
         """Return the dependencies of the project that are not installed, by their names for pip."""
@@ -92,8 +102,9 @@ class Python:
         listed = project.get("dependencies", []) if isinstance(project, dict) else []
         # those with a marker may not be needed here
         plain = [text for text in listed if isinstance(text, str) and ";" not in text]
-        names = [name[0] for text in plain if (name := _DISTRIBUTION.match(text))]
-        return set(self._ask(tree, _MISSING_DISTRIBUTIONS, names))
+        names = {name[0] for text in plain if (name := _DISTRIBUTION.match(text))}
+        there = _installed(self.executable, tree.directory).distributions
+        return {name for name in names if _normal(name) not in there}
 
     def notes(self, tree: Tree, module: str | None, package: str, files: Iterable[str] = ()) -> list[str]:
         """Return what the user must know of the interpreter.
@@ -152,19 +163,40 @@ def python(tree: Tree) -> Python:
 
 
 def imported(tree: Tree, file: str) -> set[str]:
-    """Return the packages that a file surely imports, without those of Python and of the project."""
+    """Return the packages that a file surely imports, also through the project's own modules, without Python's own."""
+    waiting, seen, names = [file], {file}, set[str]()
+    while waiting:
+        for name in _imports(tree.text(waiting.pop())):
+            own = [path for path in _modules_of(tree, name) if path not in seen]
+            names |= {name.split(".")[0]}
+            seen |= set(own)
+            waiting += own
+    project = tree.toml("pyproject.toml").get("project", {})
+    known = {str(project.get("name", "")).lower().replace("-", "_")} if isinstance(project, dict) else set()
+    # modules that are compiled are named in setup.py
+    known |= {name for name in names if re.search(rf"[\"']{re.escape(name)}[\"'.]", tree.text("setup.py"))}
+    # what lies beside a script or test, or above it, is on the path as well
+    folders = {"", "src", *(str(parent).removeprefix(".") for parent in PurePosixPath(file).parents)}
+    known = known.union(*(tree.modules.get(folder, ()) for folder in folders))
+    return names - sys.stdlib_module_names - known
+
+
+def _imports(text: str) -> set[str]:
+    """Return the modules that the top of a file imports, by their full names."""
     try:
-        body = ast.parse(tree.text(file)).body
+        body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
         return set()
     names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
-    tops = {name.split(".")[0] for name in names}
-    project = tree.toml("pyproject.toml").get("project", {})
-    own = {str(project.get("name", "")).lower().replace("-", "_")} if isinstance(project, dict) else set()
-    # modules that are compiled are named in setup.py
-    own |= {name for name in tops if re.search(rf"[\"']{re.escape(name)}[\"'.]", tree.text("setup.py"))}
-    return tops - sys.stdlib_module_names - tree.modules - own
+    return names | {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+
+
+def _modules_of(tree: Tree, name: str) -> list[str]:
+    """Return the files of the project that an import of a module runs: its own, and those of the packages above it."""
+    parts = name.split(".")
+    paths = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+    candidates = (f"{lead}{path}{end}" for lead in ("", "src/") for path in paths for end in (".py", "/__init__.py"))
+    return [path for path in candidates if path in tree.names]
 
 
 def declares(tree: Tree, names: re.Pattern[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -47,10 +47,13 @@ class Tree:
         return frozenset(self.files)
 
     @cached_property
-    def modules(self) -> frozenset[str]:
-        """The names of all Python files and of all directories with some, wherever they lie."""
-        paths = [PurePosixPath(path) for path in self.ending(".py")]
-        return frozenset({path.stem for path in paths} | {part for path in paths for part in path.parts[:-1]})
+    def modules(self) -> Mapping[str, frozenset[str]]:
+        """The names of the Python modules and packages in each directory, "" for the top one."""
+        found: dict[str, set[str]] = {}
+        for path in map(PurePosixPath, self.ending(".py")):
+            for inner in (path.with_suffix(""), *path.parents):
+                found.setdefault(str(inner.parent).removeprefix("."), set()).add(inner.name)
+        return {directory: frozenset(names) for directory, names in found.items()}
 
     def text(self, path: str) -> str:
         """Give a file's text, bytes that are no UTF-8 replaced; "" when it cannot be read."""

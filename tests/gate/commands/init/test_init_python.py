@@ -88,15 +88,20 @@ def test_tests_that_lack_a_package_are_left_out(project: Project) -> None:
     files = {
         "bench/test_a.py": _BENCH,
         "bench/test_b.py": f"import no_such_a\n{_BENCH}",
-        "bench/test_c.py": f"import csv\n{_BENCH}",
+        "bench/test_c.py": f"import csv, my_pkg\n{_BENCH}",
+        # by way of the project's own module
+        "bench/test_d.py": f"from my_pkg.more.deep import x\n{_BENCH}",
+        "src/my_pkg/__init__.py": "try:\n    import no_such_b\nexcept ImportError:\n    pass\n",
+        "src/my_pkg/more/deep.py": "import my_pkg, no_such_c\n",
+        # not what is imported by its name alone
+        "src/my_pkg/more/no_such_c.py": "",
     }
     directory = project({"pyproject.toml": _DECLARED, **files})
     config = written(directory)
     # pytest would end with an error, and nothing would be measured
     assert str(config.benchmark[0].command).endswith(" bench/test_a.py bench/test_c.py")
-    assert "note: left out: bench/test_b.py, as python has no no_such_a\n" in init(directory, force=True)[1].replace(
-        "python3", "python"
-    )
+    out = init(directory, force=True)[1].replace("python3", "python")
+    assert "note: left out: bench/test_b.py, bench/test_d.py, as python has no no_such_a, no_such_c\n" in out
 
 
 def test_tests_that_all_lack_a_package_are_kept(project: Project) -> None:
