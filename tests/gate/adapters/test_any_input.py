@@ -1,0 +1,114 @@
+"""Whatever a program wrote: values, or an error of one short line; never another exception."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gate.adapters import (
+    callgrind,
+    criterion,
+    csv_column,
+    go,
+    google_benchmark,
+    hdr,
+    hyperfine,
+    jmh,
+    perf_stat,
+    pyperf,
+    pytest_benchmark,
+    values,
+)
+from gate.adapters.values import OutputError
+from tests.gate.adapters.test_adapters_csv_column import HEY, K6, jmeter
+
+DATA = Path(__file__).parents[2] / "data"
+ROUNDS = 150
+UNITS = dict.fromkeys(("time", "read", "write"), "ns")
+
+
+def text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def captured(pattern: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(DATA.glob(pattern)) if path.is_file()]
+
+
+SAMPLES, NAMES = captured("criterion/*.sample.json"), captured("criterion/*.benchmark.json")
+ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
+    "callgrind": (captured("callgrind/*.txt"), lambda data: callgrind.instructions([data])),
+    "criterion sample": (SAMPLES, lambda data: criterion.parse({"a": criterion.Files(NAMES[0], data, False)})),
+    "criterion benchmark": (NAMES, lambda data: criterion.parse({"a": criterion.Files(data, SAMPLES[0], False)})),
+    "go": (captured("go/*.txt"), lambda data: go.parse(data, several=False)),
+    "google-benchmark": (captured("google-benchmark/*.json"), google_benchmark.parse),
+    "hdr": (captured("hdr/*.hlog"), lambda data: hdr.recognises(data) and hdr.parse(data, UNITS)),
+    "hyperfine": (captured("hyperfine/*.json"), hyperfine.parse),
+    "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
+    "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
+    "hey": ([HEY], lambda data: csv_column.parse(data, "response-time", {})),
+    "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_column.parse(data, "elapsed", {"latency": None})),
+    "jmh": (captured("jmh/*.json"), jmh.parse),
+    "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
+    "k6": ([K6], lambda data: csv_column.parse(data, "metric_value", {"http_req_duration": None})),
+    "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
+    "pyperf": (captured("pyperf/*.json"), pyperf.parse),
+    "pytest-benchmark": (captured("pytest-benchmark/*.json"), pytest_benchmark.parse),
+    "values": ([b"0.1\n2e3\n", b'{"metric":"a","value":1,"unit":"ms"}\n'], lambda data: values.parse(data, {"a": "s"})),
+}
+NUMBERS = (
+    b"1e300", b"-1e300", b"1e999", b"nan", b"-inf", b"NaN", b"0", b"-1", b"1e-320", b"1_000", b"", b"true", b"null",
+    b'"x"', b"[]", b"{}", b"[[]]", b"1" * 400, b"1" * 5000, "١".encode(),
+)  # fmt: skip
+PIECES = (
+    b"\n", b"\r", b"\t", b"\0", b'"', b",", b";", b"{", b"[", b"\xff\xfe", b"\xef\xbb\xbf", "\u2028".encode(), b"\x1b[31m",
+    b"PASS\n", b"FAIL\n", b"Benchmark", b"goos: x\n", b"Unit\t\n", b"totals: ", b"[" * 20_000, b'{"a":' * 20_000,
+)  # fmt: skip
+
+
+def changed(rng: random.Random, data: bytes) -> bytes:
+    """Change some bytes, a number or a line."""
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(data) + 1)
+        length = rng.choice((0, 1, 5, 50))
+        found = list(re.finditer(rb"-?\d+(?:\.\d+)?", data))
+        kind = rng.randrange(6)
+        if kind == 0:
+            data = data[:at]
+        elif kind == 1:
+            data = data[:at] + rng.randbytes(length) + data[at + length :]
+        elif kind == 2:
+            data = data[:at] + rng.choice(PIECES) + data[at + length :]
+        elif kind == 3:
+            lines = data.split(b"\n")
+            lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+            data = b"\n".join(lines)
+        elif found:
+            number = rng.choice(found)
+            data = data[: number.start()] + rng.choice(NUMBERS) + data[number.end() :]
+    return data
+
+
+def refused(parse: Callable[[bytes], object], data: bytes) -> str:
+    """Return why an output is refused; "" where it is read."""
+    try:
+        parse(data)
+    except OutputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_any_change_of_a_good_output_is_read_or_refused_in_a_line(name: str) -> None:
+    good, parse = ADAPTERS[name]
+    assert good
+    rng = random.Random(name)
+    for _ in range(ROUNDS):
+        data = changed(rng, rng.choice(good))
+        why = refused(parse, data)
+        assert why.isprintable(), data
+        assert len(why) <= 500, data
