@@ -105,7 +105,7 @@ def _why(error: Exception, text: bytes) -> str:
         return _not_json(text)
     try:
         line = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _not_json(text)
     if not isinstance(line, dict):
         return "is not a JSON object, so not a line of measurements"
