@@ -31,7 +31,7 @@ def check(config: Config, source: Source) -> None:
     if config.gate.inconclusive == "fail":
         _refuse_zero_thresholds(config, source)
     if config.gate.sessions == "fixed" and config.gate.interval != "auto":
-        why = f'"fixed" has an interval of its own: leave gate.interval at "auto", it is "{config.gate.interval}"'
+        why = f'"fixed" has its own interval: remove gate.interval = "{config.gate.interval}"'
         raise source.error(("gate", "sessions"), why)
     _refuse_unknown_units(config, source)
     if config.plan.metrics == []:
