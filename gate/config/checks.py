@@ -25,7 +25,7 @@ def check(config: Config) -> Iterator[Fault]:
     if config.gate.inconclusive == "fail":
         yield from _check_zero_thresholds(config)
     if config.gate.sessions == "fixed" and config.gate.interval != "auto":
-        why = f'"fixed" has an interval of its own: leave gate.interval at "auto", it is "{config.gate.interval}"'
+        why = f'"fixed" has its own interval: remove gate.interval = "{config.gate.interval}"'
         yield Fault(("gate", "sessions"), why)
     yield from _check_units(config)
     if config.plan.metrics == []:

@@ -425,6 +425,5 @@ def test_an_interval_that_is_not_over_machines_is_refused(interval: str) -> None
     with pytest.raises(ConfigError) as refused:
         parse(read_source(f'[gate]\nsessions = "fixed"\ninterval = "{interval}"\n', "perfgate.toml"))
     assert str(refused.value) == (
-        'perfgate.toml:2: gate.sessions: "fixed" has an interval of its own: leave gate.interval at "auto", '
-        f'it is "{interval}"'
+        f'perfgate.toml:2: gate.sessions: "fixed" has its own interval: remove gate.interval = "{interval}"'
     )

@@ -112,7 +112,7 @@ def test_another_interval_is_one_line(tmp_path: Path) -> None:
     measured = files(tmp_path, {"sessions": "fixed"})
     code, _, err = run("decide", *measured, "--set", "gate.interval=fieller-paired")
     assert (code, err.count("\n")) == (2, 1)
-    assert 'leave gate.interval at "auto"' in err
+    assert 'gate.sessions: "fixed" has its own interval: remove gate.interval = "fieller-paired"' in err
 
 
 def test_the_order_of_the_files_is_no_matter(tmp_path: Path) -> None:
