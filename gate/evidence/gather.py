@@ -116,7 +116,12 @@ def gather(
 
 
 def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
-    known = [each.setup for each in builds] + [each.seconds for each in (*builds, *executions, *failures)]
+    known = [
+        *(each.setup for each in builds),
+        *(each.seconds for each in builds),
+        *(each.seconds for each in executions),
+        *(each.seconds for each in failures),
+    ]
     seconds = [each for each in known if each is not None]
     return sum(seconds) if seconds else None
 

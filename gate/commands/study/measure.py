@@ -117,9 +117,11 @@ def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done
     measured = done.measured
     if measured.stop == "budget":
         budget = format_duration(float(design.study.budget))
-        done = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
+        complete = f"{measured.replicates} of {measured.planned_replicates} replicates are complete"
         during = f" ({phrase(measured.cut)})" if measured.cut else ""
-        err.write(f"perfgate: warning: the budget of {budget} is used up: {done}{during}; study.budget gives more\n")
+        err.write(
+            f"perfgate: warning: the budget of {budget} is used up: {complete}{during}; study.budget gives more\n"
+        )
     return done
 
 

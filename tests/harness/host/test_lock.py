@@ -44,7 +44,11 @@ sys.stdin.read()
 
 def locked(path: Path, wait: float = 60.0, waiting: Callable[[Holder], object] = print) -> AbstractContextManager[None]:
     claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
-    return host_lock(claim, path, wait=wait, waiting=waiting)
+
+    def told(holder: Holder) -> None:
+        waiting(holder)
+
+    return host_lock(claim, path, wait=wait, waiting=told)
 
 
 def started(code: str, *arguments: str) -> subprocess.Popen[str]:
