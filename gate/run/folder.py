@@ -10,7 +10,7 @@ from pathlib import Path
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
-from gate.model import Commit, Record, Run, UserError
+from gate.model import Commit, Failure, Record, Run, UserError
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
@@ -61,6 +61,8 @@ def _id_of(file: Path) -> str:
 def resumed(folder: Path, run: Run) -> Sequence[Record]:
     """Read what the interrupted run left, less what was not written whole; called by who holds the machine.
 
+    That the machine was not free before is left out.
+
     Raises:
         UserError: another run has begun in the folder meanwhile, or a line is bad.
         OSError: the file cannot be read or cut.
@@ -70,7 +72,7 @@ def resumed(folder: Path, run: Run) -> Sequence[Record]:
         raise UserError(f"--resume: another run was started in {folder}")
     cut_torn(folder / MEASUREMENTS)
     cut_incomplete(folder / MEASUREMENTS)
-    return records_of(folder)
+    return [each for each in records_of(folder) if not (isinstance(each, Failure) and each.kind == "lock")]
 
 
 def records_of(folder: Path) -> Sequence[Record]:

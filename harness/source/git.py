@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -146,6 +147,10 @@ class Git:
         except BaseException as error:
             # git's own children (a checkout) would go on writing into what is removed next
             end_group(process, _GRACE)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                with suppress(OSError):  # what it did not read
+                    if stream is not None:
+                        stream.close()
             if isinstance(error, subprocess.TimeoutExpired):
                 raise BudgetEndedError from None
             raise

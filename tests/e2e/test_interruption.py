@@ -39,7 +39,7 @@ def start(project: Project, *arguments: str, **more: str) -> subprocess.Popen[st
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(**more),
+        env=environment(**{**project.own(), **more}),
     )
 
 
@@ -187,7 +187,8 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
         line = second.stderr.readline()
         assert line, said
         said += line
-    assert f"waiting for process {first.pid} in {project.top}" in said
+    assert f"waiting for process {first.pid} (user " in said
+    assert f"in {project.top}, for at most 15 min (until " in said
     assert lines(other) == []
     assert (first.wait(timeout=120), second.wait(timeout=120)) == (1, 1)
     for process in (first, second):

@@ -94,6 +94,8 @@ def test_a_study_waits_with_a_limit_too(project: Project) -> None:
 
 def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project) -> None:
     project.write("bench.py", "import time\ntime.sleep(1234.5)\n")
+    project.commit()
+    project.write("other", "changed")
     first = subprocess.Popen(
         perfgate("check"), cwd=project.top, env=environment(**project.own()),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

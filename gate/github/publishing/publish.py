@@ -201,6 +201,9 @@ def annotated(report: Report) -> list[str]:
     regressed = [f for f in ordered(report.findings) if f.verdict == "regression"]
     groups = grouped(report.failures, by_output=False)
     lines = [*map(_finding, regressed), *map(_failure, groups)]
+    if report.verdict == "error" and not groups:
+        # no failure says why, such as a budget that ended first
+        lines.append(error_line(clip(reports.headline(report), _WIDTH), "perfgate: not measured"))
     if len(lines) <= MOST:
         return lines
     more = len(lines) - (MOST - 1)

@@ -44,7 +44,11 @@ sys.stdin.read()
 
 def locked(path: Path, wait: float = 60.0, waiting: Callable[[Holder], None] = print) -> AbstractContextManager[None]:
     claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
-    return host_lock(claim, path, wait=wait, waiting=waiting)
+
+    def told(holder: Holder) -> None:
+        waiting(holder)
+
+    return host_lock(claim, path, wait=wait, waiting=told)
 
 
 def started(code: str, *arguments: str) -> subprocess.Popen[str]:
@@ -139,7 +143,17 @@ def record(**changes: object) -> str:
     return json.dumps({"pid": 1, "started": None, **dict.fromkeys(names, "x"), **changes})
 
 
-@pytest.mark.parametrize("content", [None, "\x1b]0;evil\x07", "[]", record(), record(pid=os.getpid()), record(pid="x")])
+CONTENTS = {
+    "none": None,
+    "control characters": "\x1b]0;evil\x07",
+    "a list": "[]",
+    "another process": record(),
+    "the reader": record(pid=os.getpid()),
+    "no number": record(pid="x"),
+}
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 def test_a_stranger_is_named_by_the_kernel_whatever_the_file_says(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "lock"
     with started(STRANGER, str(path), *([content] if content else [])) as process:

@@ -1,0 +1,81 @@
+"""The budget: what is left of it, and that it ends a process with all that it started."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
+from harness.process.execute import Command, ProcessExecutor
+from harness.source.git import Git
+from tests.support.fakes import Clock, taking
+
+
+def command(directory: Path, timeout: float, *argv: str) -> Command:
+    return Command(argv or ("x",), directory, dict(os.environ), timeout)
+
+
+def test_what_is_left(tmp_path: Path) -> None:
+    clock = Clock(100.0)
+    budget = Budget(10.0, clock)
+    clock.now = 104.0
+    assert (budget.used, budget.left) == (4.0, 6.0)
+    budget.resume(5.0)
+    assert (budget.used, budget.left) == (9.0, 1.0)
+    clock.now = 200.0
+    assert budget.left == 0.0
+    with pytest.raises(BudgetEndedError):
+        budget.require()
+
+
+@pytest.mark.parametrize(
+    ("takes", "timeout", "ended"), [(5, 20, False), (15, 8, False), (15, 20, True), (10, 20, False)]
+)
+def test_the_shorter_of_budget_and_time_out_counts(tmp_path: Path, takes: float, timeout: float, ended: bool) -> None:
+    clock = Clock()
+    executor = BoundedExecutor(taking(takes, clock), Budget(10.0, clock))
+    if ended:
+        with pytest.raises(BudgetEndedError):
+            executor.run(command(tmp_path, timeout))
+    else:
+        assert executor.run(command(tmp_path, timeout)).timed_out == (takes > timeout)
+    assert clock.now == min(takes, timeout, 10.0)
+
+
+def test_nothing_starts_when_it_has_ended(tmp_path: Path) -> None:
+    clock = Clock()
+    inner = taking(1.0, clock)
+    executor = BoundedExecutor(inner, Budget(3.0, clock))
+    clock.now = 3.0
+    with pytest.raises(BudgetEndedError):
+        executor.run(command(tmp_path, 9.0))
+    with pytest.raises(BudgetEndedError):
+        executor.start(command(tmp_path, 9.0), tmp_path / "log")
+    assert (inner.commands, inner.background) == ([], [])
+
+
+def test_the_error_says_which_part_it_was(tmp_path: Path) -> None:
+    clock = Clock()
+    budget = Budget(3.0, clock)
+    clock.now = 1.0
+    with pytest.raises(BudgetEndedError) as ended, budget.phase("build", setup=1.0):
+        BoundedExecutor(taking(5.0, clock), budget).run(command(tmp_path, 9.0))
+    assert (ended.value.phase, ended.value.seconds, ended.value.setup) == ("build", 2.0, 1.0)
+
+
+def test_a_process_ends_with_all_that_it_started(tmp_path: Path) -> None:
+    executor = BoundedExecutor(ProcessExecutor(), Budget(0.5))
+    script = "sleep 1234 & echo $! > first; setsid sleep 1234 & echo $! > second; wait"
+    with pytest.raises(BudgetEndedError):
+        executor.run(command(tmp_path, 1000.0, "sh", "-c", script))
+    for name in ("first", "second"):
+        assert not Path("/proc", (tmp_path / name).read_text().strip()).exists()
+
+
+def test_git_keeps_to_it(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    git = Git(tmp_path).within(Budget(0.3))
+    with pytest.raises(BudgetEndedError):
+        git.attempt("-c", "alias.wait=!sleep 1234", "wait")
+    assert Git(tmp_path).within(Budget(1e9)).attempt("status").status == 0
