@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gate.codes import Exit
-from gate.model import Finding, Report
+from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 
 _SHARE = 0.8
@@ -43,6 +43,8 @@ def _settle(report: Report) -> steps.Step:
     still_open = [f for f in found if not f.not_worse]
     if not still_open:
         return steps.NothingToDo()
+    if all(isinstance(f.reason, reasons.NegativeValues) for f in still_open):
+        return steps.CheckValues()
     needed = sorted(min(f.base.counts.build, f.head.counts.build) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     if not told:

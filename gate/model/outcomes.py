@@ -207,6 +207,10 @@ class MeasureMore(Kind, frozen=True):
     """Nothing is known of how many builds would settle it."""
 
 
+class CheckValues(Kind, frozen=True):
+    """Every inconclusive finding has values below 0, which more of them do not change."""
+
+
 class MoreBuilds(Kind, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
@@ -218,4 +222,14 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """The other inconclusive ones."""
 
 
-Step = RestoreBenchmark | RepeatJob | FixFailure | MeasureFirst | FixRegression | NothingToDo | MeasureMore | MoreBuilds
+Step = (
+    RestoreBenchmark
+    | RepeatJob
+    | FixFailure
+    | MeasureFirst
+    | FixRegression
+    | NothingToDo
+    | CheckValues
+    | MeasureMore
+    | MoreBuilds
+)
