@@ -53,7 +53,7 @@ def to_base(unit: str) -> tuple[str, float]:
     return _TO_BASE.get(unit, (unit, 1.0))
 
 
-def _meant(unit: str) -> str | None:
+def meant(unit: str) -> str | None:
     """Return the known unit that an unknown one was probably meant to be; a unit of one's own is nobody's."""
     if unit in _TO_BASE or not unit:
         return None
@@ -168,9 +168,9 @@ class Quantity:
         number, unit = _split(str(raw), "an amount", '"1us", "4KiB" or 100')
         if number < 0:
             raise ValueError(f'an amount is 0 or more, got {raw!r}: write "1us" or 0')
-        meant = _meant(unit)
-        if meant is not None:
-            raise ValueError(f'{unit!r} in {raw!r} is not a known unit: did you mean "{meant}"?')
+        known = meant(unit)
+        if known is not None:
+            raise ValueError(f'{unit!r} in {raw!r} is not a known unit: did you mean "{known}"?')
         base, scale = to_base(unit)
         return cls(number * scale, base, str(raw))
 

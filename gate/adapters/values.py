@@ -12,7 +12,7 @@ import msgspec
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
-from gate.units import to_base
+from gate.units import meant, to_base
 
 _LONGEST = 500
 """Characters of an error."""
@@ -175,6 +175,9 @@ def _json(line: bytes) -> tuple[str, float, str | None]:
 
 def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:
     said = unit if unit is not None else units.get(name)
+    known = meant(said or "")
+    if known is not None:
+        raise OutputError(f'{name!r} is in "{said}", which is not a known unit: did you mean "{known}"?')
     base, factor = to_base(said if said is not None else "s" if name == "time" else "")
     declared = units.get(name)
     expected = found[name].unit if name in found else base if declared is None else to_base(declared)[0]

@@ -9,6 +9,7 @@ from gate.config.instruments import KNOWN
 from gate.config.source import Fault, Path
 from gate.config.types import Benchmark, Service
 from gate.model.case import quantile_of
+from gate.units import meant
 
 OUTPUT = "{output}"
 """As same_output: the file that {output} names."""
@@ -23,6 +24,9 @@ def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
         yield Fault((*path, "name"), "holds a control character")
     for name, rules in benchmark.metric.items():
+        known = meant(rules.unit or "")
+        if known is not None:
+            yield Fault((*path, "metric", name, "unit"), f'"{rules.unit}" is not a known unit: did you mean "{known}"?')
         for statistic in rules.statistics:
             tau = quantile_of(statistic)
             if tau is not None and not 0 < tau < 1:

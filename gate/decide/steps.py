@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from gate.codes import Exit
-from gate.model import Finding, Report
+from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 
@@ -70,6 +70,8 @@ def _settle(report: Report) -> steps.Step:
     still_open = [f for f in found if not f.not_worse]
     if not still_open:
         return steps.NothingToDo()
+    if all(isinstance(f.reason, reasons.NegativeValues) for f in still_open):
+        return steps.CheckValues()
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     if not told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -31,8 +31,8 @@ from gate.evidence.unfinished import complete_rounds, unfinished, without_past_w
 from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks
-from gate.units import to_base
+from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
+from gate.units import meant, to_base
 
 
 def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
@@ -259,6 +259,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
             found.warnings.extend(
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
+            found.warnings.extend(_units(metric, by_side))
             found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
@@ -274,6 +275,15 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     if len({each.better for each in measured}) > 1 and metric_rules(config, benchmark, metric).better is None:
         return f": the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
     return ""
+
+
+def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[UnknownUnit]:
+    """Find units that are misspelt; units of one's own are nobody's mistake, but no time is measured in one."""
+    units = sorted({e.metrics[metric].unit for both in by_side.values() for e in both})
+    for unit in units:
+        known = meant(unit)
+        if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s"):
+            yield UnknownUnit(metric, unit, known)
 
 
 _Sessions = dict[tuple[str, str, Side], set[int]]

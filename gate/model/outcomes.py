@@ -269,6 +269,10 @@ class MoreMachines(Kind, frozen=True, kw_only=True):
     """Whether each has builds enough to be judged by itself."""
 
 
+class CheckValues(Kind, frozen=True):
+    """Every inconclusive finding has values below 0, which more of them do not change."""
+
+
 class MoreBuilds(Kind, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
@@ -301,6 +305,7 @@ Step = (
     | MeasureFirst
     | FixRegression
     | NothingToDo
+    | CheckValues
     | MeasureMore
     | MoreMachines
     | MoreBuilds

@@ -143,6 +143,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
+    outcomes.CheckValues: lambda _: (
+        "Check what writes the values: they are below 0; compare amounts that are not, instead of their difference"
+    ),
     outcomes.MeasureMore: lambda _: (
         "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),

@@ -63,6 +63,7 @@ AnyWarning = (
     | measured.LooksIgnored
     | measured.UndecidedBenchmarks
     | measured.MetricMissing
+    | measured.UnknownUnit
     | measured.NotSteady
     | measured.IdenticalBuilds
     | measured.IdenticalSides

@@ -107,6 +107,15 @@ class MetricMissing(Base, frozen=True):
     session: int
 
 
+class UnknownUnit(Base, frozen=True):
+    """The unit of a metric is misspelt, or is none of its dimension: its values are compared as they are."""
+
+    metric: str
+    unit: str
+    meant: str | None
+    """The known unit that it probably is; None: of a time, which has another unit."""
+
+
 class NotSteady(Base, frozen=True):
     """Executions reached no steady state."""
 

@@ -58,6 +58,14 @@ def _metric_missing(warning: kinds.MetricMissing) -> str:
     return f"{warning.benchmark}: metric {warning.metric}{where} gave no values in session {warning.session}"
 
 
+def _unknown_unit(warning: kinds.UnknownUnit) -> str:
+    if warning.meant is None:
+        wrong = f'"{warning.unit}" is not a unit of time: write s, ms, us or ns'
+    else:
+        wrong = f'"{warning.unit}" is not a known unit: write "{warning.meant}"'
+    return f"metric {warning.metric}: {wrong}; its values are compared as they are, without a default floor"
+
+
 def _not_steady(warning: kinds.NotSteady) -> str:
     sides = (("base", warning.base), ("head", warning.head))
     by_side = " and ".join(f"{count} of {side}" for side, count in sides if count)
@@ -129,6 +137,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.LooksIgnored: lambda _: "a bootstrap interval does not correct for the looks of this run",
     kinds.UndecidedBenchmarks: _undecided_benchmarks,
     kinds.MetricMissing: _metric_missing,
+    kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,
     kinds.IdenticalBuilds: _identical_builds,
     kinds.IdenticalSides: lambda _: "base and head are byte-identical: any difference is noise",

@@ -99,6 +99,49 @@ def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path, conten
     assert "next Run `perfgate check`, which measures and decides" in " ".join(out.split())
 
 
+@pytest.mark.parametrize(
+    ("metric", "unit", "said"),
+    [
+        ("time", "furlong", '"furlong" is not a unit of time: write s, ms, us or ns'),
+        ("time", "usec", '"usec" is not a known unit: write "us"'),
+        ("latency", "seconds", '"seconds" is not a known unit: write "s"'),
+        ("size", "kilobytes", '"kilobytes" is not a known unit: write "kB"'),
+        # units of one's own, and known ones
+        ("rate", "req/s", None),
+        ("length", "furlong", None),
+        ("time", "ms", None),
+        ("time", "", None),
+        ("size", "KiB", None),
+    ],
+)
+def test_a_misspelt_unit_is_one_warning(tmp_path: Path, metric: str, unit: str, said: str | None) -> None:
+    lines = text([*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]).splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        (measured,) = record["metrics"].values()
+        record["metrics"] = {metric: {**measured, "unit": unit}}
+    (tmp_path / "m.jsonl").write_text(text(records))
+    code, out, err = run("decide", str(tmp_path / "m.jsonl"), "--json", "-")
+    assert (code, err) == (0, "")
+    found = [each["text"] for each in json.loads(out)["warnings"] if each["kind"] == "unknown-unit"]
+    assert len(found) == (said is not None)
+    assert not found or said in found[0]
+
+
+def test_values_below_0_are_inconclusive_and_no_builds_would_help(tmp_path: Path) -> None:
+    lines = [*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]
+    records = [json.loads(line) for line in text(lines).splitlines()]
+    for record in records:
+        for measured in record["metrics"].values():
+            measured["values"] = [-value for value in measured["values"]]
+    (tmp_path / "m.jsonl").write_text(text(records))
+    code, out, _ = run("decide", str(tmp_path / "m.jsonl"))
+    assert code == 0
+    assert "inconclusive, negative values have no ratio" in out
+    assert "next Check what writes the values: they are below 0" in " ".join(out.split())
+    assert "plan.builds" not in out.partition("base")[0]
+
+
 def test_a_selection_that_matches_nothing_is_an_error(table_v: str) -> None:
     code, _, err = run("decide", table_v, "--benchmark", "x*")
     assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")

@@ -328,7 +328,7 @@ def test_parts_that_are_the_same_are_refused(github: FakeGitHub, tmp_path: Path)
     [
         (b"\x00" * 1000, "is not a zip file"),
         (packed([]), "has no run line"),
-        (packed([*lines(), {"type": "execution"}]), "line .*: Object missing required field"),
+        (packed([*lines(), {"type": "execution"}]), "line .*: needs the key benchmark"),
         (packed([*lines(), {**lines()[-1], "benchmark": "x" * 501}]), "benchmark is longer than 500"),
         (packed([*lines(), lines()[-1]]), "the same execution twice"),
         (packed([*lines(), {"type": "host", "when": "begin"}]), "its run did not finish"),

@@ -347,6 +347,16 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (m.MetricMissing("b", "time", "{}", 1), "b: metric time gave no values in session 1"),
         (m.MetricMissing("b", "time", '{"n":1}', 0), 'b: metric time at {"n":1} gave no values in session 0'),
     ],
+    "unknown-unit": [
+        (
+            m.UnknownUnit("latency", "usec", "us"),
+            'metric latency: "usec" is not a known unit: write "us"; its values are compared as they are, without a default floor',
+        ),
+        (
+            m.UnknownUnit("time", "furlong", None),
+            'metric time: "furlong" is not a unit of time: write s, ms, us or ns; its values are compared as they are, without a default floor',
+        ),
+    ],
     "not-steady": [
         (
             m.NotSteady(2, 1, 6, None),
