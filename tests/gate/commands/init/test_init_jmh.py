@@ -77,6 +77,7 @@ def test_maven_with_benchmarks_among_the_tests(project: Project) -> None:
         f"{_MVN.replace('package', 'test-compile')} --projects b --also-make dependency:build-classpath"
         " -Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
     )
+    assert config.build.artifacts == []
 
 
 def test_maven_with_the_generator_in_a_profile(project: Project) -> None:
