@@ -13,7 +13,8 @@ from gate.commands.init.detect.result import Found, Rank, placeholder, program, 
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)
-_NOT_MEASURED = re.compile(r"test|fuzz|example|(^|/)ex_|demo|tutorial|check", re.IGNORECASE)
+_NOT_MEASURED = re.compile(r"test|fuzz|check", re.IGNORECASE)
+_EXAMPLE = re.compile(r"example|(^|/)ex_|demo|tutorial|sample", re.IGNORECASE)
 _FOLDER = re.compile(r"(micro)?(bench|benchmark)(s|es|marks)?|perf|performance", re.IGNORECASE)
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _BENCH = re.compile(r"bench|perf", re.IGNORECASE)
@@ -62,20 +63,23 @@ def _found(tree: Tree, project: Project) -> Found:
 
 
 def _choose(tree: Tree, project: Project) -> Program | None:
-    """Take a benchmark program before another, and none that wants arguments where there are tests instead."""
-    usable = []
+    """Take a benchmark before another program, an example last, and what wants arguments only without tests."""
+    tested = project.testing is not None and project.tests
+    usable: list[tuple[tuple[bool, bool, int], Program]] = []
     for built in project.programs:
         texts = [tree.text(path) for path in built.sources]
         bench = bool(_BENCH.search(built.name))
+        places = [built.path, *built.sources]
+        example = any(map(_EXAMPLE.search, places))
+        wanted = bench or not (built.needs or any(map(_NOT_MEASURED.search, places)) or (example and tested))
         # a program that repeats until it has taken a fixed time takes the same time on both sides
-        wanted = bench or not (built.needs or _NOT_MEASURED.search(built.path))
         if wanted and not any(_ADAPTIVE.search(text) for text in texts):
-            usable.append(built)
-    ordered = sorted(usable, key=lambda built: (not _BENCH.search(built.name), len(built.needs)))
+            usable.append(((not bench, example, len(built.needs)), built))
+    ordered = [built for _, built in sorted(usable, key=lambda pair: pair[0])]
     sure = [built for built in ordered if not _argument(tree, built)[1]]
     if sure:
         return sure[0]
-    return ordered[0] if ordered and not (project.testing is not None and project.tests) else None
+    return ordered[0] if ordered and not tested else None
 
 
 def _argument(tree: Tree, built: Program) -> tuple[str | None, bool]:

@@ -112,10 +112,12 @@ def _placed(tree: Tree, name: str, target: _Target) -> Program | None:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """needs: what it takes to get there; None: that cannot be had, or is not known. depth: of files and functions."""
+    """needs: what it takes to get there; None: that cannot be had, or is not known. depth: of files."""
 
     needs: Needs
     depth: int = 0
+    functions: tuple[str, ...] = ()
+    """Those that are being called."""
 
     def deeper(self) -> _Place:
         return replace(self, depth=self.depth + 1)
@@ -163,8 +165,10 @@ class _Walk:
             self._foreach(call, scope, place)
         elif call.name == "return" and place.needs is not None:
             raise _Return
-        elif call.name in self._functions and place.depth <= _DEEPEST:
-            self._function(call.name, scope.words(call.words), scope, place)
+        elif call.name in self._functions and call.name not in _FETCHES:
+            # one that calls itself does so until something that is not known here
+            if place.needs is not None and call.name not in place.functions:
+                self._function(call.name, scope.words(call.words), scope, place)
         elif not call.branches:
             self._command(call.name, scope.words(call.words), scope, place)
         return place.needs
@@ -212,7 +216,7 @@ class _Walk:
         own.variables |= {f"ARGV{number}": word for number, word in enumerate(words)}
         own.variables |= dict(zip(parameters, words, strict=False))
         own.variables |= {"ARGC": str(len(words)), "ARGV": ";".join(words), "ARGN": ";".join(words[len(parameters) :])}
-        self._body(call.branches[0].calls, own, place.deeper())
+        self._body(call.branches[0].calls, own, replace(place, functions=(*place.functions, name)))
 
     def _command(self, name: str, words: list[str], scope: Scope, place: _Place) -> None:
         project, needs = self._project, place.needs

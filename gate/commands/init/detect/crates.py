@@ -99,7 +99,11 @@ def _members(tree: Tree, root: dict[str, Any], key: str) -> list[str]:
 
 def _matches(directory: str, glob: str) -> bool:
     # cargo's * stays inside one directory, unlike fnmatch's
-    return directory.count("/") == glob.count("/") and PurePosixPath(directory).match(glob)
+    return (
+        bool(PurePosixPath(glob).parts)
+        and directory.count("/") == glob.count("/")
+        and PurePosixPath(directory).match(glob)
+    )
 
 
 def _strings(value: Any) -> list[str]:

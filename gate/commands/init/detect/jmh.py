@@ -20,6 +20,7 @@ _PROFILE = re.compile(r"<profile>.*?<id>\s*([\w.-]+)\s*</id>.*?</profile>", re.D
 _MODULE = re.compile(r"<module>\s*([^<\s]+)\s*</module>")
 _PATH = re.compile(r"[\w./+-]+")
 _GRADLE = re.compile(r"me\.champeau\.(gradle\.)?jmh|jmh-core|\bjmh\s*\{|\bplugins\.[\w.]*jmh\b")
+_GENERATES = "jmh-generator-annprocess"
 _CASE = re.compile(r"^\s*@Benchmark\b", re.MULTILINE)
 _ASIDE = {"resources", "archetype-resources", "testdata"}
 _START = 2.0  # of the JVM and of a benchmark's warm-up, each in a fork of its own
@@ -93,9 +94,12 @@ def _of_maven(tree: Tree, modules: list[_Module]) -> Found:
     if shades is None:
         # the benchmarks are among the tests or the classes, and all that they need is named by Maven
         listed = f"{target}/jmh.classpath"
+        # not `package`: a profile may hook the benchmarks themselves into the phases after compiling
+        mvn = mvn.replace(" package ", " test-compile ") + _profile(text)
         build = f"{mvn} dependency:build-classpath -Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
         command = f'java -cp "{target}/test-classes:{target}/classes:$(cat {listed})" org.openjdk.jmh.Main'
-        return _found(module, rest, command, build, [listed], [target])
+        # the list is the same in every build, and what it names is not one file
+        return _found(module, rest, command, build, [], [target])
     jar = _final_name(tree, text, shades[1])
     if jar:
         path = f"{target}/{jar}.jar"
@@ -107,6 +111,14 @@ def _of_maven(tree: Tree, modules: list[_Module]) -> Found:
 
 def _shades(tree: Tree, module: _Module) -> re.Match[str] | None:
     return _SHADES.search(tree.text(module.evidence))
+
+
+def _profile(text: str) -> str:
+    """Return the option for the profile that holds JMH's generator, where there is one."""
+    if _GENERATES in _PROFILE.sub("", text):
+        return ""
+    found = next((match[1] for match in _PROFILE.finditer(text) if _GENERATES in match[0]), None)
+    return f" --activate-profiles {found}" if found else ""
 
 
 def _where(tree: Tree, directory: str) -> str:

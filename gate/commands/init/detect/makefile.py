@@ -20,6 +20,7 @@ _OUTPUT = re.compile(r"(?<=\s)-o\s+(\S+)")
 _ELSEWHERE = re.compile(
     r"\$[({]MAKE[)}]\s+(?:-\w+\s+)*?-C\s+(\S+)\s*([^&|;>]*)|cd\s+(\S+)\s*(?:&&|;)\s*\$[({]MAKE[)}]([^&|;>]*)"
 )
+_ELSEWHERES = (".exe", ".dll", ".dylib")
 _DEEPEST = 4
 _ENDINGS = dict.fromkeys(("EXT", "EXE", "EXEEXT", "EXE_EXT", "EXESUF"), "")  # of programs, which only Windows has
 PATH = re.compile(r"[\w./][\w./+-]*")
@@ -105,7 +106,10 @@ def parse(text: str, directory: str = "") -> Makefile:
         if line.startswith(".DEFAULT_GOAL"):
             variables[".DEFAULT_GOAL"] = line.partition("=")[2].strip()
         elif assignment:
-            variables[assignment[1]] = re.sub(r"\s+#.*", "", assignment[2]).strip()
+            value = re.sub(r"\s+#.*", "", assignment[2]).strip()
+            # what only another system's branch says does not go before what was said already
+            if not (assignment[1] in variables and value.endswith(_ELSEWHERES)):
+                variables[assignment[1]] = value
         elif rule:
             prerequisites, _, recipe = rule[2].partition(";")
             current = (expand(rule[1], variables) or "").split()

@@ -23,6 +23,8 @@ _ASIDE = {
     "ci",
     "fuzz",
     "contrib",
+    "tools",
+    "scripts",
 }
 _DEEPEST = 4
 

@@ -72,6 +72,12 @@ def test_benches_of_one_name_in_a_workspace(project: Project) -> None:
     ]
 
 
+def test_a_workspace_that_names_itself(project: Project) -> None:
+    manifest = _CRATE + '[workspace]\nmembers = [".", "one", ""]\n' + _TARGET
+    files = {"Cargo.toml": manifest, "benches/my-bench.rs": _USE, "one/Cargo.toml": _CRATE.replace("app", "one")}
+    assert [benchmark.name for benchmark in written(project(files)).benchmark] == ["my-bench"]
+
+
 def test_benches_in_a_package_beside_the_project(project: Project) -> None:
     files = {
         "Cargo.toml": '[package]\nname = "app"\n',

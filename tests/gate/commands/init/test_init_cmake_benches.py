@@ -41,6 +41,8 @@ _ONE = "add_executable(speed b.cc)"
         ("macro(one)\ncmake_parse_arguments(A \"\" \"NAME\" \"SRCS\" ${ARGN})\nadd_executable(${A_NAME} ${A_SRCS})\nendmacro()\none(NAME speed SRCS b.cc)", ""),
         ("set(ALL speed)\nforeach(each IN LISTS ALL)\nadd_executable(${each} b.cc)\nendforeach()", ""),
         ("file(GLOB S *.cc)\nforeach(s ${S})\nget_filename_component(n ${s} NAME_WE)\nstring(REPLACE b speed n ${n})\nadd_executable(${n} ${s})\nendforeach()", ""),
+        (f"function(CPMAddPackage)\nCPMAddPackage()\nCPMAddPackage()\nendfunction()\nCPMAddPackage(x)\n{_ONE}", ""),
+        (f"option(A x OFF)\noption(BENCHES x OFF)\nif(A OR BENCHES)\n{_ONE}\nendif()", " -DBENCHES=ON"),
         (f"include(cmake/more.cmake)\nif(MORE)\n{_ONE}\nendif()", " -DMORE=ON"),
         (f"list(APPEND CMAKE_MODULE_PATH cmake)\ninclude(more)\nif(MORE)\n{_ONE}\nendif()", " -DMORE=ON"),
     ],
@@ -146,6 +148,12 @@ def test_tests_behind_an_option(project: Project) -> None:
     config = written(project({"CMakeLists.txt": text, "t.c": "int main(void) { return 0; }"}))
     assert config.benchmark[0].command == "cd build && ctest --output-on-failure --no-tests=error"
     assert "-DCMAKE_BUILD_TYPE=Release -DT=ON && find build " in str(config.build.command)
+
+
+def test_an_example_is_no_program_to_measure(project: Project) -> None:
+    text = "enable_testing()\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)\nadd_test(a b)\nadd_subdirectory(example)"
+    main = {"example/CMakeLists.txt": "add_executable(lookahead m.c)", "example/m.c": "int main(void) { return 0; }"}
+    assert detected(project({"CMakeLists.txt": text, **main})).benchmark.name == "ctest"
 
 
 def test_a_benchmark_program_of_ones_own_before_an_example(project: Project) -> None:

@@ -74,8 +74,17 @@ def test_maven_with_benchmarks_among_the_tests(project: Project) -> None:
         'java -cp "b/target/test-classes:b/target/classes:$(cat b/target/jmh.classpath)" org.openjdk.jmh.Main -wi 1 '
     )
     assert config.build.command == (
-        f"{_MVN} --projects b --also-make dependency:build-classpath"
+        f"{_MVN.replace('package', 'test-compile')} --projects b --also-make dependency:build-classpath"
         " -Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
+    )
+    assert config.build.artifacts == []
+
+
+def test_maven_with_the_generator_in_a_profile(project: Project) -> None:
+    pom = f"{_PLAIN}<profiles><profile><id>other</id></profile><profile><id>speed</id>jmh-generator-annprocess</profile></profiles>"
+    config = written(project({"pom.xml": pom, "src/test/java/A.java": _JAVA}))
+    assert " test-compile -DskipTests --activate-profiles speed dependency:build-classpath " in str(
+        config.build.command
     )
 
 

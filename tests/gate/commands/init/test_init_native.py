@@ -74,6 +74,11 @@ def test_make_in_another_directory(project: Project) -> None:
     assert found.build == "rm -f programs/tool programs/lib.so && make default"
 
 
+def test_what_a_makefile_says_of_other_systems(project: Project) -> None:
+    text = "T= tool\nifeq (Windows,$(OS))\nT= tool.exe\nendif\nall: $(T)\n$(T): tool.c\n\t$(CC) -o $@ tool.c\n"
+    assert detected(project({"Makefile": text, "tool.c": _MAIN})).benchmark.command == ["./tool"]
+
+
 def test_a_benchmark_of_a_folder_with_its_own_makefile(project: Project) -> None:
     files = {
         "Makefile": "all: lib.a\nlib.a: x.o\n\tar r $@ $^\ntest:\n\ttrue\n",
