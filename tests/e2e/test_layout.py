@@ -35,7 +35,7 @@ command = "./app && python3 print_hash.py {{output}}"
 instrument = "values"
 """
 # what python draws its hashes from, as a number
-PRINT_HASH = 'import sys; open(sys.argv[1], "w").write(str(hash("a") % 1000 + 1))'
+PRINT_HASH = 'import sys; open(sys.argv[1], "w").write(f"{hash(chr(97)) % 1000 + 1}\\n")'
 
 
 def project(tmp_path: Path, perturb: str) -> Project:

@@ -41,7 +41,7 @@ with open(sys.argv[2], "w") as out:
                 time.sleep(60)
             out.write(f"{float(server.recv(100)) * random.gauss(1, 0.01)}\\n")
 """
-PORT = "import os, sys; open(sys.argv[1], 'w').write(os.environ['PERFGATE_PORT'])"
+PORT = "import os, sys; print(os.environ['PERFGATE_PORT'], file=open(sys.argv[1], 'w'))"
 CONFIG = """\
 [gate]
 threshold = "5%"
