@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.hosts import OnBattery
+from gate.units import agree
 from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -458,7 +459,9 @@ def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     found = project.report()
     rounds = found["run"]["rounds"]
     assert 1 <= rounds["done"] < rounds["planned"] == 5
-    assert f"{rounds['done']} of 5 planned rounds were measured" in [each["text"] for each in found["warnings"]]
+    assert f"{rounds['done']} of 5 planned rounds {agree(rounds['done'], 'was', 'were')} measured" in [
+        each["text"] for each in found["warnings"]
+    ]
     # whole rounds only
     assert len(project.executions()) == rounds["done"] * 2
 

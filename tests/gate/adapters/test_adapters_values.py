@@ -67,7 +67,10 @@ def test_a_declared_unit_holds_for_lines_without_one() -> None:
         (b'{"metric":"a","value":1', "truncated"),
         (b'{"metric":"\xff","value":1}', "utf-8"),
         (b'{"metric":"time","value":1,"unit":"B"}', "'time' is in 'B' here and in 's' elsewhere"),
-        (b'{"metric":"size","value":1,"unit":"kilobytes"}', '"kilobytes", which is not a known unit: did you mean "kB"?'),
+        (
+            b'{"metric":"size","value":1,"unit":"kilobytes"}',
+            '"kilobytes", which is not a known unit: did you mean "kB"?',
+        ),
         (b'{"metric":"size","value":-1,"unit":"B"}', "is below 0, which no size is"),
     ],
 )
