@@ -18,6 +18,7 @@ from gate.stats.estimate import Reduced, ratio_of, reduce
 from gate.stats.fixed_sessions import Machine, together
 from gate.stats.levels import Tops
 from gate.stats.prior import (
+    FEWEST_MODERATED,
     Kind,
     Moderated,
     Prior,
@@ -35,8 +36,6 @@ from gate.stats.prior import (
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
 from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
-FEWEST_MODERATED = 3
-"""Builds a side that memory does not stand in for: with 2, nothing shows that head is noisier than remembered."""
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
 BOOTSTRAP_BUILDS = 10

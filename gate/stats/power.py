@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gate.stats.planning import Components, Counts, Interval, build_variance
-from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND
+from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_MODERATED
 from gate.stats.ratio import t_quantile
 from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-GIVEN_UP_BY_ROUND = 0.1
-"""How often a right memory is given up where two tests ask: of the contrast and of the sides (simulated)."""
-GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.057, 3: 0.04, 4: 0.031}
+GIVEN_UP = 0.13
+"""How often a right memory is given up: the sides are noisier than it says, or unlike (simulated)."""
+GIVEN_UP_BY_ROUND = 0.133
+"""The same where the contrast is tested too."""
+GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.074, 3: 0.053, 4: 0.042}
 """How often it is at each one of so many looks (simulated, looks from 2, 3 to 4, 5)."""
 
 _LARGEST_CHANGE = 100.0
@@ -53,18 +55,20 @@ def noncentrality(variance: Array | float, covariance: float, change: float, thr
 def detection(t: Array | float, builds: int, alpha: float, interval: Interval, min_builds: int = 2) -> Array:
     """Return the probability that the limit at two-sided level alpha lies beyond the threshold.
 
-    A memory that is right is given up in FALL_BACK of the runs (docs/method.md), and then the run's own variance
+    A memory that is right is given up in GIVEN_UP of the runs (docs/method.md), and then the run's own variance
     decides, or min_builds forbids it. Which runs these are is independent of the moderated t: the ratio of two
     chi-squares tells nothing of their sum.
 
     Args:
         t: noncentrality, any shape.
-        min_builds: below it nothing is called, unless the interval is moderated.
+        min_builds: below it nothing is called, below FEWEST_MODERATED where the interval is moderated.
     """
     t = np.asarray(t, dtype=np.float64)
     if not _moderated(interval):
         return _kept(t, builds, alpha, interval) if builds >= min_builds else np.zeros_like(t)
-    given_up = GIVEN_UP_BY_ROUND if interval.by_round else FALL_BACK
+    if builds < min(FEWEST_MODERATED, min_builds):
+        return np.zeros_like(t)
+    given_up = GIVEN_UP_BY_ROUND if interval.by_round else GIVEN_UP
     fallen = _fallen_back(t, builds, alpha, interval) if builds >= min_builds else 0.0
     total: Array = (1 - given_up) * _kept(t, builds, alpha, interval) + given_up * fallen
     return total
@@ -86,7 +90,8 @@ def detection_by(
     last = detection(t, looks[-1], alphas[-1], interval, min_builds)
     if len(looks) == 1 or not (_moderated(interval) and interval.by_round):
         return last
-    before = _kept(t * math.sqrt(looks[-2] / looks[-1]), looks[-2], alphas[-2], interval)
+    early = looks[-2] >= min(FEWEST_MODERATED, min_builds)
+    before = _kept(t * math.sqrt(looks[-2] / looks[-1]), looks[-2], alphas[-2], interval) if early else 0.0
     always = GIVEN_UP_AT_EVERY_LOOK[len(looks)]
     fallen = _fallen_back(t, looks[-1], alphas[-1], interval) if looks[-1] >= min_builds else 0.0
     kept = _kept(t, looks[-1], alphas[-1], interval)

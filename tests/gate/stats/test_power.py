@@ -14,6 +14,7 @@ from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats.planning import Components, Counts, Interval
 from gate.stats.power import (
+    GIVEN_UP,
     GIVEN_UP_AT_EVERY_LOOK,
     GIVEN_UP_BY_ROUND,
     detection,
@@ -24,7 +25,7 @@ from gate.stats.power import (
     noncentrality,
     power,
 )
-from gate.stats.prior import FALL_BACK_BY_ROUND
+from gate.stats.prior import FALL_BACK_BY_ROUND, FALL_BACK_UNLIKE
 from gate.stats.sequential import spending
 
 Array = npt.NDArray[np.float64]
@@ -77,8 +78,12 @@ class Trials:
         s = (v_xx / x**2 + v_yy / y**2) * builds / 2
         s0 = self.variance * self.rng.chisquare(degrees, TRIALS) / degrees
         used = fdtrc(d, degrees, s / s0) >= 0.10
+        squares = v_xx / x**2 * builds, v_yy / y**2 * builds
+        expected = (degrees * s0 + (builds - 1) * np.minimum(*squares)) / (degrees + builds - 1)
+        used &= fdtrc(builds - 1, degrees + builds - 1, np.maximum(*squares) / expected) >= FALL_BACK_UNLIKE
         s2 = (degrees * s0 + d * s) / (degrees + d)
-        called = used & (self.t(s2 * x**2 / builds, s2 * y**2 / builds) > -stdtrit(degrees + d, alpha / 2))
+        may_call = used & (builds >= min(3, min_builds))
+        called = may_call & (self.t(s2 * x**2 / builds, s2 * y**2 / builds) > -stdtrit(degrees + d, alpha / 2))
         if builds >= min_builds:
             called |= ~used & (self.t(s * x**2 / builds, s * y**2 / builds) > -stdtrit(d, alpha / 2))
         return float(called.mean())
@@ -149,7 +154,8 @@ def test_below_min_builds_nothing_is_called() -> None:
     assert detection(50.0, 5, 0.05, Interval("fieller"), min_builds=5) == pytest.approx(1)
     # a moderated interval is called, but for the runs in which its memory is given up
     found = float(detection(50.0, 4, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5))
-    assert found == pytest.approx(0.9)
+    assert found == pytest.approx(1 - GIVEN_UP)
+    assert detection(50.0, 2, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5) == 0
 
 
 def test_looks_give_a_memory_more_than_one_chance() -> None:
@@ -175,6 +181,9 @@ def test_how_often_a_right_memory_is_given_up() -> None:
         sides = (x[:, :builds].var(axis=1, ddof=1) + y[:, :builds].var(axis=1, ddof=1)) / 2
         given_up = fdtrc(builds - 1, 20, contrast / (2 * of_contrast / 20)) < FALL_BACK_BY_ROUND
         given_up |= fdtrc(2 * (builds - 1), 20, sides / ((of_contrast + of_sum) / 40)) < FALL_BACK_BY_ROUND
+        spreads = [side[:, :builds].var(axis=1, ddof=1) for side in (x, y)]
+        expected = ((of_contrast + of_sum) / 2 + (builds - 1) * np.minimum(*spreads)) / (builds + 19)
+        given_up |= fdtrc(builds - 1, builds + 19, np.maximum(*spreads) / expected) < FALL_BACK_UNLIKE
         assert given_up.mean() == pytest.approx(GIVEN_UP_BY_ROUND, abs=0.012)
         always &= given_up
         shares[looks] = float(always.mean())

@@ -18,7 +18,7 @@ from gate.commands.calibrate.simulation.arrays.pairs import (
     moments,
     unmoderated,
 )
-from gate.decide.estimates import FEWEST_MODERATED
+from gate.stats.prior import FEWEST_MODERATED
 from gate.stats.sequential import spending
 
 if TYPE_CHECKING:
