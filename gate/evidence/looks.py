@@ -31,7 +31,7 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
     for r in records:
         if isinstance(r, (Build, Execution)) and r.build == 0:
             first.setdefault(r.session, []).append(r.seconds or 0.0)
-        if isinstance(r, Build):
+        if isinstance(r, Build) and r.build == 0:
             setup[r.session] = setup.get(r.session, 0.0) + (r.setup or 0.0)
     for session, seconds in first.items():
         round_ = _OWN * sum(seconds)
