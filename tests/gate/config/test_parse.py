@@ -156,7 +156,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('traits = {exact = true}', "traits: unknown key; did you mean metric?"),
                 ('format = "hdr"', "format: is for the values instrument, not for hyperfine"),
                 ('format = "hdr"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
-                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of hdr, values'),
+                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of catch2, divan, hdr, libtest, nanobench, values'),
                 ('load = {command = " "}', "load.command: is empty"),
                 ('service = {command = ["a\\u0000"]}', "service.command: holds a NUL character, which no command can hold"),
                 ('service = {command = "s", ready = "udp:1"}', 'service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),
