@@ -107,10 +107,8 @@ class _Reader(Iterator[list[str]], Protocol):
     def line_num(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    cells: list[str]
+_Row = tuple[int, list[str]]
+"""The line where it ends, and its cells."""
 
 
 def _text(data: bytes) -> str:
@@ -133,7 +131,7 @@ def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
     width = len(names)
     for cells in reader:
         if len(cells) == width and not (width == 1 and _is_blank(cells)):
-            yield _Row(reader.line_num, cells)
+            yield reader.line_num, cells
         elif not _is_blank(cells):
             has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
             raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
@@ -167,7 +165,7 @@ def _place(names: Sequence[str], column: str) -> int:
 def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> Iterator[_Row]:
     kinds: dict[str, None] = {}
     for row in rows:
-        kinds.setdefault(row.cells[place])
+        kinds.setdefault(row[1][place])
         if len(kinds) <= _LISTED:
             yield row
     if len(kinds) > 1:
@@ -190,43 +188,44 @@ def _collected(
     alone = _metric(column, wanted)
     found: dict[str, _Found] = {}
     units: dict[tuple[str, str], tuple[str, float]] = {}
-    for row in rows:
-        name = alone if places.metric is None else row.cells[places.metric].strip()
+    for line, cells in rows:
+        name = alone if places.metric is None else cells[places.metric].strip()
         each = found.get(name)
         if each is None:
             each = found[name] = _Found(name)
         if wanted and name not in wanted and places.metric is not None:
             continue
-        unit = "" if places.unit is None else row.cells[places.unit].strip()
+        unit = "" if places.unit is None else cells[places.unit].strip()
         known = units.get((name, unit))
         if known is None:
             known = units[name, unit] = _unit(name, unit, wanted, column, header)
         if each.base not in (None, known[0]):
             raise OutputError(
-                f"line {row.line} of the CSV: {name!r} is in {known[0] or 'counts'!r} here and in "
+                f"line {line} of the CSV: {name!r} is in {known[0] or 'counts'!r} here and in "
                 f"{each.base or 'counts'!r} elsewhere"
             )
         each.base = known[0]
         # what is no time, such as k6's http_req_failed, may count the failures
         counts = places.metric is not None and known[0] != "s"
-        if places.success is not None and not counts and _failed(row, places.success, places, each):
+        if places.success is not None and not counts and _failed(cells[places.success], line, places, each):
             continue
-        each.cells.append(row.cells[places.value])
-        each.lines.append(row.line)
+        each.cells.append(cells[places.value])
+        each.lines.append(line)
         each.scales.append(known[1])
     return found
 
 
-def _failed(row: _Row, place: int, places: _Places, each: _Found) -> bool:
-    where = f"line {row.line} of the CSV, column {places.names[place]!r}"
+def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
     try:
-        success = succeeded(row.cells[place])
+        success = succeeded(cell)
+        if success is None and places.metric is None:
+            raise OutputError("a blank cell does not tell whether the request succeeded")
     except OutputError as error:
-        raise OutputError(f'{where}: {error}; success_column = "" ignores it') from None
+        name = places.names[places.success or 0]
+        why = f'line {line} of the CSV, column {name!r}: {error}; success_column = "" ignores it'
+        raise OutputError(why) from None
     if success is None:
         # where rows name their metric, not all are of requests
-        if places.metric is None:
-            raise OutputError(f"{where}: a blank cell does not tell whether the request succeeded")
         return False
     each.successes.append(success)
     return not success

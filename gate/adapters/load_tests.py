@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from gate.adapters.values import OutputError, shown
 
@@ -76,6 +77,7 @@ _SUCCESSES = frozenset({"true", "t", "yes", "y", "1", "ok", "success", "succeede
 _FAILURES = frozenset({"false", "f", "no", "n", "0", "ko", "fail", "failed", "failure", "error"})
 
 
+@lru_cache(maxsize=256)
 def succeeded(cell: str) -> bool | None:
     """Read whether a request succeeded from a word or an HTTP status (below 400); None of a blank cell.
 

@@ -77,7 +77,7 @@ def test_perf_passes_on_how_the_program_ended(perf: PerfStat, tmp_path: Path) ->
     assert ended.status == "signal SIGSEGV"
     assert collected(perf, tmp_path, ["./nosuch"]) == Unusable('cannot start: there is no program "./nosuch"', "", True)
     (tmp_path / "plain").write_text("x")
-    assert collected(perf, tmp_path, ["./plain"]) == Unusable('cannot start: "./plain" is not executable', "")
+    assert collected(perf, tmp_path, ["./plain"]) == Unusable('cannot start: "./plain" is not executable', "", True)
 
 
 def test_perf_in_another_language(perf: PerfStat, tmp_path: Path) -> None:

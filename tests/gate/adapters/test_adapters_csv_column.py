@@ -215,7 +215,10 @@ def test_columns_that_the_configuration_names() -> None:
             b"success,x\n ,1\n",
             "x",
             {},
-            "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded",
+            (
+                "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; "
+                'success_column = "" ignores it'
+            ),
         ),
         (b"unit,x\nms,1\nKiB,1\n", "x", {}, "line 3 of the CSV: 'time' is in 'B' here and in 's' elsewhere"),
     ],
