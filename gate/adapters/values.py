@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ class OutputError(ValueError):
 
 
 _SHOWN = 60
+_PART = 100_000
 _NO_NEGATIVES = ("s", "B")
 
 
@@ -95,8 +97,12 @@ def _all_plain(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series
     # float() would take 1_000
     if b"_" in data:
         return None
+    read: list[float] = []
+    numbers = map(float, filter(bytes.strip, io.BytesIO(data)))
     try:
-        read = list(map(float, filter(bytes.strip, io.BytesIO(data))))
+        # in parts: a signal, such as that of a time limit, is not handled within one
+        while part := list(itertools.islice(numbers, _PART)):
+            read += part
     except ValueError:
         return None
     if not read:

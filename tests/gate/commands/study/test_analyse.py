@@ -192,3 +192,18 @@ def test_names_from_files_are_text_and_never_code(tmp_path: Path) -> None:
     assert "</script>" not in page
     assert "\x1b" not in out + page
     assert "\u202e" not in out
+
+
+def test_huge_numbers_are_settings_but_no_values_and_places_in_the_run_need_not_differ(tmp_path: Path) -> None:
+    rng = np.random.default_rng(16)
+    lines = [
+        execution("head", (1 + rng.random(4)).tolist(), build=build, execution=n, factors={"x": x}, order=0)
+        for build in range(4)
+        for n, x in enumerate((1e300, -1e308, 0))
+    ]
+    code, _, err = analyse(written(tmp_path, lines), "--html", str(tmp_path / "page.html"))
+    assert (code, err) == (0, "")
+    lines[5]["metrics"]["time"]["values"] = [1e300]
+    code, _, err = analyse(written(tmp_path, lines))
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "m.jsonl:6: time holds 1e+300" in err
