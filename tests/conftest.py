@@ -28,6 +28,12 @@ REAL_COMPONENTS = {
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _lock_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let what one worker measures not wait for the others; which one disturbs which decides no test."""
+    os.environ["PERFGATE_LOCK"] = str(tmp_path_factory.mktemp("lock") / "perfgate.lock")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """A green run that used a stand-in must say so."""
     for component, instead in REAL_COMPONENTS.items():

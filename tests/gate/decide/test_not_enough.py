@@ -103,11 +103,12 @@ def test_of_files_without_times_no_cost_is_known(tmp_path: Path) -> None:
 
 def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    project.write("perfgate.toml", CONFIG)
+    # a round takes 4 s and more, so that one fits and two never do
+    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 2"\n')
     project.bench(1.0)
     project.commit()
     project.bench(1.3)
-    done = project.perfgate("check", "--set", "plan.budget=0.001s")
+    done = project.perfgate("check", "--set", "plan.budget=7.9s")
     assert done.returncode == 0
     assert headline(done.stdout) == "Not enough measured: 1 of 5 builds"
     assert "perfgate check --set plan.budget=" in " ".join(done.stdout.split())

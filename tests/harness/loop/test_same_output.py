@@ -174,8 +174,8 @@ def test_the_dry_run_names_it(tmp_path: Path) -> None:
     same = {"work.sh": PROGRAM.format("a")}
     project = made(tmp_path, benchmark() + benchmark("free", same_output=False), same, {**same, "x": ""})
     text = project.perfgate("check", "--dry-run").stdout
-    assert text.count("compare  ") == 1
-    assert "compare  work: standard output of one execution a side, not measured" in text
+    assert text.count("compares") == 1
+    assert "before: one execution a side, not measured, compares standard output" in text
 
 
 @pytest.mark.parametrize(
