@@ -49,7 +49,7 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> Wor
     Raises:
         SourceError: the tree has unmerged files, or git cannot read a file.
     """
-    git = repository.git
+    git = repository.store.reading_files
     listing = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
     status = git.entries("status", *listing)
     unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]

@@ -185,7 +185,12 @@ def test_close_ends_what_nobody_stopped(tmp_path: Path) -> None:
 def test_all_that_run_are_named(executor: ProcessExecutor, tmp_path: Path) -> None:
     background = start(executor, tmp_path, "echo $$ > service; sleep 60")
     service = until(tmp_path / "service").strip()
-    outcome = executor.run(shell(tmp_path, "echo $$ > execution; cp .perfgate-running names"))
+    outcome = executor.run(
+        shell(
+            tmp_path,
+            'echo $$ > execution; until grep -q "^$$ " .perfgate-running; do sleep 0.01; done; cp .perfgate-running names',
+        )
+    )
     assert outcome.status == ""
     names = (tmp_path / "names").read_text().splitlines()
     assert names[0] == f"{service} {start_time(int(service))}"

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -553,6 +554,9 @@ def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: C
     name = f"perfgate-{os.getpid():08x}"
     mark = {**os.environ, **marks(isolated_git / name / RUNNING)}
     with subprocess.Popen(["sleep", "60"], env=mark, start_new_session=True) as orphan:
+        # it is there a moment after Popen returns
+        while not Path(f"/proc/{orphan.pid}/environ").read_bytes():
+            time.sleep(0.01)
         work = checkout.path / ".perfgate/work"
         work.mkdir(parents=True)
         record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
@@ -612,6 +616,26 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
     with trees_of(checkout, "HEAD", "HEAD") as trees:
         assert (trees.make("base") / "a.bin").read_text() == "downloaded\n"
         assert trees.warnings == ()
+
+
+def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_path: Path) -> None:
+    """A stand-in for git lfs: a file is kept where lfs.storage says, else in the git directory."""
+    place = '"$(git config lfs.storage || echo "$(git rev-parse --git-dir)/lfs")"'
+    script = tmp_path / "lfs"
+    script.write_text(f'#!/bin/sh\nd={place}; mkdir -p "$d"; test $1 = clean && cat > "$d/o" || cat "$d/o"; echo p\n')
+    script.chmod(0o755)
+    checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin="1")
+    for name in ("clean", "smudge"):
+        checkout.git("config", f"filter.lfs.{name}", f"'{script}' {name}")
+    checkout.write(a_dot_bin="changed\n")
+    with trees_of(checkout, "HEAD") as trees:
+        assert (trees.make("head") / "a.bin").read_text() == "changed\np\n"
+    assert not (checkout.path / ".git/lfs").exists()
+    # one that the user shares stays where it is
+    checkout.git("config", "lfs.storage", str(tmp_path / "shared"))
+    with trees_of(checkout, "HEAD") as trees:
+        assert (trees.make("head") / "a.bin").read_text() == "changed\np\n"
+    assert (tmp_path / "shared/o").read_text() == "changed\n"
 
 
 def test_sources_of_a_side() -> None:
