@@ -34,7 +34,8 @@ DEGREES = 20
 FIXED = Counts(5, 10, 10)
 MIN_BUILDS = 5
 
-MEAN_RATIO = 0.55
+MEAN_RATIO = {1200.0: 0.66, 60.0: 0.63, 10.0: 0.5}
+"""By the seconds of a build: where builds are what costs, 3 of 5 are the least that a memory allows."""
 LARGEST_RATIO = 0.70
 LOST_POWER = 0.02
 AIMED = 0.01
@@ -110,7 +111,7 @@ def test_planned_measuring_of_four_benchmarks(build: float) -> None:
     found = [outcome(c, build, 2000) for c in chosen]
     for each in found:
         check(each, 2000)
-    assert np.mean([each.ratio for each in found]) <= MEAN_RATIO
+    assert np.mean([each.ratio for each in found]) <= MEAN_RATIO[build]
 
 
 @pytest.mark.promise
@@ -119,4 +120,4 @@ def test_cost_promise(build: float) -> None:
     found = [outcome(c, build, 40_000) for c in TABLE_VII]
     for each in found:
         check(each, 40_000)
-    assert np.mean([each.ratio for each in found]) <= MEAN_RATIO
+    assert np.mean([each.ratio for each in found]) <= MEAN_RATIO[build]
