@@ -176,7 +176,7 @@ def _not_enough(
     ]
     if verdict != "inconclusive" or stopped != "budget" or not lacking:
         return None
-    return outcomes.NotEnoughMeasured(builds=min(lacking), needed=needed)
+    return outcomes.NotEnoughMeasured(builds=min(lacking), needed=needed, round=evidence.slowest_round)
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

@@ -30,7 +30,7 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if isinstance(report.summary, steps.NotEnoughMeasured):
-        return _allow_more_builds(report.summary.needed, report.run.rounds.seconds)
+        return _allow_more_builds(report.summary.needed, report.summary.round)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
     if report.verdict == "regression":

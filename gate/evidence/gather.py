@@ -77,7 +77,7 @@ def gather(
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
-    rounds = msgspec.structs.replace(rounds_of(whole, parts, run, looks), seconds=slowest_round(records))
+    rounds = rounds_of(whole, parts, run, looks)
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     short = part_warnings(whole, parts, run, config)
     if select:
@@ -104,6 +104,7 @@ def gather(
         rounds=rounds,
         looks=looks,
         seconds=_spent(builds, executions, failures),
+        slowest_round=slowest_round(records),
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
         unfinished=cut,

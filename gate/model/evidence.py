@@ -54,8 +54,6 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     done: int
     planned: int | None
-    seconds: float | None = None
-    """That the slowest of them took; None: not known."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +83,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     looks: list[int]
     seconds: float | None
     """Time spent in set-up, builds and executions."""
+    slowest_round: float | None
+    """Seconds; None: not known."""
     builds: list[Build]
     states: list[HostState]
     warnings: list[AnyWarning]

@@ -182,6 +182,8 @@ class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
     builds: int
     """A side, of the inconclusive finding that has the fewest."""
     needed: int
+    round: float | None
+    """Seconds that the slowest round took; None: not known."""
 
 
 class SomeAccepted(Kind, frozen=True, kw_only=True):

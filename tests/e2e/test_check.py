@@ -291,7 +291,7 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
         "benchmarks\n"
         "  bench, 20 executions (values): python3 bench.py {output}\n"
         "\n"
-        "in all: 10 builds, 20 executions, at most about 15 min (the budget; no earlier run to estimate from)\n"
+        "in all: 10 builds, 20 executions, at most 15 min of measuring (the budget; no earlier run to estimate from)\n"
     )
     assert done.stdout == project.perfgate(*asked).stdout
     assert project.perfgate("measure", *asked[1:]).stdout == done.stdout
@@ -381,7 +381,7 @@ def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
 
 
 def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
-    program = "import os, sys\nfor n in ('MY_TOKEN', 'GITHUB_X'):\n    assert n not in os.environ, n\nopen(sys.argv[1], 'w').write(os.environ['SHOWN'])\n"
+    program = "import os, sys\nfor n in ('MY_TOKEN', 'GITHUB_X'):\n    assert n not in os.environ, n\nopen(sys.argv[1], 'w').write(os.environ['SHOWN'] + '\\n')\n"
     config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
     project.write("bench.py", program)
     project.write("perfgate.toml", config)
@@ -520,7 +520,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
         done = project.perfgate(*command)
         assert (done.returncode, done.stdout) == (2, ""), command
         assert done.stderr.count("\n") == 1
-        assert f"perfgate.toml:{line}: benchmark[0].command: is empty: " in done.stderr
+        assert f"perfgate.toml:{line}: benchmark[0].command: is empty; " in done.stderr
         assert 'write a command, such as ["./app", "input.txt"]' in done.stderr
     assert not (project.top / ".perfgate").exists()
     config.write_text(written.replace("command = []", 'command = ["true"]'))

@@ -132,7 +132,7 @@ def test_what_init_does_not_know_is_not_measured(
     assert perfgate(directory, "init").returncode == 0
     done = perfgate(directory, "check")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "benchmark[0].command: is empty: write a command" in done.stderr
+    assert "benchmark[0].command: is empty; write e.g. command = " in done.stderr
 
 
 @pytest.fixture

@@ -80,6 +80,7 @@ def evidence(cases: list[tuple[Sample, Sample]]) -> Evidence:
         rounds=Round(done=0, planned=None),
         looks=[],
         seconds=None,
+        slowest_round=None,
         builds=[],
         states=[],
         warnings=[],

@@ -99,6 +99,7 @@ def _evidence(cases: Sequence[Case], rounds: int) -> Evidence:
         rounds=Round(done=rounds, planned=rounds),
         looks=[],
         seconds=None,
+        slowest_round=None,
         builds=[],
         states=[],
         warnings=[],

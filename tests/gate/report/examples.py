@@ -340,7 +340,7 @@ def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> R
 def summary(verdict: ReportVerdict, findings: list[Finding], failures: list[Failure]) -> outcomes.Summary:
     """What decide says of such findings."""
     evidence = Evidence(
-        run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None,
+        run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
         builds=[], states=[], warnings=[],
     )  # fmt: skip
     confined = {id(f): each.settings for f in findings for each in f.where if isinstance(each, outcomes.OnlyUnder)}

@@ -185,7 +185,7 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         outcomes.SomeInconclusive(count=1, findings=1, not_worse=1),
         "1 of 1 finding inconclusive but not worse, none regressed",
     ),
-    (outcomes.NotEnoughMeasured(builds=1, needed=5), "not enough measured: 1 of 5 builds"),
+    (outcomes.NotEnoughMeasured(builds=1, needed=5, round=None), "not enough measured: 1 of 5 builds"),
     (outcomes.SomeAccepted(count=1, findings=2, labels=[]), "1 of 2 findings accepted, nothing else regressed"),
     (
         outcomes.SomeAccepted(count=1, findings=2, labels=["the label x"]),
