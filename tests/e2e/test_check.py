@@ -521,7 +521,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
         assert (done.returncode, done.stdout) == (2, ""), command
         assert done.stderr.count("\n") == 1
         assert f"perfgate.toml:{line}: benchmark[0].command: is empty; " in done.stderr
-        assert 'write a command, such as ["./app", "input.txt"]' in done.stderr
+        assert 'write e.g. command = "./program"' in done.stderr
     assert not (project.top / ".perfgate").exists()
     config.write_text(written.replace("command = []", 'command = ["true"]'))
     project.commit()
