@@ -80,7 +80,7 @@ def _check_same_output(benchmark: Benchmark, same: bool | str, path: Path) -> It
     elif benchmark.instrument == "values" and same is True and not named:
         yield Fault(path, "standard output may hold the values: write {output} in command, or name a file")
     if isinstance(same, str) and (same.startswith("/") or ".." in same.split("/") or not same.strip("./")):
-        yield Fault(path, f'"{same}" is no path inside the project')
+        yield Fault(path, f'"{same}" is not a path inside the project')
 
 
 def _check_format(benchmark: Benchmark, path: Path) -> Iterator[Fault]:

@@ -59,7 +59,7 @@ def _text(setting: Setting) -> str:
 
 def _check_setting(setting: Setting, path: Path) -> Iterator[Fault]:
     if isinstance(setting, float) and not math.isfinite(setting):
-        yield Fault(path, f"{setting} is not a setting: write a finite number, or text")
+        yield Fault(path, f"{setting} is not a setting: write a finite number or a string")
     if not isinstance(setting, str):
         return
     if not setting.strip():

@@ -109,9 +109,9 @@ class Gate(Table, frozen=True, kw_only=True):
     implausible: Annotated[
         Share,
         Meta(
-            description="An improvement by more than this is held up in the headline, since a head that does nothing "
-            'is fast too; the verdict stays. "50%": head takes less than half the time, or has more than twice the '
-            "rate. 0: never."
+            description="The headline questions an improvement beyond this, because a head that does nothing is fast "
+            'too; the verdict stays. "50%": head takes less than half the time, or has more than twice the rate. '
+            "0: never."
         ),
     ] = default(Share(0.5))
     sessions: Annotated[
@@ -319,7 +319,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
         Meta(
             description="The column of that file that tells whether a request succeeded (true, false, or an HTTP "
             'status). Rows of failed requests give no value; the metric "success" is the share of the others. Default: '
-            'as the header line tells (docs/values.md); "": none.'
+            'found by the header line (docs/values.md); "": none.'
         ),
     ] = None
     unit_column: Annotated[
@@ -355,9 +355,9 @@ class Benchmark(Table, frozen=True, kw_only=True):
     same_output: Annotated[
         bool | str,
         Meta(
-            description="Base and head must give the same: true: standard output; a path in the project, or "
-            "{output}: that file, which the command must write. Compared once before measuring, as the rules have it; "
-            "a difference fails the benchmark. Not for suites."
+            description="Whether base and head must give the same output, and which. true: standard output; a path in "
+            "the project, or {output}: that file, which the command must write. Compared once before measuring; a "
+            "difference fails the benchmark. Taken from the rules, like [gate]. Not for suites."
         ),
     ] = False
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}

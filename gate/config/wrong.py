@@ -115,13 +115,13 @@ _NOUNS: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
-    str: "a text",
+    str: "a string",
     list: "a list",
     datetime.date: "a date",
 }
 
 
-_PLURALS = {int: "numbers", float: "numbers", str: "texts"}
+_PLURALS = {int: "numbers", float: "numbers", str: "strings"}
 
 
 def _expected(members: list[_Member], raw: Any, table: str) -> str:

@@ -48,7 +48,7 @@ def record_held(job: Job, error: LockHeldError, waited: float, *, resume: bool) 
 def _failure(job: Job, error: LockHeldError, waited: float) -> Failure:
     after = f" after {format_duration(waited)}" if waited else ""
     known = error.holder.claim is not None
-    other = "" if known else "; if it is none of yours, name another lock file in PERFGATE_LOCK for every perfgate here"
+    other = "" if known else "; if it is not yours, name another lock file in PERFGATE_LOCK for every perfgate here"
     return Failure(
         kind="lock",
         session=job.session,

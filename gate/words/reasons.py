@@ -76,7 +76,7 @@ def _zero_base(why: reasons.ZeroBase) -> str:
 
 def _bootstrap(why: reasons.FewForBootstrap) -> str:
     there = agree(why.has, "there is", "there are")
-    return f"a bootstrap interval needs {plural(why.needs, why.unit)} a side to decide and {there} {why.has}"
+    return f"a bootstrap interval needs {plural(why.needs, why.unit)} a side for a verdict, and {there} {why.has}"
 
 
 def _uncorrected(why: reasons.Uncorrected) -> str:

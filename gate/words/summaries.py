@@ -103,7 +103,9 @@ def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
-    text = f"More builds on these {step.sessions} machines will not settle it: measure on more (`plan.sessions`)"
+    text = (
+        f"More builds on these {step.sessions} machines will not settle it: measure on more machines (`plan.sessions`)"
+    )
     return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
 
 
@@ -134,7 +136,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
     outcomes.FixOutput: lambda _: (
-        "Make base and head give the same output, or remove `same_output` if the change is meant"
+        "Make base and head give the same output, or remove `same_output` if they are meant to differ"
     ),
     outcomes.MeasureFirst: lambda _: (
         "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
@@ -144,7 +146,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.CheckValues: lambda _: (
-        "Check what writes the values: they are below 0; compare amounts that are not, instead of their difference"
+        "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),
     outcomes.MeasureMore: lambda _: (
         "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"

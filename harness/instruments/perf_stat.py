@@ -100,7 +100,7 @@ class PerfStat:
         names = (perf_stat.EVENTS[event] for event in self.events)
         lacking = [name for name in names if name not in counted.values and name not in counted.absent]
         if lacking:
-            raise OutputError(f"perf stat's output is cut off: there is nothing of {', '.join(lacking)}")
+            raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
         return counted
 
     def _counts(self) -> str:

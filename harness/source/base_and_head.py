@@ -174,7 +174,7 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     if nearest is None and not here:
         cut = "the clone is shallow: " if repository.shallow else ""
         fetch = f"{_fetch_all(repository)}, or " if cut and _fetch_all(repository) else ""
-        raise SourceError(f"no common commit of head and {names[0]}: {cut}{fetch}name the base with --base REF")
+        raise SourceError(f"head and {names[0]} have no common commit: {cut}{fetch}name the base with --base REF")
     # the one of them that it is the merge base with
     name = next((each for each in names if repository.git.maybe("merge-base", sha, each) == nearest), names[0])
     if not here and nearest != sha:

@@ -147,7 +147,7 @@ def _unlike_spreads(warning: kinds.UnlikeSpreads) -> str:
         times = format_number(min(warning.times, _MOST_TIMES), 2)
         more = "more than " if warning.times > _MOST_TIMES else ""
         spread = f"{warning.side}'s {warning.unit}s spread {more}{times} times as much as {other}'s"
-    return f"{spread}: the mean may not tell the whole"
+    return f"{spread}: the mean may not tell the whole story"
 
 
 def _noisy_host(warning: kinds.NoisyHost) -> str:

@@ -92,10 +92,10 @@ def _no_build_command(warning: kinds.NoBuildCommand) -> str:
 
 
 def _build_needs_git(warning: kinds.BuildNeedsGit) -> str:
-    verb = "fails" if len(warning.sides) == 1 else "fail"
+    builds, verb, them = ("build", "fails", "it") if len(warning.sides) == 1 else ("builds", "fail", "them")
     return (
-        f"the build of {' and '.join(warning.sides)} {verb} without .git and has one: "
-        'set git = "on" under [build] to save the build that fails'
+        f"the {builds} of {' and '.join(warning.sides)} {verb} without .git, so perfgate gave {them} one: "
+        'set git = "on" under [build] to avoid the failed build'
     )
 
 

@@ -27,7 +27,7 @@ def _embedded_repository(warning: kinds.EmbeddedRepository) -> str:
 
 
 def _left_behind(warning: kinds.LeftBehind) -> str:
-    return f"{warning.directory} of perfgate cannot be removed ({warning.why}): remove it yourself"
+    return f"perfgate cannot remove its directory {warning.directory} ({warning.why}): remove it yourself"
 
 
 def _rules_changed(warning: kinds.RulesChanged) -> str:
@@ -60,7 +60,7 @@ def _few_builds_per_machine(warning: kinds.FewBuildsPerMachine) -> str:
 
 
 def _few_builds_for_bootstrap(warning: kinds.FewBuildsForBootstrap) -> str:
-    return f"a bootstrap interval needs {plural(warning.needed, 'build')} to decide, the plan has {warning.builds}"
+    return f"a bootstrap interval needs {plural(warning.needed, 'build')} for a verdict, the plan has {warning.builds}"
 
 
 def _no_looks_by_bootstrap(warning: kinds.NoLooksByBootstrap) -> str:

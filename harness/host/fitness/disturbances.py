@@ -12,7 +12,7 @@ DEEP = 50
 def interrupts(tree: Tree) -> Check:
     """Look where interrupts of devices are handled: not on processors that are kept free for measuring."""
     name = "interrupts"
-    why = "The processor that handles a device's interrupt leaves the measured program for as long."
+    why = "A processor that handles a device's interrupt does not run the measured program meanwhile."
     texts = tree.texts("proc/irq/[0-9]*/smp_affinity_list").values()
     used = {cpu for text in texts for cpu in cpu_list(text)}
     online = set(cpu_list(tree.text(f"{CPUS}/online") or "")) or used
@@ -38,7 +38,7 @@ def _list(text: str | None) -> str:
 def idle(tree: Tree) -> Check:
     """Look how deeply idle processors sleep (Documentation/admin-guide/pm/cpuidle.rst)."""
     name = "idle states"
-    why = "A program that waited finds its processor asleep, and waking it is part of the measured time."
+    why = "When a program has waited, its processor is asleep, and waking it is part of the measured time."
     states = {
         tree.text(f"{folder}/name") or "": whole(tree.text(f"{folder}/latency"))
         for folder in tree.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*")
@@ -70,18 +70,18 @@ def watchdog(tree: Tree) -> Check:
 def autogroup(tree: Tree) -> Check:
     """Tell how the scheduler divides processors, sched(7): information, as perfgate starts programs in own sessions."""
     name = "autogroup"
-    why = "The scheduler divides processors between sessions first: a load of many processes weighs as much as one."
+    why = "The scheduler shares processors between groups first: a load of many processes gets as much as one process."
     on = tree.text("proc/sys/kernel/sched_autogroup_enabled")
     if on not in ("0", "1"):
         return unreadable(name, why)
-    value = "on: benchmark, service and load are one session each" if on == "1" else "off"
+    value = "on: benchmark, service and load are one scheduling group each" if on == "1" else "off"
     return Check(name, "ok", value, why)
 
 
 def cpuset(tree: Tree) -> Check:
     """Look whether a control group keeps this process to some processors, and whether others may use them too."""
     name = "cpuset"
-    why = "Programs of other groups may run on the same processors, and may be kept to fewer: then they crowd there."
+    why = "Programs of other groups may run on the same processors. If they may use fewer of them, they crowd there."
     found = group(tree, "cpuset")
     if not found.folders:
         return unreadable(name, why)

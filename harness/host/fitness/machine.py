@@ -153,7 +153,7 @@ def perf_events(tree: Tree) -> Check:
     may = "allowed" if level <= 2 else "allowed to this user" if _may_count(tree) else ""
     if may and _counts_cycles(tree) is False:
         value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
-        return Check(name, "warn", value, 'Virtual machines often hide these counters: "perf_stat" has times only.')
+        return Check(name, "warn", value, 'Virtual machines often hide these counters: "perf_stat" gives only times.')
     if may:
         return Check(name, "ok", f"{may} (perf_event_paranoid {level})", why)
     return Check(name, "warn", f"perf_event_paranoid {level}", why, "sudo sysctl kernel.perf_event_paranoid=2")

@@ -138,7 +138,7 @@ def test_values_below_0_are_inconclusive_and_no_builds_would_help(tmp_path: Path
     code, out, _ = run("decide", str(tmp_path / "m.jsonl"))
     assert code == 0
     assert "inconclusive, negative values have no ratio" in out
-    assert "next Check what writes the values: they are below 0" in " ".join(out.split())
+    assert "next Check the program that writes the values: some are below 0" in " ".join(out.split())
     assert "plan.builds" not in out.partition("base")[0]
 
 

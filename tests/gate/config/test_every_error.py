@@ -87,7 +87,7 @@ def test_both_sides_and_every_option_are_told(project: Project) -> None:
         ),
         (
             '[[benchmark]]\nname = "a"\ncommand = "x"\nservice = {command = "s", ready = 8080}',
-            ["benchmark[0].service.ready: expected a text, got 8080; write e.g. ready = \"...\""],
+            ["benchmark[0].service.ready: expected a string, got 8080; write e.g. ready = \"...\""],
         ),
         (
             "[plan]\nbuilds = {min = 5}\n[study]\nreplicates = 0",

@@ -121,7 +121,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         (METRIC + 'unit = "usec"', 'perfgate.toml:6: benchmark[0].metric.l.unit: "usec" is not a known unit: did you mean "us"?'),
         (METRIC + 'statistics = ["p0"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "p0" is not a quantile: write p50, p99 or p99.9'),
         ("[plan]\nexecutions = 2.5", "perfgate.toml:2: plan.executions: expected a whole number, got 2.5; write e.g. executions = 5"),
-        ("[plan]\nmetrics = [1]", 'perfgate.toml:2: plan.metrics: expected a list of texts, got [1]; write e.g. metrics = ["time"]'),
+        ("[plan]\nmetrics = [1]", 'perfgate.toml:2: plan.metrics: expected a list of strings, got [1]; write e.g. metrics = ["time"]'),
         ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = "soon"\nreason = "x"', 'perfgate.toml:4: accept[0].until: expected a date, got "soon"; write e.g. until = 2026-12-31'),
         ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = 2026-12-31\nreason = ""', 'perfgate.toml:5: accept[0].reason: is empty; write e.g. reason = "new checksum, see #123"'),
         ("[plan]\nbuilds = 0", "perfgate.toml:2: plan.builds: expected a whole number of 1 or more, got 0; write e.g. builds = {min = 4, max = 12}"),

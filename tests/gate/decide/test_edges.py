@@ -284,7 +284,7 @@ def test_a_layout_that_only_base_has_is_a_warning(tmp_path: Path) -> None:
     assert (warning["side"], warning["unit"]) == ("base", "build")
     assert 10 < warning["times"] < 100
     assert warning["text"].startswith("base's builds spread ")
-    assert warning["text"].endswith(" times as much as head's: the mean may not tell the whole")
+    assert warning["text"].endswith(" times as much as head's: the mean may not tell the whole story")
     assert warning["text"] in report["text"]
     assert warning["text"].replace("'", "&#39;") in page.read_text(encoding="utf-8")
     # a layout that both sides have is none

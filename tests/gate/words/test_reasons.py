@@ -72,7 +72,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.FewForBootstrap(needs=10, has=6, unit="session"),
-        "a bootstrap interval needs 10 sessions a side to decide and there are 6",
+        "a bootstrap interval needs 10 sessions a side for a verdict, and there are 6",
     ),
     (
         reasons.MemoryAlone(),

@@ -60,7 +60,7 @@ def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> Non
     comment = (project.top / ".perfgate/comment.md").read_text()
     assert "  - `base: 42`\n  - <code>head: 4&#92;x1b&#91;31m3</code>" in comment
     assert "Where they differ" in (project.top / ".perfgate/report.html").read_text()
-    assert "next Make base and head give the same output, or remove `same_output` if the change is meant" in text
+    assert "next Make base and head give the same output, or remove `same_output` if they are meant to differ" in text
 
 
 @pytest.mark.parametrize("instrument", ["spawn", "values"])
@@ -185,9 +185,9 @@ def test_the_dry_run_names_it(tmp_path: Path) -> None:
         ({"instrument": "values", "command": ["./a"]}, "standard output may hold the values: write {output} in command, or name a file"),
         ({"instrument": "values", "same_output": "{output}", "command": ["./a", "{output}"]}, "{output} holds the values: use true, or name another file"),
         ({"same_output": "{output}"}, "command has no {output}"),
-        ({"same_output": ""}, "is no path inside the project"),
-        ({"same_output": "/etc/passwd"}, '"/etc/passwd" is no path inside the project'),
-        ({"same_output": "a/../../b"}, '"a/../../b" is no path inside the project'),
+        ({"same_output": ""}, "is not a path inside the project"),
+        ({"same_output": "/etc/passwd"}, '"/etc/passwd" is not a path inside the project'),
+        ({"same_output": "a/../../b"}, '"a/../../b" is not a path inside the project'),
         ({"same_output": 3}, "3"),
     ],
 )  # fmt: skip

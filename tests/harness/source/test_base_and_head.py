@@ -256,7 +256,7 @@ def test_unrelated_histories(checkout: Checkout) -> None:
     checkout.commit(a="1")
     checkout.git("switch", "-q", "--orphan", "other")
     checkout.commit(b="1")
-    assert refused(checkout) == "no common commit of head and main: name the base with --base REF"
+    assert refused(checkout) == "head and main have no common commit: name the base with --base REF"
 
 
 def test_given_refs(checkout: Checkout) -> None:

@@ -18,7 +18,7 @@ _FOLDER = re.compile(r"^[^/\n]*\"benchmark_dir\"\s*:\s*\"([^\"]+)\"", re.MULTILI
 _CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
 _OVERHEAD = 0.5  # finding how often a value repeats takes about as long as two values
 _START = 1.0
-_MORE = "Longer if parameters yield many or a call is slow."
+_MORE = "Longer if parameters yield many benchmarks or a call is slow."
 _SCRIPT = """\
 import itertools, json, os, sys
 sys.path.insert(0, {parent})

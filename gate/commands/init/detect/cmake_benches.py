@@ -25,7 +25,7 @@ _NANOBENCH = re.compile(r"^\s*#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", re.M
 _NANOBENCH_CASE = re.compile(r"\.\s*run\s*\(")
 _TESTS = re.compile(r"^\s*(?:TEST_CASE|TEST|TEST_F)\s*\(", re.MULTILINE)
 _BENCH = re.compile(r"bench|perf", re.IGNORECASE)
-_MORE = "Longer if arguments yield many or a call is slow."
+_MORE = "Longer if arguments yield many benchmarks or a call is slow."
 _MOST = 12
 
 Texts = list[str]

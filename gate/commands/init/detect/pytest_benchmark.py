@@ -20,7 +20,7 @@ _HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:d
 
 _OVERHEAD = 0.5  # finding how often a round calls the function takes about two rounds
 _START = 0.5
-_MORE = "Longer if parameters yield many or a call is slow."
+_MORE = "Longer if parameters yield many benchmarks or a call is slow."
 
 
 def look(tree: Tree) -> Found | None:

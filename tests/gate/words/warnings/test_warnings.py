@@ -101,15 +101,15 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "unlike-spreads": [
         (
             e.UnlikeSpreads("head", 4.23, "build"),
-            "head's builds spread 4.2 times as much as base's: the mean may not tell the whole",
+            "head's builds spread 4.2 times as much as base's: the mean may not tell the whole story",
         ),
         (
             e.UnlikeSpreads("base", 2e7, "session"),
-            "base's sessions spread more than 1000 times as much as head's: the mean may not tell the whole",
+            "base's sessions spread more than 1000 times as much as head's: the mean may not tell the whole story",
         ),
         (
             e.UnlikeSpreads("base", None, "build"),
-            "base's builds spread, and head's do not: the mean may not tell the whole",
+            "base's builds spread, and head's do not: the mean may not tell the whole story",
         ),
     ],
     "no-spread": [(e.NoSpread(), "no spread: all resamples are equal")],
@@ -392,15 +392,15 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             m.BuildNeedsGit(("base",)),
             (
-                'the build of base fails without .git and has one: set git = "on" under [build] to save the build that '
-                "fails"
+                'the build of base fails without .git, so perfgate gave it one: set git = "on" under [build] to avoid '
+                "the failed build"
             ),
         ),
         (
             m.BuildNeedsGit(("base", "head")),
             (
-                'the build of base and head fail without .git and has one: set git = "on" under [build] to save the '
-                "build that fails"
+                'the builds of base and head fail without .git, so perfgate gave them one: set git = "on" under '
+                "[build] to avoid the failed build"
             ),
         ),
     ],
@@ -447,7 +447,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "left-behind": [
         (
             s.LeftBehind("/tmp/perfgate-01", "/tmp/perfgate-01/x: Permission denied"),
-            "/tmp/perfgate-01 of perfgate cannot be removed (/tmp/perfgate-01/x: Permission denied): remove it yourself",
+            "perfgate cannot remove its directory /tmp/perfgate-01 (/tmp/perfgate-01/x: Permission denied): remove it yourself",
         )
     ],
     "lfs-pointers": [
@@ -501,7 +501,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "few-builds-for-bootstrap": [
-        (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds to decide, the plan has 5")
+        (s.FewBuildsForBootstrap(5, 8), "a bootstrap interval needs 8 builds for a verdict, the plan has 5")
     ],
     "no-looks-by-bootstrap": [
         (s.NoLooksByBootstrap(12), "bootstrap intervals do not stop early: the whole plan is measured, 12 rounds")

@@ -88,7 +88,7 @@ def test_the_watchdog(tmp_path: Path, text: str, state: str) -> None:
     ("text", "state", "value"),
     [
         ("0", "ok", "off"),
-        ("1", "ok", "on: benchmark, service and load are one session each"),
+        ("1", "ok", "on: benchmark, service and load are one scheduling group each"),
         ("x", "unknown", "this system does not show it"),
     ],
 )
