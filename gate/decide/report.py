@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -12,7 +13,7 @@ from gate.decide import reasons
 from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
-from gate.decide.estimates import estimates
+from gate.decide.estimates import estimates, needed_builds
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.importance import curves_of
 from gate.decide.interactions import Explained, explained
@@ -68,7 +69,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=_summary(verdict, stopped, findings, evidence, policy, told),
+        summary=_summary(verdict, stopped, evidence, policy, walked, told),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -119,18 +120,19 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 def _summary(
     verdict: ReportVerdict,
     stopped: Literal["budget"] | None,
-    findings: Sequence[Finding],
     evidence: Evidence,
     policy: Policy,
+    walked: Walk,
     told: Explained,
 ) -> outcomes.Summary:
+    findings = told.findings
     if evidence.unfinished is not None and not (findings or evidence.failures):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
-    enough = _not_enough(verdict, stopped, findings, policy, evidence)
-    return enough or reasons.summary(verdict, findings, evidence, told.only)
+    few = _not_enough(findings, walked, policy, evidence) if (verdict, stopped) == ("inconclusive", "budget") else None
+    return few or reasons.summary(verdict, findings, evidence, told.only)
 
 
 def _family_size(walked: Walk) -> int:
@@ -163,20 +165,21 @@ def _planned(evidence: Evidence) -> int:
 
 
 def _not_enough(
-    verdict: ReportVerdict, stopped: str | None, findings: Sequence[Finding], policy: Policy, evidence: Evidence
+    findings: Sequence[Finding], walked: Walk, policy: Policy, evidence: Evidence
 ) -> outcomes.NotEnoughMeasured | None:
     """Say that the budget ended before there were the builds that a verdict needs, where that is so."""
-    needed = min(policy.config.gate.min_builds, _planned(evidence) or policy.config.gate.min_builds)
-    # remembered variance stands in for builds
-    lacking = [
-        builds
-        for f in findings
-        if f.verdict == "inconclusive" and not f.not_worse and (f.memory is None or f.memory.kind != "moderated")
-        if (builds := min(f.base.counts.build, f.head.counts.build)) < needed
-    ]
-    if verdict != "inconclusive" or stopped != "budget" or not lacking:
+    planned = _planned(evidence) or math.inf
+    lacking: list[tuple[int, int]] = []
+    for finding, judged in zip(findings, walked.judged, strict=True):
+        # remembered variance stands in for some
+        needed = int(min(needed_builds(judged.estimated, policy.config.gate), planned))
+        builds = min(finding.base.counts.build, finding.head.counts.build)
+        if finding.verdict == "inconclusive" and not finding.not_worse and builds < needed:
+            lacking.append((builds, needed))
+    if not lacking:
         return None
-    return outcomes.NotEnoughMeasured(builds=min(lacking), needed=needed, round=evidence.slowest_round)
+    builds, needed = min(each[0] for each in lacking), max(each[1] for each in lacking)
+    return outcomes.NotEnoughMeasured(builds=builds, needed=needed, round=evidence.slowest_round)
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

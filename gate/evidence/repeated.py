@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from gate.config.rules import is_decided, is_exact
 from gate.config.types import Config
@@ -14,11 +15,13 @@ FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
 _CHANCE = math.log(1e-6)
 """Above it, so many equal series may be chance: a timer of few ticks gives short series twice."""
+_FINE = 1e-3
+"""A step between values, as a share of the largest, that no timer of few ticks has."""
 _Series = tuple[float, ...]
 
 
 def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool = False) -> list[Failure]:
-    """Return a failure for each execution whose values of a decided metric are those of an earlier one, in their order.
+    """Return a failure for each execution whose values of a decided metric are, or begin with, those of another one.
 
     Args:
         executions: in the order of measuring. A metric that is exact may repeat itself.
@@ -26,28 +29,56 @@ def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool =
     """
     found: list[Failure] = []
     for (benchmark, metric), own in _suspects(executions, config).items():
-        first: dict[tuple[_Series, Side | None], Execution] = {}
-        again: list[tuple[Execution, Execution]] = []
-        for e in own:
-            series = tuple(e.metrics[metric].values)
-            if len(set(series)) >= FEWEST:
-                earlier = first.setdefault((series, e.side if by_side else None), e)
-                again += [(e, earlier)] if earlier is not e else []
-        if again and not _by_chance(len(again), benchmark, metric, executions):
-            found += [_failure(e, earlier, metric) for e, earlier in again]
+        again = list(_equal(own, metric, by_side=by_side))
+        if again and _by_chance(len(again), benchmark, metric, executions):
+            again = []
+        again += _grown(own, metric, by_side=by_side)
+        found += [_failure(e, earlier, metric) for e, earlier in again]
     return found
 
 
+def _equal(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:
+    first: dict[tuple[_Series, Side | None], Execution] = {}
+    for e in own:
+        series = tuple(e.metrics[metric].values)
+        if len(set(series)) >= FEWEST:
+            earlier = first.setdefault((series, e.side if by_side else None), e)
+            if earlier is not e:
+                yield e, earlier
+
+
+def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:
+    """Find series that begin with a whole shorter one, as those of a file that each execution appends to."""
+    if len({len(e.metrics[metric].values) for e in own}) == 1:
+        return
+    # a series stands right behind one that it begins with, but for others that begin with it too
+    ordered = sorted(own, key=lambda e: (e.side if by_side else "", e.metrics[metric].values))
+    for e, longer in pairwise(ordered):
+        values, beginning = e.metrics[metric].values, longer.metrics[metric].values[: len(e.metrics[metric].values)]
+        grown = len(longer.metrics[metric].values) > len(values) and beginning == values
+        fine = grown and len(set(values)) >= FEWEST and min(_steps(values)) < _FINE * max(map(abs, values))
+        if fine and not (by_side and e.side != longer.side):
+            yield longer, e
+
+
+def _steps(values: Sequence[float]) -> Iterator[float]:
+    return (second - first for first, second in pairwise(sorted(set(values))))
+
+
 def _suspects(executions: Sequence[Execution], config: Config) -> dict[tuple[str, str], list[Execution]]:
-    """Sort out, by benchmark and metric, the executions that agree with another at a few places."""
+    """Sort out, by benchmark and metric, executions that agree with another at a few places or differ in length."""
     alike: dict[tuple[str, str, tuple[object, ...]], list[Execution]] = defaultdict(list)
     for e in executions:
         for name, metric in e.metrics.items():
             if len(metric.values) >= FEWEST:
                 alike[e.benchmark, name, _glance(metric)].append(e)
     found: dict[tuple[str, str], list[Execution]] = defaultdict(list)
+    lengths: dict[tuple[str, str], set[object]] = defaultdict(set)
+    for benchmark, name, (_, length, *_) in alike:
+        lengths[benchmark, name].add(length)
     for (benchmark, name, _), own in alike.items():
-        if len(own) > 1 and is_decided(config, benchmark, name) and not is_exact(config, benchmark, name):
+        several = len(own) > 1 or len(lengths[benchmark, name]) > 1
+        if several and is_decided(config, benchmark, name) and not is_exact(config, benchmark, name):
             found[benchmark, name] += own
     return found
 
@@ -60,19 +91,25 @@ def _glance(metric: Metric) -> tuple[object, ...]:
 def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Execution]) -> bool:
     """Return whether so many equal series may come of a timer of few ticks.
 
-    Two values of different series are equal with a share q of all such pairs, and so two series of n values with q^n.
-    So many of them, among all pairs of executions, are at most a Poisson tail. Doubles of a fine timer have no q.
+    Two values of different series are equal with a share q of all such pairs, at one place of the series perhaps with
+    a larger one (a trend, inputs of different cost), and so two series with the product of these over the places. So
+    many of them, among all pairs of executions, are at most a Poisson tail. Doubles of a fine timer have no q.
     """
-    series = list(_series_of(benchmark, metric, executions))
-    counts = Counter(value for own in set(series) for value in own)
+    series = [own for own in _series_of(benchmark, metric, executions) if len(own) >= FEWEST]
+    different = set(series)
+    counts = Counter(value for own in different for value in own)
     total = sum(counts.values())
     equal = sum(count * (count - 1) for count in counts.values())
-    within = sum(count * (count - 1) for own in set(series) for count in Counter(own).values())
-    pairs = total**2 - sum(len(own) ** 2 for own in set(series))
+    within = sum(count * (count - 1) for own in different for count in Counter(own).values())
+    pairs = total**2 - sum(len(own) ** 2 for own in different)
     if equal == within or not pairs:
         return False
-    shortest = min(len(own) for own in series if len(own) >= FEWEST)
-    expected = math.log(len(series) * (len(series) - 1) / 2) + shortest * math.log((equal - within) / pairs)
+    pooled, places = (equal - within) / pairs, len(different) * (len(different) - 1)
+    expected = math.log(len(series) * (len(series) - 1) / 2)
+    for values in zip(*different, strict=False):
+        alike = sum(count * (count - 1) for count in Counter(values).values())
+        # a pair more that is alike: of few different series, one place alone does not tell
+        expected += math.log(max(pooled, (alike + 2) / (places + 2)))
     return again * expected - math.lgamma(again + 1) > _CHANCE
 
 

@@ -232,6 +232,39 @@ def test_a_timer_of_few_ticks_repeats_short_series_by_chance(tmp_path: Path, see
     assert kinds(decided(tmp_path, stale)) == {("repeated", "bench", "head")}
 
 
+@pytest.mark.parametrize("jitter", [0.2, 0.3, 0.5])
+@pytest.mark.parametrize(
+    "ticks",
+    [(21, 16, 14, 13, 12, 12, 12, 12, 12, 12), (5, 9, 14, 20, 27, 35, 44, 54, 65, 77), (12, 12, 30, 12, 13, 31, 14, 12, 33)],
+    ids=["warm-up", "inputs", "collections"],
+)  # fmt: skip
+def test_a_timer_of_few_ticks_repeats_a_pattern_by_chance(
+    tmp_path: Path, ticks: tuple[int, ...], jitter: float
+) -> None:
+    rng = np.random.default_rng(5)
+    found = executions(lambda *_: [0.001 * round(tick + rng.normal(0, jitter)) for tick in ticks])
+    assert decided(tmp_path, found)["failures"] == []
+
+
+def test_a_file_that_grows_is_read_again(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    written: list[float] = []
+
+    def appended(*_: object) -> list[float]:
+        written.extend(rng.normal(1, 0.05, 40).tolist())
+        return list(written)
+
+    report = decided(tmp_path, executions(appended))
+    assert (report["code"], len(report["failures"])) == (4, 35)
+    assert TWICE.replace("head", "base") in report["text"]
+    # more ticks may well follow on the same beginning
+    ticks = (21, 16, 14, 13, 12, 12, 12)
+    longer = executions(
+        lambda _, build, e: [round(t + rng.normal(0, 0.2)) / 1000 for t in ticks[: 5 + (build + e) % 3]]
+    )
+    assert decided(tmp_path, longer)["failures"] == []
+
+
 def test_a_metric_that_is_recorded_and_not_decided_may_repeat_itself(tmp_path: Path) -> None:
     rng = np.random.default_rng(9)
     found = executions(lambda *_: rng.normal(1, 0.01, 6).tolist())
