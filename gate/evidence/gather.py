@@ -79,7 +79,6 @@ def gather(
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
-    short = part_warnings(whole, parts, run, config)
     if select:
         records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
     refuse_duplicates(records)
@@ -112,7 +111,7 @@ def gather(
             *with_machines(typed(run.warnings if run else ()), records),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
-            *short,
+            *part_warnings(whole, parts, run, config),
             *build_warnings(builds, run),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
