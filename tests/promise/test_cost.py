@@ -36,7 +36,7 @@ MIN_BUILDS = 5
 
 MEAN_RATIO = {1200.0: 0.66, 60.0: 0.63, 10.0: 0.5}
 """By the seconds of a build: where builds are what costs, 3 of 5 are the least that a memory allows."""
-LARGEST_RATIO = 0.70
+LARGEST_RATIO = 0.72
 LOST_POWER = 0.02
 AIMED = 0.01
 """Power that the planner is allowed to lose: half of what is promised, since it goes by formulas."""
