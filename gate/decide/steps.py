@@ -36,9 +36,10 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "regression":
         return steps.FixRegression()
     if isinstance(report.summary, steps.BudgetEnded):
-        least = report.summary.least
+        least, rounds = report.summary.least, report.summary.rounds
+        executions = report.summary.spent.executions
         # with room for what was not seen
-        return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=report.summary.rounds)
+        return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=rounds, executions=executions)
     return _settle(report) if report.verdict == "inconclusive" else None
 
 

@@ -64,6 +64,17 @@ class CommitBefore(How, frozen=True):
     branch: str = ""
 
 
+class Unpushed(How, frozen=True):
+    """The merge base with the remote's default branch, which lacks the last commits of head."""
+
+    place: Place
+    branch: str
+    remote: str
+    """That branch at the remote, as this clone knows it: origin/main."""
+    commits: int
+    """Of head that it lacks."""
+
+
 class FirstParent(How, frozen=True):
     """The first parent of the pull request's merge commit."""
 
@@ -114,6 +125,7 @@ AnyHow = (
     | MergeBase
     | HeadCommit
     | CommitBefore
+    | Unpushed
     | FirstParent
     | AsHead
     | QueueBase

@@ -232,6 +232,8 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     """In seconds, that would probably do."""
     least: float
     rounds: int
+    executions: int
+    """That were complete; 0: what a round takes is not known."""
 
 
 class RunLater(Kind, frozen=True):

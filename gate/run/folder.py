@@ -7,10 +7,15 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from gate.config.differences import differences
+from gate.config.schema import to_tables
+from gate.config.source import dotted
+from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
-from gate.model import Commit, Failure, Record, Run, UserError
+from gate.model import SIDES, Commit, Failure, Record, Run, UserError
+from gate.units import plural
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
@@ -116,9 +121,7 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         for name in ("base", "head")
         if _identity(getattr(past, name)) != _identity(getattr(now, name))
     ]
-    # as types: another version may have written a key that has its default
-    if config_of(past) != config_of(now) or past.benchmarks != now.benchmarks:
-        differing.append("the rules, benchmarks or plan have changed")
+    differing += _changed_rules(past, now)
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
     before, after = past.host or {}, now.host or {}
@@ -132,6 +135,26 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
             differing.append("{} was {}, is {}".format(tool, *versions))
     if differing:
         raise UserError(f"--resume: cannot continue the run in {folder}: {'; '.join(differing)}")
+
+
+_MOST = 4
+
+
+def _changed_rules(past: Run, now: Run) -> list[str]:
+    # as types: another version may have written a key that has its default
+    before, after = (to_tables(config) if (config := config_of(run)) else {} for run in (past, now))
+    found = [f"{dotted(key)} was {_value(was)}, is {_value(value)}" for key, was, value in differences(before, after)]
+    if not found:
+        sides = ((side, (past.benchmarks or {}).get(side), (now.benchmarks or {}).get(side)) for side in SIDES)
+        return [
+            f"{side}'s benchmarks were {_value(was)}, are {_value(names)}" for side, was, names in sides if was != names
+        ]
+    more = len(found) - _MOST
+    return [*found[:_MOST], *([f"{plural(more, 'more setting')} changed"] if more > 0 else [])]
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else shown(value)
 
 
 def _identity(commit: Commit | None) -> tuple[str | None, str | None]:

@@ -37,6 +37,15 @@ def _commit_before(how: kinds.CommitBefore) -> str:
     return f"the commit before head{because}"
 
 
+def _unpushed(how: kinds.Unpushed) -> str:
+    commits = plural(how.commits, "commit")
+    because = {
+        "on": f"head is on {how.branch} with {commits} that {how.remote} does not have",
+        "behind": f"head has {commits} of {how.branch} that {how.remote} does not have",
+    }[how.place]
+    return f"the merge base with {how.remote}, because {because}"
+
+
 _HOW: dict[type, Callable[[Any], str]] = {
     kinds.Given: lambda how: f"{how.ref} as given",
     kinds.LastCommit: lambda how: f"the last commit {_where(how)}",
@@ -44,6 +53,7 @@ _HOW: dict[type, Callable[[Any], str]] = {
     kinds.MergeBase: lambda how: f"the merge base with {how.branch}",
     kinds.HeadCommit: lambda how: f"HEAD, because {_place(how.place, how.branch)} and the tree has changes",
     kinds.CommitBefore: _commit_before,
+    kinds.Unpushed: _unpushed,
     kinds.FirstParent: lambda _: "the first parent of the pull request's merge commit",
     kinds.AsHead: lambda _: "head",
     kinds.QueueBase: lambda _: "the commit that the merge queue builds on",

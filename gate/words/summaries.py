@@ -77,9 +77,11 @@ def phrase(cut: Cut) -> str:
 
 def _raise_budget(step: outcomes.RaiseBudget) -> str:
     needed = f"{plural(step.rounds, 'round')} {'takes' if step.rounds == 1 else 'take'}"
-    return (
-        f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: judging by what was done, "
-        f"{needed} at least {format_duration(step.least)}"
+    least = f"{needed} at least {format_duration(step.least)}"
+    return f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: " + (
+        f"judging by what was done, {least}"
+        if step.executions
+        else f"{least}; how much more is not known, because no execution was complete"
     )
 
 
@@ -97,9 +99,11 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
 
 def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
     if step.round is None or step.budget is None:
-        return f"Run again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
+        return (
+            f"Run the same check again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
+        )
     cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
-    return f"Run again with a larger budget, {cost}: `perfgate check --set plan.budget={Duration(step.budget)}`"
+    return f"Run the same check again with `--set plan.budget={Duration(step.budget)}`: {cost}"
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:

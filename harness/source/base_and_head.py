@@ -18,6 +18,7 @@ from gate.model.choice import (
     LastCommit,
     MergeBase,
     Place,
+    Unpushed,
     WorkingTree,
 )
 from gate.model.warnings import AnyWarning
@@ -27,6 +28,8 @@ from harness.source.repository import Repository, refuse_several
 from harness.source.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
+_EVERY = "+refs/heads/*:refs/remotes/origin/*"
+"""What a whole clone fetches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,8 @@ def resolve(
     """Choose base and head.
 
     Args:
-        base: a ref; None: the merge base with the default branch, on that branch the commit before, in a pull request's
-            merge commit its first parent.
+        base: a ref; None: the merge base with the default branch, on that branch what its remote has or else the commit
+            before, in a pull request's merge commit its first parent.
         head: a ref; None: the working tree as it is.
         environment: tells of CI.
         leave_out: untracked paths that are no part of head.
@@ -136,11 +139,13 @@ def _find(repository: Repository, ref: str, option: str) -> Source:
 def _unknown(repository: Repository, ref: str) -> str:
     names = repository.git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     near = difflib.get_close_matches(ref, names.splitlines(), n=3)
-    if near:
-        return f"no such commit here; similar names: {', '.join(near)}"
-    if repository.shallow:
-        return f"no such commit in this shallow clone: {_fetch_all(repository) or 'check the name'}"
-    return f"no such commit here: check the name{_or(_fetch_all(repository))}"
+    similar = f"; similar names: {', '.join(near)}" if near else ""
+    fetch = _fetch_all(repository)
+    where = "in this shallow clone" if repository.shallow else "here"
+    # what the clone left out is looked for before a misspelling
+    if fetch and (repository.shallow or _narrow(repository)):
+        return f"no such commit {where}: {fetch}{similar}"
+    return f"no such commit {where}{similar or f': check the name{_or(fetch)}'}"
 
 
 def _fetch_all(repository: Repository) -> str:
@@ -151,12 +156,15 @@ def _fetch_all(repository: Repository) -> str:
     git = repository.git
     if not git.maybe("remote", "get-url", "origin"):
         return ""
-    every = "+refs/heads/*:refs/remotes/origin/*"
-    narrow = every not in (git.maybe("config", "--get-all", "remote.origin.fetch") or "").splitlines()
     unshallow = " --unshallow" if repository.shallow else ""
-    branches = f" '{every}'" if narrow else ""
+    branches = f" '{_EVERY}'" if _narrow(repository) else ""
     command = f"`git fetch{unshallow} --tags origin{branches}`"
     return f"{command} (actions/checkout: fetch-depth: 0)" if repository.shallow else command
+
+
+def _narrow(repository: Repository) -> bool:
+    """Return whether a plain `git fetch` leaves out branches of the remote."""
+    return _EVERY not in (repository.git.maybe("config", "--get-all", "remote.origin.fetch") or "").splitlines()
 
 
 def _or(advice: str) -> str:
@@ -177,15 +185,24 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
         raise SourceError(f"head and {names[0]} have no common commit: {cut}{fetch}name the base with --base REF")
     # the one of them that it is the merge base with
     name = next((each for each in names if repository.git.maybe("merge-base", sha, each) == nearest), names[0])
-    if not here and nearest != sha:
-        tip = repository.git.line("rev-parse", "--verify", f"{name}^{{commit}}")
-        ref = name if tip == nearest else f"merge base with {name}"
-        return _Choice(Source(Commit(ref=ref, sha=nearest), nearest or ""), MergeBase(name))
+    if nearest is not None and not here and nearest != sha:
+        return _Choice(_merge_base(repository, nearest, name), MergeBase(name))
     place: Place = "on" if here else "behind"
     shown = branch if here else name
     if head.commit.dirty:
         return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
+    remote = names[0]
+    pushed = repository.git.maybe("merge-base", sha, remote)
+    if pushed is not None and pushed != sha and remote != branch:
+        lacks = int(repository.git.line("rev-list", "--count", f"{remote}..{sha}"))
+        return _Choice(_merge_base(repository, pushed, remote), Unpushed(place, branch, remote, lacks))
     return _before(repository, head, CommitBefore(place, shown))
+
+
+def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
+    """Name the merge base with a branch: as that branch where it is its tip."""
+    tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
+    return Source(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
 
 
 def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
@@ -60,6 +61,7 @@ def open_design(
         UserError: no repository, no [study], a config that is wrong, or nothing to measure.
     """
     with ExitStack() as held:
+        _refuse_of_checks(options.sets)
         project = held.enter_context(open_itself(head, options, outputs))
         if SIDE in _study_of(project).factor:
             project = held.enter_context(open_project(base, head, options, outputs))
@@ -69,6 +71,19 @@ def open_design(
             sources = dataclasses.replace(project.sources, choice=Choice(None, project.sources.choice.head))
             project = dataclasses.replace(project, sources=sources)
         yield _designed(project)
+
+
+_OF_STUDIES = {"budget": "budget", "builds": "builds", "executions": "replicates"}
+"""Keys of [plan] that a study does not read, each with its own for the same."""
+
+
+def _refuse_of_checks(sets: Collection[str]) -> None:
+    """Refuse options that would change nothing."""
+    for key, value in tables_of_options(tuple(sets)).get("plan", {}).items():
+        if own := _OF_STUDIES.get(key):
+            shown = "..." if isinstance(value, dict) else value
+            why = f"a study has its own {own}: use `--set study.{own}={shown}`"
+            raise ConfigError(f"plan.{key}", why, option="set")
 
 
 def _designed(project: Project) -> Design:

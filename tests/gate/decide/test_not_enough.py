@@ -49,10 +49,7 @@ def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     code, text = run("decide", folder)
     assert (code, headline(text)) == (0, "Not enough measured: 1 of 5 builds")
     said = " ".join(text.split())
-    step = (
-        "Run again with a larger budget, a round takes about 2 min and 5 are needed: `perfgate check --set "
-        "plan.budget=11m`"
-    )
+    step = "Run the same check again with `--set plan.budget=11m`: a round takes about 2 min and 5 are needed"
     assert f"next {step}" in said
     for form, head in (("markdown", "### "), ("summary", "### "), ("html", "<h1>")):
         _, written_as = run("report", folder, "--format", form)
@@ -99,7 +96,45 @@ def test_of_files_without_times_no_cost_is_known(tmp_path: Path) -> None:
     file = Path(folder, "measurements.jsonl")
     file.write_text(file.read_text().replace('"seconds": 30.0, ', "").replace(', "seconds": 30.0', ""))
     text = " ".join(run("decide", folder)[1].split())
-    assert "next Run again with a larger budget (`--set plan.budget=...`): 5 builds are needed" in text
+    assert "next Run the same check again with a larger budget (`--set plan.budget=...`): 5 builds are needed" in text
+
+
+@pytest.mark.parametrize(
+    ("done", "phase", "said"),
+    [
+        (
+            [], "build",
+            ("Raise the budget, for example `--set plan.budget=3m`: 5 rounds take at least 1 min 20 s; how much more is "
+             "not known, because no execution was complete"),
+        ),
+        (
+            ["build", "execution"], "execution",
+            ("Raise the budget, for example `--set plan.budget=86m`: judging by what was done, 5 rounds take at least "
+             "43 min"),
+        ),
+    ],
+    ids=["a build that never ended", "one execution"],
+)  # fmt: skip
+def test_what_a_round_takes_is_not_known_before_an_execution(
+    tmp_path: Path, done: list[str], phase: str, said: str
+) -> None:
+    found: list[dict[str, Any]] = [
+        {
+            "type": "run",
+            "config": {"plan": {"builds": 5, "budget": "10s"}},
+            "benchmarks": {"base": ["b"], "head": ["b"]},
+        }
+    ]
+    if "build" in done:
+        found.append({"type": "build", "side": "base", "build": 0, "seconds": 8.0, "artifacts": {}})
+    if "execution" in done:
+        found.append(lines.execution("base", [1.0], benchmark="b", seconds=50.0))
+    cut = {"phase": phase, "side": "base", "benchmark": "b", "build": 0, "execution": 1, "seconds": 8.0}
+    found.append({"type": "host", "when": "end", "state": {}, "stop": "budget", "rounds": 0, "cut": cut})
+    (tmp_path / "measurements.jsonl").write_text(lines.text(found))
+    code, text = run("decide", str(tmp_path))
+    assert code == 4
+    assert f"next {said} " in " ".join(text.split()) + " "
 
 
 def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
@@ -112,6 +147,6 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     done = project.perfgate("check", "--set", "plan.budget=7.9s")
     assert done.returncode == 0
     assert headline(done.stdout) == "Not enough measured: 1 of 5 builds"
-    assert "perfgate check --set plan.budget=" in " ".join(done.stdout.split())
+    assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
     assert code == 3

@@ -24,6 +24,39 @@ def test_a_key_that_an_older_perfgate_did_not_know_changes_nothing() -> None:
     refuse_other(msgspec.structs.replace(now, config=now.config | {"benchmark": older}), now, Path("folder"))
 
 
-def test_another_plan_is_another_run() -> None:
-    with pytest.raises(UserError, match="the rules, benchmarks or plan have changed"):
-        refuse_other(run(), run(iterations=9), Path("folder"))
+def differing(past: Run, now: Run) -> str:
+    with pytest.raises(UserError) as caught:
+        refuse_other(past, now, Path("folder"))
+    start = "--resume: cannot continue the run in folder: "
+    assert str(caught.value).startswith(start)
+    return str(caught.value).removeprefix(start)
+
+
+def test_what_changed_of_the_rules_is_named() -> None:
+    assert differing(run(budget="5m"), run(budget="10m")) == 'plan.budget was "5m", is "10m"'
+    assert differing(run(), run(iterations=9, metrics=["time"])) == (
+        'plan.iterations was 10, is 9; plan.metrics was none, is ["time"]'
+    )
+    assert differing(run(builds=3), run()) == "plan.builds was 3, is a table"
+    assert differing(run(builds={"min": 4, "max": 12}), run(builds={"min": 4, "max": 16})) == (
+        "plan.builds.max was 12, is 16"
+    )
+
+
+def test_many_changes_are_counted() -> None:
+    now = run(iterations=9, executions=2, budget="1h", builds=3, shards=2)
+    said = differing(run(), now)
+    assert said.count(" was ") == 4
+    assert said.endswith("; 1 more setting changed")
+
+
+def test_a_changed_benchmark_is_named() -> None:
+    now = run()
+    assert now.config is not None
+    first = now.config["benchmark"][0]
+    other = now.config | {"benchmark": [first | {"command": "false"}]}
+    assert differing(now, msgspec.structs.replace(now, config=other)) == ('benchmark.a.command was "true", is "false"')
+    more = now.config | {"benchmark": [first, first | {"name": "b"}]}
+    assert differing(now, msgspec.structs.replace(now, config=more)) == "benchmark.b was none, is a table"
+    sides = msgspec.structs.replace(now, benchmarks={"base": ["a"], "head": ["a"]})
+    assert differing(now, sides) == 'head\'s benchmarks were none, are ["a"]'

@@ -25,6 +25,14 @@ EXAMPLES: list[tuple[c.AnyHow, str]] = [
     (c.HeadCommit("behind", "main"), "HEAD, because main has all commits of head and the tree has changes"),
     (c.CommitBefore("on", "main"), "the commit before head, because head is on main itself"),
     (c.CommitBefore(), "the commit before head"),
+    (
+        c.Unpushed("on", "main", "origin/main", 2),
+        "the merge base with origin/main, because head is on main with 2 commits that origin/main does not have",
+    ),
+    (
+        c.Unpushed("behind", "main", "origin/main", 1),
+        "the merge base with origin/main, because head has 1 commit of main that origin/main does not have",
+    ),
     (c.FirstParent(), "the first parent of the pull request's merge commit"),
     (c.AsHead(), "head"),
     (c.QueueBase(), "the commit that the merge queue builds on"),

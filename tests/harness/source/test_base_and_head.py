@@ -173,6 +173,49 @@ def test_the_default_branch_is_compared_with_the_commit_before(checkout: Checkou
     )
 
 
+def test_unpushed_commits_of_the_default_branch_are_all_compared(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(a="1")
+    pushed = checkout.commit(a="2")
+    copy = clone(checkout, tmp_path / "copy")
+    assert resolved(copy).base.commit.ref == "main~1"
+    copy.commit(a="slow")
+    head = copy.commit(readme="1")
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (pushed, "origin/main", head)
+    assert chosen(found.choice) == (
+        "base is the merge base with origin/main, because head is on main with 2 commits that origin/main does not "
+        "have; head is the last commit on main"
+    )
+    # the remote has gone on: its tip is not the base
+    checkout.commit(b="1")
+    copy.git("fetch", "-q")
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref) == (pushed, "merge base with origin/main")
+
+
+def test_unpushed_commits_count_wherever_head_is(checkout: Checkout, tmp_path: Path) -> None:
+    pushed = checkout.commit(a="1")
+    copy = clone(checkout, tmp_path / "copy")
+    copy.commit(a="slow")
+    copy.commit(readme="1")
+    assert resolved(copy, head="main").base.commit.sha == pushed
+    copy.git("switch", "-q", "-c", "feature")
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref) == (pushed, "origin/main")
+    assert "because head has 2 commits of main that origin/main does not have;" in chosen(found.choice)
+
+
+def test_uncommitted_changes_are_compared_with_head_though_commits_are_unpushed(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.commit(a="1")
+    copy = clone(checkout, tmp_path / "copy")
+    sha = copy.commit(a="2")
+    copy.write(a="3")
+    found = resolved(copy)
+    assert (found.base.commit.sha, found.base.commit.ref) == (sha, "HEAD")
+
+
 def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) -> None:
     sha = checkout.commit(a="1")
     checkout.write(a="2", new="3")
@@ -353,6 +396,9 @@ ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
         pytest.param(("clone", *ONE), {"base": "HEAD~1"}, {}, "main~1", id="a commit before"),
         pytest.param(("clone", *ONE), {"base": "stable"}, {}, "stable", id="another branch"),
         pytest.param(("clone", *ONE, "--no-tags"), {"base": "v1"}, {}, "v1", id="a tag"),
+        pytest.param(
+            ("clone", *ONE, "-b", "feature"), {"base": "origin/main"}, {}, "main", id="another branch, with its remote"
+        ),
         pytest.param(("clone", *ONE), {"base": "SHA"}, {}, "stable", id="a commit"),
         pytest.param(("clone", *EVERY, "-b", "feature"), {}, {}, "main~1", id="no merge base"),
         pytest.param(("clone", *ONE, "-b", "feature"), {}, {}, "main~1", id="no default branch"),

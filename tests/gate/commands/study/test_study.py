@@ -301,6 +301,25 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
     assert said in err
 
 
+@pytest.mark.parametrize("part", [("--dry-run",), ("plan",), ("plan", "--matrix"), ("measure", "--dry-run")])
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("plan.budget=5s", "a study has its own budget: use `--set study.budget=5s`"),
+        ("plan.builds=8", "a study has its own builds: use `--set study.builds=8`"),
+        ("plan.builds={min=4, max=12}", "a study has its own builds: use `--set study.builds=...`"),
+        ("plan.executions=3", "a study has its own replicates: use `--set study.replicates=3`"),
+    ],
+)
+def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str, ...], option: str, said: str) -> None:
+    found = run("study", *part, "--set", option)
+    assert found == (2, "", f"perfgate: --set {option.partition('=')[0]}: {said}\n")
+
+
+def test_what_a_study_takes_from_the_plan_is_accepted(project: Project) -> None:
+    assert "18 executions of 2 iterations" in run("study", "plan", "--set", "plan.iterations=2")[1]
+
+
 def test_every_part_of_it_has_an_example() -> None:
     assert "\n    study " in run("--help")[1]
     text = run("study", "--help")[1]
