@@ -17,7 +17,8 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
         spent.setup, spent.builds + bool(cut.setup), cut.seconds if cut.phase in ("checkout", "setup") else 0.0
     )
     building = _each(spent.building, spent.builds, cut.seconds if cut.phase == "build" else 0.0)
-    executing = _each(spent.executing, spent.executions, cut.seconds if cut.phase in ("service", "execution") else 0.0)
+    of_execution = cut.phase in ("service", "comparison", "execution")
+    executing = _each(spent.executing, spent.executions, cut.seconds if of_execution else 0.0)
     names = (run.benchmarks if run else None) or {}
     both = {*names.get("base", ())} & {*names.get("head", ())}
     executions = sum(1 if is_single(config, name) else config.plan.executions for name in both)

@@ -45,8 +45,9 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
         setup=sum(each.setup or 0.0 for each in builds) + cut.setup,
         builds=len(builds),
         building=sum(each.seconds or 0.0 for each in builds),
-        executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions}),
-        executing=sum(each.seconds or 0.0 for each in executions),
+        executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions})
+        + cut.compared,
+        executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,
     )
 
 

@@ -66,6 +66,7 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """Of both sides, that were done."""
     building: float
     executions: int
+    """Measured, or made to compare their output."""
     executing: float
 
 

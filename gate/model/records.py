@@ -143,7 +143,7 @@ Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
 """Why measuring ended: every round was done, the budget ended or the next round (of a designed experiment the next
 replicate) does not fit it, a build failed, every benchmark failed, or those that did not fail need no more."""
 
-Phase = Literal["checkout", "setup", "build", "service", "execution"]
+Phase = Literal["checkout", "setup", "build", "service", "comparison", "execution"]
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +158,10 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """What that phase had taken by then."""
     setup: float = 0.0
     """Seconds of checkout and set-up before it, of a build that has no line of its own."""
+    compared: Index = 0
+    """Executions whose output was compared before it: they have no line either."""
+    comparing: float = 0.0
+    """The seconds of those."""
 
 
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):

@@ -65,6 +65,7 @@ _PHASES = {
     "setup": "during set-up of {side}",
     "build": "during {build} of {side}",
     "service": "while the service of {benchmark} was starting on {side}",
+    "comparison": "while the outputs of {benchmark} were compared on {side}",
     "execution": "while {benchmark} was running on {side}",
 }
 

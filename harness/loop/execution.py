@@ -113,6 +113,8 @@ class Executions:
         """See the class."""
         self.conditions = conditions
         self.hint = hint
+        self.compared: list[float] = []
+        """The seconds of each execution that is not measured."""
         self._instruments = instruments
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
@@ -150,6 +152,7 @@ class Executions:
 
         Raises:
             OSError: perfgate's own files cannot be written.
+            BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
         context = self._context(benchmark, step, directory, self._scratch.fresh())
@@ -162,7 +165,11 @@ class Executions:
                 max_stdout=benchmark.max_output.value, cpus=benchmark.cpus, priority=benchmark.priority,
             )  # fmt: skip
             attempt = replace(measured, command=command)
-            outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+            with self.conditions.budget.phase("comparison"):
+                outcome = self.conditions.executor.run(
+                    command, lambda: living.complaint() or _too_long(benchmark, context)
+                )
+            self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
         why = Unusable(outcome.status, told, outcome.unstarted)
         return self.failure(attempt, why, outcome.seconds) if outcome.status else attempt

@@ -192,6 +192,8 @@ class Loop:
             execution=execution.execution if execution else None,
             seconds=ended.seconds,
             setup=ended.setup,
+            compared=len(self._executions.compared),
+            comparing=sum(self._executions.compared),
         )
 
     def _round(self, number: int, each: Round) -> Stop | None:
@@ -257,9 +259,13 @@ class Loop:
                 sides.setdefault((step.benchmark, canonical(step.factors)), {}).setdefault(step.side, step)
         for found in sides.values():
             if len(found) == len(SIDES) and not self._ledger.is_failed(found["base"]):
-                failure = output_failure(self._executions, {side: self._compared(found[side]) for side in SIDES})
+                compared = {side: self._compared(found[side]) for side in SIDES}
+                failure = output_failure(self._executions, compared, self._begin)
                 if failure is not None:
                     self._add(failure)
+
+    def _begin(self, step: ExecutionStep) -> None:
+        self._step = step
 
     def _compared(self, step: ExecutionStep) -> Compared:
         directory = self._builder.directory(step.side, step.building)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -42,16 +42,22 @@ class _Kept:
     digest: str
 
 
-def output_failure(executions: Executions, sides: Mapping[Side, Compared]) -> Failure | None:
+def output_failure(
+    executions: Executions, sides: Mapping[Side, Compared], begin: Callable[[ExecutionStep], None]
+) -> Failure | None:
     """Execute a benchmark once a side, at one seed, and compare what `same_output` names; None: it is the same.
 
+    begin: is told the step of each side before it is executed.
+
     Raises:
+        BudgetEndedError: the budget has ended.
         OSError: perfgate's own files cannot be written.
     """
     first = sides["base"].step
     kept: dict[Side, _Kept] = {}
     for side in SIDES:
         one = sides[side]
+        begin(one.step)
         # what the seed moves must not differ
         step = replace(one.step, seed=first.seed, padding=first.padding)
         found = _kept(executions, replace(one, step=step), executions.conditions.scratch / f"same-output-{side}")

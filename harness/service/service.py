@@ -21,6 +21,8 @@ from harness.process.execute import Command, Executor
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
 
 _LOAD_GRACE = 3.0
+_LEAST_GRACE = 3.0
+"""Seconds that a service gets to end in when the budget has ended: as long as other processes do."""
 
 
 class _NotStartedError(Exception):
@@ -42,9 +44,6 @@ class _Companion:
     grace: float
     port: int
     """What {port} was in its command."""
-
-    def stop(self) -> None:
-        self.background.stop(self.grace)
 
     def said(self) -> str:
         text = tail(self.log)
@@ -109,7 +108,11 @@ class Companions:
         """Stop the services that live per build; the next execution of such a benchmark starts one anew."""
         with ExitStack() as stack:
             while self._builds:
-                stack.callback(self._builds.popitem()[1].stop)
+                stack.callback(self._stop, self._builds.popitem()[1])
+
+    def _stop(self, companion: _Companion) -> None:
+        """Stop one; its grace is no longer than what is left of the budget, or a few seconds."""
+        companion.background.stop(min(companion.grace, max(_LEAST_GRACE, self._budget.left)))
 
     def _living(self, benchmark: Benchmark, context: Context, stack: ExitStack) -> Living | Unusable:
         companions: list[_Companion] = []
@@ -122,8 +125,9 @@ class Companions:
             if benchmark.load is not None:
                 command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
                 background = self._start("load", command, context.scratch / "load.log")
-                stack.callback(background.stop, _LOAD_GRACE)
-                companions.append(_Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port))
+                load = _Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port)
+                stack.callback(self._stop, load)
+                companions.append(load)
         except _NotStartedError as error:
             said = error.unusable.stderr + "".join(each.said() for each in companions)
             return replace(error.unusable, stderr=said)
@@ -150,7 +154,7 @@ class Companions:
         if per_build:
             self._builds[key] = made
         else:
-            stack.callback(made.stop)
+            stack.callback(self._stop, made)
         reason = wait_until_ready(probe, ready, background.status, float(service.timeout), self._budget)
         if reason:
             raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())

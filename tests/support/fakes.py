@@ -34,11 +34,12 @@ class Clock:
 
 
 class FakeBackground:
-    """A background process that is none; `ended` is its status, and a test may set it."""
+    """A background process that is none; `ended` is its status, and a test may set it. graces: of each stop."""
 
     def __init__(self, log: Path) -> None:
         self.log = log
         self.ended = ""
+        self.graces: list[float] = []
 
     def alive(self) -> bool:
         """Return whether it has no status yet."""
@@ -54,6 +55,7 @@ class FakeBackground:
 
     def stop(self, grace: float) -> None:  # the Protocol's
         """End as by a signal."""
+        self.graces.append(grace)
         self.ended = self.ended or "signal SIGTERM"
 
 

@@ -202,6 +202,7 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
             line.place(record.session, record.cut.build, record.cut.execution)
             line.seconds(record.cut.setup)
             line.seconds(record.cut.seconds)
+            line.seconds(record.cut.comparing)
             _count_benchmark(line, record.cut.benchmark, seen)
     elif isinstance(record, Run):
         line.index("sessions", record.sessions, limits.sessions + 1)

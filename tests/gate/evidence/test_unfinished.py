@@ -95,6 +95,18 @@ def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
             "while bench was running on base (set-up took 4.0 s, 2 builds took 2.0 s, 1 execution took 1.0 s)",
             "1 min 34 s",
         ),
+        # 2 sides x (0.5 s + 5 x (1 s + 2 executions x 4 s))
+        (
+            [
+                build("base", 0, 1.0, 0.5), build("head", 0, 1.0, 0.5),
+                end(0, phase="comparison", side="head", benchmark="bench", seconds=4.0, compared=1, comparing=3.0),
+            ],
+            (
+                "while the outputs of bench were compared on head "
+                "(set-up took 1.0 s, 2 builds took 2.0 s, 1 execution took 3.0 s)"
+            ),
+            "1 min 31 s",
+        ),
     ],
 )  # fmt: skip
 def test_a_budget_that_ended_before_one_round(
@@ -108,7 +120,7 @@ def test_a_budget_that_ended_before_one_round(
     assert report["summary"]["kind"] == "budget-ended"
     # there is room for more than the least
     (advised,) = re.findall(r"plan\.budget=(\w+)`", out)
-    assert advised == {"16 s": "40s", "1 min 24 s": "3m", "1 min 34 s": "4m"}[least]
+    assert advised == {"16 s": "40s", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
 
 
 def test_every_format_says_so(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.config.study import Setting
@@ -335,6 +336,32 @@ def test_the_budget_ends_the_first_round(
     # what the budget ended is no failure
     assert failures(bench.appended) == []
     assert bench.clock.now == budget
+
+
+@pytest.mark.parametrize(("budget", "side", "compared"), [(2.25, "base", 0), (3.25, "head", 1)])
+def test_the_budget_ends_the_comparison_of_outputs(tmp_path: Path, budget: float, side: Side, compared: int) -> None:
+    bench = Bench(tmp_path, budget=budget)
+    table = {name: msgspec.structs.replace(each, same_output=True) for name, each in bench.table.items()}
+    measured = bench.measure(printing(bench.clock), adding(bench.appended), table=table)
+    first = next(step for step in bench.rounds[0].executions)
+    cut = Cut(
+        phase="comparison", side=side, benchmark=first.benchmark, build=0, execution=first.execution, seconds=0.25,
+        compared=compared, comparing=float(compared),
+    )  # fmt: skip
+    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert failures(bench.appended) == []
+
+
+def printing(clock: Clock) -> FakeExecutor:
+    """Make an executor whose commands print one word in one second."""
+    inner = taking(1.0, clock)
+
+    def answer(command: Command) -> Outcome:
+        if command.stdout is not None:
+            command.stdout.write_text("word\n")
+        return inner.answer(command)
+
+    return FakeExecutor(answer)
 
 
 def test_a_later_round_that_takes_longer_is_ended_by_the_budget(tmp_path: Path) -> None:
