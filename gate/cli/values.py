@@ -79,15 +79,16 @@ def shard(text: str) -> Shard:
 
 
 def duration(text: str) -> Duration:
-    """Read a time span."""
+    """Read a time span; a number alone is in seconds."""
     from gate.units import Duration
 
-    return _parsed(Duration.parse, text)
+    number = re.fullmatch(r"\s*\d+(\.\d+)?\s*", text, re.ASCII)
+    return _parsed(lambda written: Duration.parse(float(written) if number else written), text)
 
 
 def wait(text: str) -> float:
     """Read a time span, or 0; in seconds."""
-    return 0.0 if text.strip() in ("0", "0s") else float(duration(text))
+    return 0.0 if re.fullmatch(r"\s*0+(\.0+)?\s*s?\s*", text) else float(duration(text))
 
 
 def share(text: str) -> Share:

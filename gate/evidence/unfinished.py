@@ -52,11 +52,12 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
 
 
 def without_past_waits(records: Sequence[Located]) -> list[Located]:
-    """Leave out that the machine was not free, of jobs that measured afterwards: a run that was resumed."""
+    """Leave out that the machine was not free, of jobs that measured or waited afterwards: a run that was resumed."""
     past: set[int] = set()
     for file in files_of(records):
         begun = max((n for n, record in enumerate(file.records) if isinstance(record, HostState)), default=-1)
-        past.update(id(r) for r in file.records[: begun + 1] if isinstance(r, Failure) and r.kind == "lock")
+        held = [n for n, record in enumerate(file.records) if isinstance(record, Failure) and record.kind == "lock"]
+        past.update(id(file.records[n]) for n in held if n < begun or n != held[-1])
     return [located for located in records if id(located.record) not in past]
 
 

@@ -12,11 +12,11 @@ from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
 from gate.memory.entries import Costs
-from gate.model import Build, Execution, Record, UserError
+from gate.model import Build, Execution, Failure, HostState, Record, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
-from gate.run.folder import MEASUREMENTS
+from gate.run.folder import MEASUREMENTS, PAST
 from harness.loop.schedule import Round
 
 
@@ -70,7 +70,18 @@ def _remembered(rounds: Sequence[Round], config: Config, costs: Mapping[str, Cos
 
 
 def _last(folder: Path) -> list[Located]:
-    file = folder / MEASUREMENTS
+    """Read the last run in a folder, its past ones among them, that did more than wait for the machine."""
+    # ids begin with the time of the run
+    for place in (folder, *sorted((folder / PAST).glob("*"), reverse=True)):
+        records = _read(place / MEASUREMENTS)
+        held = any(isinstance(each.record, Failure) and each.record.kind == "lock" for each in records)
+        # the host is described once the machine is held
+        if not held or any(isinstance(each.record, HostState) for each in records):
+            return records
+    return []
+
+
+def _read(file: Path) -> list[Located]:
     try:
         return read(str(file), file.read_bytes()).records
     except (OSError, UserError):

@@ -14,10 +14,12 @@ from gate.model import Failure
 from gate.run.folder import PAST, make_room
 from gate.run.job import Job
 from gate.units import format_duration
-from harness.host.lock import LockHeldError
+from harness.host.lock import LockHeldError, LockOccupiedError, NotFreeError
+
+_ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
 
 
-def record_held(job: Job, error: LockHeldError, waited: float, *, resume: bool) -> Job:
+def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -> Job:
     """Record that the machine was not free; returns the job with the folder that holds it.
 
     It is the folder of the run, unless the holder measures into the same one: then a folder among its past runs.
@@ -26,7 +28,7 @@ def record_held(job: Job, error: LockHeldError, waited: float, *, resume: bool) 
     Raises:
         OSError: it cannot be written.
     """
-    claim = error.holder.claim
+    claim = error.holder.claim if isinstance(error, LockHeldError) else None
     run = job.run
     if claim is not None and Path(claim.folder) == job.out.absolute():
         # of another name than the run that may be resumed there
@@ -45,13 +47,20 @@ def record_held(job: Job, error: LockHeldError, waited: float, *, resume: bool) 
     return job
 
 
-def _failure(job: Job, error: LockHeldError, waited: float) -> Failure:
-    after = f" after {format_duration(waited)}" if waited else ""
-    known = error.holder.claim is not None
-    other = "" if known else "; if it is not yours, name another lock file in PERFGATE_LOCK for every perfgate here"
-    return Failure(
-        kind="lock",
-        session=job.session,
-        status=f"{error.path} was still held{after} by {error.holder}",
-        hint=f"run it again when that process has ended, or wait longer with `--wait 1h`{other}",
-    )
+def _failure(job: Job, error: NotFreeError, waited: float) -> Failure:
+    status = str(error)
+    if isinstance(error, LockHeldError):
+        after = f" after {format_duration(waited)}" if waited else ""
+        status = f"{error.path} was still held{after} by {error.holder}"
+    return Failure(kind="lock", session=job.session, status=status, hint=_hint(error))
+
+
+def _hint(error: NotFreeError) -> str | None:
+    if isinstance(error, LockHeldError):
+        other = "" if error.holder.claim is not None else f"; if it is not yours, {_ANOTHER}"
+        return f"run it again when that process has ended, or wait longer with `--wait 1h`{other}"
+    if isinstance(error, LockOccupiedError):
+        # in a sticky directory such as /tmp nobody else can
+        who = f"have user {error.owner} or root remove it" if error.owner else "remove it"
+        return f"{who}, or {_ANOTHER}"
+    return None

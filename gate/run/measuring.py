@@ -36,7 +36,7 @@ from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.host.fitness import problems, standing_problems
 from harness.host.holder import Claim, Holder
-from harness.host.lock import LockHeldError, host_lock, lock_file
+from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
@@ -162,7 +162,7 @@ class Measuring:
         repository.store.work.remove_leftovers()
         try:
             self._hold(job)
-        except LockHeldError as error:
+        except NotFreeError as error:
             held = record_held(job, error, self._waits(job), resume=self._options.resume)
             return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended

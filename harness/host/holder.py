@@ -48,15 +48,21 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lock. pid: None where nothing tells it. claim: what it says of itself, where that can be it."""
+    """Who holds a lock. pid: None where nothing tells it. claim: what it says of itself, where that can be it.
+
+    taker: the process that took the lock and has ended, where no living one that has it can be seen.
+    """
 
     pid: int | None
     user: str | None
     command: str | None
     claim: Claim | None
+    taker: int | None = None
 
     def __str__(self) -> str:
         """Name it: "process 12 (user ann, `perfgate check`) since 2026-11-23T09:00:00Z, run 2026..."."""
+        if self.taker is not None:
+            return f"a process that process {self.taker} started, which has ended itself"
         if self.pid is None:
             return "a process that is not visible here, of another container or system"
         user = [f"user {self.user}"] if self.user else []
@@ -80,6 +86,12 @@ def holder_of(descriptor: int) -> Holder:
         # where the kernel does not tell, the process may at least be there
         known = claim if claim is not None and _kernel_tells() is False and alive(claim.pid, claim.started) else None
         return Holder(known.pid if known else None, None, known.command if known else None, known)
+    if not _has(pid, pid, descriptor):
+        # it passed the open file on, or is another user's
+        heir = next((each for each in _processes() if _has(each, pid, descriptor)), None)
+        if heir is None and _has_ended(pid):
+            return Holder(None, None, None, None, taker=pid)
+        pid = heir or pid
     own = claim if claim is not None and claim.pid == pid and claim.started == start_time(pid) else None
     return Holder(pid, _user(pid), own.command if own else _program(pid), own)
 
@@ -104,6 +116,41 @@ def _by_kernel(descriptor: int) -> int | None:
                 same.setdefault(place == device, int(words[4]))
     # file systems in layers show other devices to stat(2)
     return same.get(True, same.get(False))
+
+
+def _processes() -> list[int]:
+    return sorted(int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
+
+
+def _has(pid: int, taker: int, descriptor: int) -> bool:
+    """Return whether a process can be seen to have the file open that `taker` locked (proc_pid_fdinfo(5))."""
+    inode = str(os.fstat(descriptor).st_ino)
+    with suppress(OSError):
+        return any(_says(file, taker, inode) for file in Path(f"/proc/{pid}/fdinfo").iterdir())
+    return False
+
+
+def _says(file: Path, taker: int, inode: str) -> bool:
+    try:
+        lines = file.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    # "lock: 1: FLOCK ADVISORY WRITE 12 fe:00:34 0 EOF": the process and the inode
+    found = (line.split() for line in lines if line.startswith("lock:"))
+    return any(
+        words[2] == "FLOCK" and words[5] == str(taker) and words[6].endswith(f":{inode}")
+        for words in found
+        if len(words) > 6
+    )
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    # a zombie has no open files
+    return stat.rpartition(")")[2].split()[0] in ("Z", "X")
 
 
 def _user(pid: int) -> str | None:

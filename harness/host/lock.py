@@ -21,12 +21,28 @@ _PAUSE = 0.1
 """Seconds between two attempts: flock(2) itself waits without a limit."""
 
 
-class LockHeldError(Exception):
+class NotFreeError(Exception):
+    """Somebody else keeps the machine, by its lock file."""
+
+
+class LockHeldError(NotFreeError):
     """The lock was not free in time; who holds it."""
 
     def __init__(self, path: Path, holder: Holder) -> None:
         super().__init__(f"{holder} holds {path}")
         self.path, self.holder = path, holder
+
+
+class LockOccupiedError(NotFreeError):
+    """Something that cannot be locked has the lock file's name; why, and its owner.
+
+    owner: the name of another user; None: this one, or not known.
+    """
+
+    def __init__(self, path: Path, why: str) -> None:
+        self.owner = _owner(path)
+        of = f" of user {self.owner}" if self.owner else ""
+        super().__init__(f"{path}{of} {why}")
 
 
 def lock_file(environment: Mapping[str, str]) -> Path:
@@ -48,7 +64,8 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Callable[[Holde
 
     Raises:
         LockHeldError: it was not free in time.
-        LockError: the lock file is none, or cannot be opened.
+        LockOccupiedError: what has its name cannot be locked.
+        LockError: it cannot be made, or its file system has no locks.
     """
     descriptor = _take(path, wait, waiting)
     try:
@@ -119,36 +136,38 @@ def _open(path: Path) -> int:
             except FileExistsError:
                 continue
             except OSError as error:
-                raise LockError(f"{path} cannot be made: {error.strerror}") from None
+                advice = "name a file that can be made in PERFGATE_LOCK"
+                raise LockError(f"the lock file {path} cannot be made ({error.strerror}): {advice}") from None
             with suppress(OSError):
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
-            what = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise LockError(f"{path}{_owner(path)} {what}: {_remove(path)}; perfgate makes a new one") from None
+            if error.errno not in _OCCUPIED or not os.path.lexists(path):
+                advice = "name another lock file in PERFGATE_LOCK"
+                raise LockError(f"the lock file {path} cannot be opened ({error.strerror}): {advice}") from None
+            why = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
+            raise LockOccupiedError(path, why) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise LockError(f"{path} is not a regular file: remove it; perfgate makes a new one")
+            raise LockOccupiedError(path, "is not a regular file")
         return descriptor
-    raise LockError(f"{path} keeps being made and removed: another program uses this name")
+    raise LockOccupiedError(path, "keeps being made and removed by another program")
 
 
-def _owner(path: Path) -> str:
-    """Name whose file it is, if it is another user's: " (user ann's)"."""
+_OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
+"""Why a file that is there cannot be opened, other than for want of memory or the like; ENXIO: it is a socket."""
+
+
+def _owner(path: Path) -> str | None:
     try:
         owner = path.lstat().st_uid
     except OSError:
-        return ""
+        return None
     if owner == os.geteuid():
-        return ""
+        return None
     try:
-        return f" (user {pwd.getpwuid(owner).pw_name}'s)"
+        return pwd.getpwuid(owner).pw_name
     except KeyError:
-        return f" (user {owner}'s)"
-
-
-def _remove(path: Path) -> str:
-    # in a sticky directory such as /tmp nobody else can
-    return "have that user or root remove it" if _owner(path) and os.geteuid() != 0 else "remove it"
+        return str(owner)
 
 
 def _open_existing(path: Path, flags: int) -> int:

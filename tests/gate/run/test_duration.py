@@ -45,6 +45,20 @@ def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
     assert warned(ROUNDS, folder, 34.9) == [RoundBeyondBudget(35.0, 34.9, "last-run")]
 
 
+def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
+    last = [build(side, 1.0, None) for side in ("base", "head")]
+    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    held = {"type": "failure", "kind": "lock", "status": "x"}
+    names = ("runs/20260101T000000Z-a", "runs/20260102T000000Z-b", "runs/20260103T000000Z-c", ".")
+    for name, lines in zip(names, ([], last, [held], [held]), strict=True):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        left(tmp_path / name, *lines)
+    assert schedule_seconds(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 0.5))
+    # one that waited, was resumed and measured is the last
+    left(tmp_path, held, {"type": "host", "when": "begin"}, build("base", 1.0, None))
+    assert schedule_seconds(ROUNDS, tmp_path) is None
+
+
 def test_without_an_earlier_run_the_memory_tells(tmp_path: Path) -> None:
     costs = Costs(build=3.0, start=0.5, iteration=0.25, warmup=0.25)
     # two builds, and 4 executions of 0.5 + 0.25 + 5 x 0.25

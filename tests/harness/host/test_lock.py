@@ -15,7 +15,7 @@ import pytest
 
 from harness.errors import LockError
 from harness.host.holder import Claim, Holder
-from harness.host.lock import LockHeldError, host_lock, lock_file
+from harness.host.lock import LockHeldError, LockOccupiedError, host_lock, lock_file
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
@@ -167,6 +167,40 @@ def test_a_stranger_is_named_by_the_kernel_whatever_the_file_says(tmp_path: Path
     assert held.value.holder.claim is None
 
 
+# takes the lock, starts a process that inherits it, says its id and ends
+PASSES_ON = """
+import fcntl, os, subprocess, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(file, fcntl.LOCK_EX)
+heir = subprocess.Popen(["sleep", "600"], pass_fds=[file], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+print(heir.pid, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("visible", [True, False])
+def test_a_lock_that_outlives_who_took_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, visible: bool) -> None:
+    path = tmp_path / "lock"
+    with started(PASSES_ON, str(path)) as taker:
+        heir = int(first_line(taker))
+        # even before its parent has taken note of its end
+        os.waitid(os.P_PID, taker.pid, os.WEXITED | os.WNOWAIT)
+        if not visible:  # as those of other users are
+            monkeypatch.setattr("harness.host.holder._processes", list)
+        try:
+            with pytest.raises(LockHeldError) as held, locked(path, wait=0):
+                pass
+        finally:
+            os.kill(heir, signal.SIGKILL)
+    if visible:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        assert held.value.holder.pid == heir
+        assert str(held.value.holder).startswith(f"process {heir} (user {user}, `sleep`)")
+    else:
+        assert held.value.holder.pid is None
+        assert str(held.value.holder) == f"a process that process {taker.pid} started, which has ended itself"
+
+
 def test_what_a_holder_wrote_is_shown_with_care() -> None:
     claim = Claim(7, None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/")
     shown = Holder(7, "ann", claim.command, claim)
@@ -211,17 +245,16 @@ def test_a_holder_that_the_kernel_does_not_show(tmp_path: Path, monkeypatch: pyt
 OTHER_USER = """
 import os, sys
 from pathlib import Path
-from harness.errors import LockError
 from harness.host.holder import Claim
-from harness.host.lock import host_lock
+from harness.host.lock import LockOccupiedError, host_lock
 claim = Claim.own("", "", Path("/"), Path("/"))
 os.setgid(4322)
 os.setuid(4322)
 try:
     with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
         print("holds")
-except LockError as error:
-    print(error)
+except LockOccupiedError as error:
+    print(error.owner, error)
 """
 
 
@@ -235,7 +268,7 @@ def test_a_file_that_another_user_keeps_to_himself() -> None:
             said = first_line(process)
     finally:
         path.unlink()
-    assert "(user 4321's) cannot be opened (Permission denied): have that user or root remove it" in said
+    assert said == f"4321 {path} of user 4321 cannot be opened (Permission denied)"
 
 
 def test_odd_lock_files(tmp_path: Path) -> None:
@@ -244,10 +277,14 @@ def test_odd_lock_files(tmp_path: Path) -> None:
     folder.mkdir()
     os.mkfifo(pipe)
     for path in (link, folder, pipe):
-        with pytest.raises(LockError, match="remove it; perfgate makes a new one"), locked(path):
+        with pytest.raises(LockOccupiedError, match=r"is a link|is not a regular file") as occupied, locked(path):
             pass
+        assert occupied.value.owner is None
     assert not (tmp_path / "target").exists()
-    with pytest.raises(LockError, match="cannot be made"), locked(tmp_path / "absent/lock"):
+    with pytest.raises(LockError, match=r"cannot be made .*: name a file"), locked(tmp_path / "absent/lock"):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(LockError, match=r"cannot be opened .*: name another"), locked(tmp_path / "file/lock"):
         pass
 
 
