@@ -1,4 +1,4 @@
-"""Python projects whose tests use pytest-benchmark."""
+"""Python projects whose tests use pytest-benchmark, or the same fixture of pytest-codspeed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
 
-_IMPORTS = re.compile(r"^\s*(import|from)\s+pytest_benchmark\b", re.MULTILINE)
-_USES = re.compile(r"^\s*(async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|^\s*@pytest\.mark\.benchmark\b", re.MULTILINE)
-_NAMES = re.compile(r"pytest[-_]benchmark", re.IGNORECASE)
+_IMPORTS = re.compile(r"^\s*(import|from)\s+pytest_(benchmark|codspeed)\b", re.MULTILINE)
+_FIXTURE = re.compile(r"^\s*(async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b", re.MULTILINE)
+_USES = re.compile(rf"{_FIXTURE.pattern}|^\s*@pytest\.mark\.benchmark\b", re.MULTILINE)
+_MARKED = re.compile(r"\bpytest\.mark\.benchmark\b|\bcodspeed_benchmark\b")
+_NAMES = re.compile(r"pytest[-_](benchmark|codspeed)", re.IGNORECASE)
+_CODSPEED = re.compile(r"pytest[-_]codspeed", re.IGNORECASE)
 # Options that a project sets for all its test runs and that do not go with measuring.
 _HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
 
@@ -34,13 +37,13 @@ def found(tree: Tree) -> Found:
     """Return what is written for a project with pytest-benchmark, whether or not its tests could be found."""
     own = python(tree)
     tests, notes = _with_packages(tree, own, _tests(tree))
+    notes += marked_for_codspeed(tree)
     where = f"{len(tests)} test file{'s' if len(tests) != 1 else ''} with benchmarks" if tests else "as told"
     notes += [] if tests else ["no test uses the benchmark fixture"]
+    uses = _uses(tree)
     hindered = ["-o", "addopts="] if _HINDERS.search(_addopts(tree)) else []
     why = ["# The addopts of the project's pytest configuration would disturb measuring."] if hindered else []
-    suite = Suite(
-        sum(max(1, len(_USES.findall(tree.text(path)))) for path in tests), _OVERHEAD, _START, _MORE, warmup=0
-    )
+    suite = Suite(sum(max(1, len(uses.findall(tree.text(path)))) for path in tests), _OVERHEAD, _START, _MORE, warmup=0)
     length = length_of_value(suite)
     # a folder holds what is left out as well
     paths = tests if notes and tests else _paths(tests)
@@ -69,12 +72,35 @@ def _with_packages(tree: Tree, own: Python, tests: list[str]) -> tuple[list[str]
     return able, [f"left out: {', '.join(rest)}, as {own.executable} has no {', '.join(lacking)}"]
 
 
+def marked_for_codspeed(tree: Tree) -> list[str]:
+    """Return the note that names the files whose tests only pytest-codspeed measures, if there is any."""
+    tests = {*_tests(tree)}
+    rest = [path for path in _matching(tree, _MARKED) if path not in tests] if _has_codspeed(tree) else []
+    if not rest:
+        return []
+    what = "perfgate measures tests that use the `benchmark` fixture of pytest-benchmark"
+    return [f"left out: {', '.join(rest)}, whose tests are only marked for pytest-codspeed: {what}"]
+
+
 def _tests(tree: Tree) -> list[str]:
+    return _matching(tree, _uses(tree))
+
+
+def _matching(tree: Tree, pattern: re.Pattern[str]) -> list[str]:
     return [
         path
         for path in tree.ending(".py")
-        if _USES.search(tree.text(path)) and PurePosixPath(path).name != "conftest.py"
+        if pattern.search(tree.text(path)) and PurePosixPath(path).name != "conftest.py"
     ]
+
+
+def _uses(tree: Tree) -> re.Pattern[str]:
+    """Return what a benchmark is known by: pytest-benchmark measures no test that is only marked, as codspeed does."""
+    return _FIXTURE if _has_codspeed(tree) else _USES
+
+
+def _has_codspeed(tree: Tree) -> bool:
+    return declares(tree, _CODSPEED) or tree.mentions("pytest_codspeed", ".py")
 
 
 def _paths(tests: list[str]) -> list[str]:

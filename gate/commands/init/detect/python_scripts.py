@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from gate.commands.init.detect.pytest_benchmark import marked_for_codspeed
 from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.result import Found, Measured, Rank, stand_in
 from gate.commands.init.detect.scripts import is_benchmark
@@ -18,12 +19,14 @@ _ENTRY = re.compile(r"([\w.]+):(\w+)")
 _ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
 _PYTEST = re.compile(r"pytest", re.IGNORECASE)
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
+_COLLECTED = re.compile(rf"{_TEST.pattern}|conftest\.py")
 
 
 def look(tree: Tree) -> Found | None:
     """Find a benchmark script, a program or tests; None without them."""
     own = python(tree)
-    return _of_script(tree, own) or _of_program(tree, own) or _of_tests(tree, own)
+    found = _of_script(tree, own) or _of_program(tree, own) or _of_tests(tree, own)
+    return replace(found, notes=[*found.notes, *marked_for_codspeed(tree)]) if found else None
 
 
 def _of_script(tree: Tree, own: Python) -> Found | None:
@@ -102,9 +105,10 @@ def _of_tests(tree: Tree, own: Python) -> Found | None:
         return None
     top = sorted(dict.fromkeys(PurePosixPath(path).parts[0] for path in folders if "/" in path))
     place = next((name for name in ("tests", "test") if name in top), top[0] if len(top) == 1 else ".")
+    run = [path for path in tree.ending(".py", under=place) if _COLLECTED.fullmatch(PurePosixPath(path).name)]
     command = [own.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", place]
     notes = ["the benchmark runs the tests: replace it with a program that does real work"]
     return replace(
         own.found("python", f"a package with tests in {place}", stand_in("tests", command)),
-        notes=[*notes, *own.notes(tree, "pytest", "pytest")],
+        notes=[*notes, *own.notes(tree, "pytest", "pytest", run)],
     )

@@ -285,7 +285,7 @@ def test_pytest_benchmark(project: Project) -> None:
         # tests of a tool that writes such tests
         ({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {BENCH!r}\n"}, "python"),
         # another plugin has a fixture of that name
-        ({"pyproject.toml": DECLARED.replace("benchmark", "codspeed"), "tests/test_b.py": BENCH}, "python"),
+        ({"pyproject.toml": DECLARED.replace("benchmark", "speed"), "tests/test_b.py": BENCH}, "python"),
     ],
 )
 def test_pytest_benchmark_is_seen(project: Project, files: dict[str, str], kind: str) -> None:

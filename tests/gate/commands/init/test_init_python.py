@@ -131,6 +131,68 @@ def test_a_package_with_tests_runs_them(project: Project) -> None:
     assert command[1:] == ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
 
 
+_CODSPEED = _PACKAGE + '[dependency-groups]\ndev = ["pytest", "pytest-codspeed"]\n'
+_MARKED = "import pytest\n\npytestmark = pytest.mark.benchmark()\n\ndef test_it():\n    pass\n"
+_MARKED_NOTE = (
+    "left out: bench/test_marked.py, whose tests are only marked for pytest-codspeed: perfgate measures tests that use "
+    "the `benchmark` fixture of pytest-benchmark"
+)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "test"),
+    [
+        (_CODSPEED, _BENCH),
+        (
+            _PACKAGE,
+            f"from pytest_codspeed import BenchmarkFixture\n{_BENCH.replace('mark)', 'mark: BenchmarkFixture)')}",
+        ),
+    ],
+    ids=["declared", "imported"],
+)
+def test_the_fixture_of_codspeed_is_that_of_pytest_benchmark(project: Project, manifest: str, test: str) -> None:
+    directory = project({"pyproject.toml": manifest, "my_pkg/__init__.py": "", "bench/test_it.py": test})
+    (benchmark,) = written(directory).benchmark
+    assert (benchmark.name, benchmark.instrument) == ("pytest", "pytest-benchmark")
+    assert str(benchmark.command).endswith(" bench")
+
+
+def test_tests_that_only_codspeed_measures_are_named(project: Project) -> None:
+    files = {"pyproject.toml": _CODSPEED, "bench/test_marked.py": _MARKED, "tests/test_a.py": "def test_a(): pass\n"}
+    found = detected(project(files))
+    assert found.kind == "python"
+    assert _MARKED_NOTE in found.notes
+
+
+def test_beside_tests_with_the_fixture_those_of_codspeed_are_named(project: Project) -> None:
+    files = {"pyproject.toml": _CODSPEED, "bench/test_marked.py": _MARKED, "bench/test_it.py": _BENCH}
+    found = detected(project(files))
+    assert found.evidence == "1 test file with benchmarks"
+    assert _MARKED_NOTE in found.notes
+    assert str(found.benchmark.command).endswith(" bench/test_it.py")
+
+
+def test_markers_of_pytest_benchmark_are_no_note(project: Project) -> None:
+    marked = f"import pytest\n@pytest.mark.benchmark(group='x')\n{_BENCH}"
+    assert not any(
+        "codspeed" in note for note in detected(project({"pyproject.toml": _DECLARED, "test_it.py": marked})).notes
+    )
+
+
+def test_packages_that_the_tests_lack_are_named(project: Project) -> None:
+    files = {
+        "pyproject.toml": _PACKAGE + 'dev = ["pytest"]\n',
+        "tests/conftest.py": "import no_such_a\n",
+        "tests/utils.py": "",
+        "tests/test_a.py": "import no_such_b, pytest\nfrom tests.utils import x\ndef test_a(): pass\n",
+        "other/test_b.py": "import no_such_c\n",
+    }
+    notes = detected(project(files)).notes
+    assert [note.split(": install")[0].split(" has no ")[1] for note in notes if " has no " in note] == [
+        "no_such_a, no_such_b"
+    ]
+
+
 _ASV = """
 class Suite:
     params = [[1, 2], ["a"]]
