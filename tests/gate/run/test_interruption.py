@@ -1,6 +1,7 @@
 """What an interruption says, also before the project is found."""
 
 import errno
+import os
 import signal
 from pathlib import Path
 
@@ -71,3 +72,20 @@ def test_what_an_earlier_run_left_is_none_of_a_run_that_waits(kept: Path) -> Non
 def test_without_a_folder_nothing_is_kept() -> None:
     with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly():
         raise Interrupted(signal.SIGTERM)
+
+
+def test_what_cleaning_up_fails_at_does_not_hide_the_signal() -> None:
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$") as ended, orderly():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+    assert ended.value.exit_code == 143
+
+
+def test_a_signal_that_was_swallowed_ends_the_command_all_the_same() -> None:
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except BaseException:  # noqa: BLE001 - as what a destructor raises is
+            pass
