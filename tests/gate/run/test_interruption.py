@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,18 +75,21 @@ def test_without_a_folder_nothing_is_kept() -> None:
         raise Interrupted(signal.SIGTERM)
 
 
-def test_what_cleaning_up_fails_at_does_not_hide_the_signal() -> None:
-    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$") as ended, orderly():
+def signalled_then_broken() -> None:
+    with orderly():
         try:
             os.kill(os.getpid(), signal.SIGTERM)
         finally:
             raise OSError(errno.EBADF, "Bad file descriptor")
+
+
+def test_what_cleaning_up_fails_at_does_not_hide_the_signal() -> None:
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$") as ended:
+        signalled_then_broken()
     assert ended.value.exit_code == 143
 
 
 def test_a_signal_that_was_swallowed_ends_the_command_all_the_same() -> None:
-    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly():
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-        except BaseException:  # noqa: BLE001 - as what a destructor raises is
-            pass
+    """As one is that comes within a destructor."""
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly(), suppress(BaseException):
+        os.kill(os.getpid(), signal.SIGTERM)

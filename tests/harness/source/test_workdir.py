@@ -143,17 +143,17 @@ def test_no_place_for_it(work: WorkDirectory, tmp_path: Path, monkeypatch: pytes
 def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = WorkDirectory(tmp_path / "checkout", tmp_path / "state")
     assert work.path.is_dir()
-    real = os.close
-    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+    real, record = os.close, work._descriptor
 
-        def close(descriptor: int) -> None:
-            real(descriptor)
-            if descriptor == work_descriptor:
-                raise KeyboardInterrupt
+    def close(descriptor: int) -> None:
+        real(descriptor)
+        if descriptor == record:
+            raise KeyboardInterrupt
 
-        work_descriptor = work._descriptor
+    with monkeypatch.context() as context:
         context.setattr("os.close", close)
-        work.close()
+        with pytest.raises(KeyboardInterrupt):
+            work.close()
     # another file may have its number by now
     work.close()
     assert not work.made
