@@ -28,7 +28,7 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
         parser = XMLParser()  # noqa: S314 - see above
         parser.feed(data)
         root = parser.close()
-    except (ParseError, ValueError) as error:
+    except (LookupError, ParseError, ValueError) as error:
         raise OutputError(f"this is not the XML of Catch2: {error}") from None
     return times(_means(root, ""), "the XML of Catch2 with <BenchmarkResults> is expected")
 

@@ -130,6 +130,11 @@ def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
     """Yield the rows, each as wide as the header."""
     width = len(names)
     for cells in reader:
+        if cells and cells[-1].strip() == names[-1] and [cell.strip() for cell in cells] == names:
+            raise OutputError(
+                f"line {reader.line_num} of the CSV is the header line again: a second run was appended to the file; "
+                "let each execution write a file of its own"
+            )
         if len(cells) == width and not (width == 1 and _is_blank(cells)):
             yield reader.line_num, cells
         elif not _is_blank(cells):

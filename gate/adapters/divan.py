@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gate.adapters.suites import times
-from gate.adapters.values import Series
+from gate.adapters.values import Series, number, refuse_cut_off
 
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")
 # a name ends where the first column begins, and may hold single spaces itself
@@ -22,9 +22,11 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
     """Read the mean time of each benchmark, in seconds, named by its path in the tree ("sort::100").
 
     Raises:
-        OutputError: there is no benchmark, or two have one name.
+        OutputError: there is no benchmark, two have one name, a mean is no number, or the last line has no newline.
     """
-    return times(_means(data.decode("utf-8", "replace")), "the tree that divan prints is expected")
+    read = times(_means(data.decode("utf-8", "replace")), "the tree that divan prints is expected")
+    refuse_cut_off(data, "the output")
+    return read
 
 
 def _means(text: str) -> Iterator[tuple[str, float]]:
@@ -40,7 +42,7 @@ def _means(text: str) -> Iterator[tuple[str, float]]:
         above[depth:] = [name.strip()]
         mean = _TIME.fullmatch(columns[_MEAN].strip()) if len(columns) > _MEAN else None
         if mean:
-            yield "::".join(above), float(mean[1]) * _SECONDS[mean[2]]
+            yield "::".join(above), number(mean[1].encode()) * _SECONDS[mean[2]]
 
 
 FORMAT = parse

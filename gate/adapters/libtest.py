@@ -9,20 +9,22 @@ import re
 from collections.abc import Mapping
 
 from gate.adapters.suites import times
-from gate.adapters.values import Series
+from gate.adapters.values import Series, refuse_cut_off
 
-_LINE = re.compile(r"^test (?P<name>.+?)\s+\.\.\. bench:\s+(?P<value>[\d,]+(?:\.\d+)?) ns/iter \(", re.MULTILINE)
+_LINE = re.compile(r"^test (?P<name>.+?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \(", re.MULTILINE)
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
     """Read "test NAME ... bench:  1,234.56 ns/iter (+/- 7)": one time in seconds for each benchmark, by its name.
 
     Raises:
-        OutputError: there is no such line, or two with one name.
+        OutputError: there is no such line, two with one name, or a last line without a newline.
     """
     lines = _LINE.finditer(data.decode("utf-8", "replace"))
     found = ((line["name"], float(line["value"].replace(",", "")) * 1e-9) for line in lines)
-    return times(found, 'lines such as "test NAME ... bench: 12 ns/iter (+/- 3)" are expected')
+    read = times(found, 'lines such as "test NAME ... bench: 12 ns/iter (+/- 3)" are expected')
+    refuse_cut_off(data, "the output")
+    return read
 
 
 FORMAT = parse

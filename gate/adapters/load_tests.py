@@ -26,6 +26,8 @@ class Header:
 
     names: frozenset[str] = frozenset()
     """The columns by which it is recognised."""
+    beside: frozenset[str] = frozenset()
+    """One of these must be there, too."""
     success: tuple[str, ...] = ()
     """The columns that may tell whether a request succeeded; the first that is there does."""
     unit: tuple[str, ...] = ()
@@ -40,8 +42,10 @@ class Header:
 
 _HEADERS = (
     Header(
-        frozenset({"timeStamp", "elapsed", "label", "success"}),
-        success=("success",),
+        # which columns there are is configurable
+        frozenset({"elapsed"}),
+        beside=frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"}),
+        success=("success", "responseCode"),
         kind="label",
         units=dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
     ),
@@ -70,10 +74,14 @@ _OTHER = Header(success=("success",), unit=("unit",), metric=("metric", "metric_
 
 def header_of(names: Sequence[str]) -> Header:
     """Return what is known of a header line: of a load generator's, else of columns that say what they are."""
-    return next((header for header in _HEADERS if header.names <= set(names)), _OTHER)
+    given = set(names)
+    found = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
+    return next(found, _OTHER)
 
 
 _SUCCESSES = frozenset({"true", "t", "yes", "y", "1", "ok", "success", "succeeded", "pass", "passed"})
+_NO_RESPONSE = "non http response code"
+"""How JMeter's responseCode begins where no response came."""
 _FAILURES = frozenset({"false", "f", "no", "n", "0", "ko", "fail", "failed", "failure", "error"})
 
 
@@ -87,7 +95,7 @@ def succeeded(cell: str) -> bool | None:
     word = cell.strip().casefold()
     if word in _SUCCESSES:
         return True
-    if word in _FAILURES:
+    if word in _FAILURES or word.startswith(_NO_RESPONSE):
         return False
     if not word:
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gate.adapters.suites import times
-from gate.adapters.values import Series
+from gate.adapters.values import Series, refuse_cut_off
 
 _ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::wavy_dash: )?`(?P<name>.*?)`( \(Unstable with .*)?")
 _HEADER = re.compile(r"\|(?P<cells>.*\|.*/s \|.*\|) (?P<title>.*)")
@@ -19,9 +19,11 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
     It is taken from the column of operations a second, which has more digits than the time beside it.
 
     Raises:
-        OutputError: there is no table, or two benchmarks have one name.
+        OutputError: there is no table, two benchmarks have one name, or the last line has no newline.
     """
-    return times(_medians(data.decode("utf-8", "replace")), "the tables that nanobench prints are expected")
+    read = times(_medians(data.decode("utf-8", "replace")), "the tables that nanobench prints are expected")
+    refuse_cut_off(data, "the output")
+    return read
 
 
 def _medians(text: str) -> Iterator[tuple[str, float]]:
@@ -32,7 +34,7 @@ def _medians(text: str) -> Iterator[tuple[str, float]]:
         if row and columns:
             cells = dict(zip(columns, _cells(row["cells"]), strict=False))
             rate = next((cells[name] for name in cells if name.endswith("/s")), "")
-            number = float(rate.replace(",", "")) if re.fullmatch(r"[\d,]+(\.\d+)?", rate) else 0.0
+            number = float(rate.replace(",", "")) if re.fullmatch(r"\d[\d,]*(\.\d+)?", rate) else 0.0
             if number:
                 yield f"{title}{row['name']}", 1 / number
         elif header:

@@ -31,7 +31,7 @@ OF_RUNS = ("traits",)
 Cpus = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
+        pattern=r"^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$",
         extra={"else": "not a list of processors: write 0, 2-3 or 0,2"},
     ),
 ]

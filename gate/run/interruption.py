@@ -30,12 +30,17 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and SIGHUP into Interrupted, once; while cleaning up further ones are ignored."""
+    """Turn SIGINT, SIGTERM and SIGHUP into Interrupted, once; while cleaning up further ones are ignored.
+
+    Once one has come, Interrupted is what is raised at the end, whatever else cleaning up meets.
+    """
+    came: list[Interrupted] = []
 
     def unwind(number: int, _: FrameType | None) -> None:
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(number)
+        came.append(Interrupted(number))
+        raise came[0]
 
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     # nohup and shells' background jobs ignore some of these on purpose
@@ -43,7 +48,14 @@ def interruptible() -> Iterator[None]:
         if before[number] != signal.SIG_IGN:
             signal.signal(number, unwind)
     try:
-        yield
+        try:
+            yield
+        except Exception:
+            # it may come between the close of a descriptor and the note of that: then it is closed once more
+            if not came:
+                raise
+        if came:
+            raise came[0]
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

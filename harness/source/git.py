@@ -60,6 +60,8 @@ _CONFIG = (
     "maintenance.auto=false",
     "submodule.recurse=false",
     "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
 )
 _LACKING = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 _LACKS = re.compile(

@@ -70,9 +70,10 @@ class WorkDirectory:
                 _forget(self._record)
             else:
                 self.left.append(LeftBehind(str(self._directory), why))
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-        self._directory = self._record = self._descriptor = None
+        # forgotten first: when an exception ends this, its number may soon be another file's
+        descriptor, self._directory, self._record, self._descriptor = self._descriptor, None, None, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def _make(self) -> Path:
         self.remove_leftovers()

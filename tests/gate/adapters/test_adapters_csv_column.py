@@ -176,6 +176,22 @@ def test_columns_that_the_configuration_names() -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "share"),
+    [
+        (b"timeStamp,elapsed,label,responseCode\n1,70,a,200\n2,74,a,500\n", 0.5),
+        (b"elapsed,responseCode\n70,200\n3,Non HTTP response code: java.net.ConnectException\n", 0.5),
+        (b"elapsed,success\n70,true\n", 1.0),
+        (b"timeStamp,elapsed\n1,70\n", None),
+        (b"label,elapsed\na,70\n", None),
+    ],
+)
+def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
+    found = parse(data, "elapsed", {})
+    assert found.pop("time") == Series("s", [0.07])
+    assert found == ({} if share is None else {"success": success(share)})
+
+
+@pytest.mark.parametrize(
     ("data", "column", "units", "why"),
     [
         (
@@ -218,6 +234,15 @@ def test_columns_that_the_configuration_names() -> None:
             (
                 "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; "
                 'success_column = "" ignores it'
+            ),
+        ),
+        (
+            b"timeStamp,elapsed\n1,70\n timeStamp,elapsed\n2,74\n",
+            "elapsed",
+            {},
+            (
+                "line 3 of the CSV is the header line again: a second run was appended to the file; let each execution "
+                "write a file of its own"
             ),
         ),
         (b"unit,x\nms,1\nKiB,1\n", "x", {}, "line 3 of the CSV: 'time' is in 'B' here and in 's' elsewhere"),

@@ -95,6 +95,21 @@ def test_a_name_twice_is_refused(read: Format, text: str) -> None:
         read((text + text).encode(), {})
 
 
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [(libtest.FORMAT, LIBTEST), (divan.FORMAT, DIVAN), (nanobench.FORMAT, NANOBENCH)],
+    ids=["libtest", "divan", "nanobench"],
+)
+def test_a_last_line_without_a_newline_is_refused(read: Format, text: str) -> None:
+    with pytest.raises(OutputError, match="no newline at its end, so it may be cut off"):
+        read(text.encode().removesuffix(b"\n"), {})
+
+
+def test_a_mean_of_divan_that_is_no_number() -> None:
+    with pytest.raises(OutputError, match=r"'2\.0\.1' is not a number"):
+        divan.FORMAT(DIVAN.replace("20.1 ns", "2.0.1 ns").encode(), {})
+
+
 @pytest.mark.parametrize("read", [libtest.FORMAT, divan.FORMAT, nanobench.FORMAT, catch2.FORMAT])
 @pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
 def test_other_output_is_refused(read: Format, data: bytes) -> None:
@@ -111,6 +126,7 @@ def test_other_output_is_refused(read: Format, data: bytes) -> None:
         ),
         ('<a><BenchmarkResults name="b"><mean value="z"/></BenchmarkResults></a>', "'z' is not a number"),
         ('<a><BenchmarkResults name="b"><mean value="nan"/></BenchmarkResults></a>', "not a finite number"),
+        ('<?xml version="1.0" encoding="KOI-9"?><a/>', "not the XML of Catch2: unknown encoding: KOI-9"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "document type"),
     ],
 )

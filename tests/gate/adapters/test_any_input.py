@@ -11,13 +11,17 @@ import pytest
 
 from gate.adapters import (
     callgrind,
+    catch2,
     criterion,
     csv_column,
+    divan,
     go,
     google_benchmark,
     hdr,
     hyperfine,
     jmh,
+    libtest,
+    nanobench,
     perf_stat,
     pyperf,
     pytest_benchmark,
@@ -25,6 +29,7 @@ from gate.adapters import (
 )
 from gate.adapters.values import OutputError
 from tests.gate.adapters.test_adapters_csv_column import HEY, K6, jmeter
+from tests.gate.adapters.test_adapters_printed import CATCH2, DIVAN, LIBTEST, NANOBENCH
 
 DATA = Path(__file__).parents[2] / "data"
 ROUNDS = 150
@@ -42,8 +47,10 @@ def captured(pattern: str) -> list[bytes]:
 SAMPLES, NAMES = captured("criterion/*.sample.json"), captured("criterion/*.benchmark.json")
 ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "callgrind": (captured("callgrind/*.txt"), lambda data: callgrind.instructions([data])),
+    "catch2": ([CATCH2.encode()], lambda data: catch2.parse(data, {})),
     "criterion sample": (SAMPLES, lambda data: criterion.parse({"a": criterion.Files(NAMES[0], data, False)})),
     "criterion benchmark": (NAMES, lambda data: criterion.parse({"a": criterion.Files(data, SAMPLES[0], False)})),
+    "divan": ([DIVAN.encode()], lambda data: divan.parse(data, {})),
     "go": (captured("go/*.txt"), lambda data: go.parse(data, several=False)),
     "google-benchmark": (captured("google-benchmark/*.json"), google_benchmark.parse),
     "hdr": (captured("hdr/*.hlog"), lambda data: hdr.recognises(data) and hdr.parse(data, UNITS)),
@@ -55,6 +62,8 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "jmh": (captured("jmh/*.json"), jmh.parse),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
     "k6": ([K6], lambda data: csv_column.parse(data, "metric_value", {"http_req_duration": None})),
+    "libtest": ([LIBTEST.encode()], lambda data: libtest.parse(data, {})),
+    "nanobench": ([NANOBENCH.encode()], lambda data: nanobench.parse(data, {})),
     "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
     "pyperf": (captured("pyperf/*.json"), pyperf.parse),
     "pytest-benchmark": (captured("pytest-benchmark/*.json"), pytest_benchmark.parse),

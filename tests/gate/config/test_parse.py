@@ -149,6 +149,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('warmup = "no"', 'warmup: "no" is neither a whole number from 0 on nor "auto"'),
                 ("warmup = -1", 'warmup: -1 is neither a whole number from 0 on nor "auto"'),
                 ('cpus = "one"', 'cpus: "one" is not a list of processors: write 0, 2-3 or 0,2'),
+                ('cpus = "0-100000"', 'cpus: "0-100000" is not a list of processors: write 0, 2-3 or 0,2'),
                 ("priority = 30", "priority: expected a whole number of 19 or less, got 30; write e.g. priority = 0"),
                 ('column = "ms"', "column: is for the values instrument, not for hyperfine"),
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),

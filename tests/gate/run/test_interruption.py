@@ -1,7 +1,9 @@
 """What an interruption says, also before the project is found."""
 
 import errno
+import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,23 @@ def test_what_an_earlier_run_left_is_none_of_a_run_that_waits(kept: Path) -> Non
 def test_without_a_folder_nothing_is_kept() -> None:
     with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly():
         raise Interrupted(signal.SIGTERM)
+
+
+def signalled_then_broken() -> None:
+    with orderly():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+
+
+def test_what_cleaning_up_fails_at_does_not_hide_the_signal() -> None:
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$") as ended:
+        signalled_then_broken()
+    assert ended.value.exit_code == 143
+
+
+def test_a_signal_that_was_swallowed_ends_the_command_all_the_same() -> None:
+    """As one is that comes within a destructor."""
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly(), suppress(BaseException):
+        os.kill(os.getpid(), signal.SIGTERM)

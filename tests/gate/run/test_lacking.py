@@ -63,6 +63,13 @@ def test_little_memory(project: Project) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_little_memory_for_data(project: Project) -> None:
+    done = limited(project, resource.RLIMIT_DATA, 150_000_000)
+    assert done.returncode == 4
+    assert done.stderr.startswith("perfgate: the limit on memory (`ulimit -d`) is 146484 KiB, and perfgate needs ")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.xdist_group("measures")
 def test_enough_memory(project: Project) -> None:
     """An output of a few bytes reserves no more than it needs."""
@@ -77,6 +84,8 @@ def test_enough_memory(project: Project) -> None:
         (OSError(errno.EMFILE, "Too many open files"), "too many open files: raise the limit (`ulimit -n`)"),
         (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "no more processes or threads can be started"),
         (MemoryError(), "not enough memory: free some"),
+        (ImportError("/lib/x.so: failed to map segment from shared object"), "not enough memory: free some"),
+        (ImportError("/lib/x.so: cannot map zero-fill pages: Cannot allocate memory"), "not enough memory: free some"),
         (RuntimeError("can't start new thread"), "no more processes or threads can be started"),
     ],
 )

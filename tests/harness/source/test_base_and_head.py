@@ -229,6 +229,15 @@ def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) 
     )
 
 
+def test_the_encoding_of_the_users_logs_does_not_matter(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    checkout.write(a="2")
+    expected = resolved(checkout).head.commit
+    checkout.git("config", "i18n.logOutputEncoding", "UTF-16")
+    checkout.git("config", "i18n.commitEncoding", "UTF-16")
+    assert resolved(checkout).head.commit == expected
+
+
 def test_one_commit_and_a_clean_tree(checkout: Checkout) -> None:
     checkout.commit(a="1")
     assert refused(checkout) == (

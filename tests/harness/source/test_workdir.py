@@ -138,3 +138,22 @@ def test_no_place_for_it(work: WorkDirectory, tmp_path: Path, monkeypatch: pytes
         _ = work.path
     assert not work.made
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = WorkDirectory(tmp_path / "checkout", tmp_path / "state")
+    assert work.path.is_dir()
+    real, record = os.close, work._descriptor
+
+    def close(descriptor: int) -> None:
+        real(descriptor)
+        if descriptor == record:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr("os.close", close)
+        with pytest.raises(KeyboardInterrupt):
+            work.close()
+    # another file may have its number by now
+    work.close()
+    assert not work.made
