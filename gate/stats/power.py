@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-GIVEN_UP = 0.13
+GIVEN_UP = 0.105
 """How often a right memory is given up: the sides are noisier than it says, or unlike (simulated)."""
-GIVEN_UP_BY_ROUND = 0.133
+GIVEN_UP_BY_ROUND = 0.103
 """The same where the contrast is tested too."""
-GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.074, 3: 0.053, 4: 0.042}
+GIVEN_UP_AT_EVERY_LOOK = {1: GIVEN_UP_BY_ROUND, 2: 0.059, 3: 0.042, 4: 0.033}
 """How often it is at each one of so many looks (simulated, looks from 2, 3 to 4, 5)."""
 
 _LARGEST_CHANGE = 100.0

@@ -30,7 +30,7 @@ FALL_BACK = 0.10
 """p below which the present run is too noisy for its memory."""
 FALL_BACK_BY_ROUND = 0.075
 """The same where two tests ask, of the contrast and of the sides: together they give up a right memory in a tenth."""
-FALL_BACK_UNLIKE = 0.05
+FALL_BACK_UNLIKE = 0.02
 """p below which one side is too noisy to share a variance with the other: docs/method.md has what other levels cost."""
 FEWEST_MODERATED = 3
 """Builds a side that memory does not stand in for: with 2, nothing shows that head is noisier than remembered."""

@@ -33,14 +33,14 @@ INTERVALS: tuple[Interval, ...] = ("fieller-moderated", "fieller-moderated-unpai
 
 
 # before: 8.5%, 5.5% and 3.7%; three standard errors are 0.5 points
-@pytest.mark.parametrize(("builds", "most"), [(2, 0.0), (3, 0.049), (4, 0.030), (5, 0.033), (8, 0.029)])
+@pytest.mark.parametrize(("builds", "most"), [(2, 0.0), (3, 0.053), (4, 0.037), (5, 0.036), (8, 0.031)])
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_false_alarms_of_a_head_three_times_as_noisy(interval: Interval, builds: int, most: float) -> None:
     assert called(interval, builds, noise=3.0) <= most + (0.005 if most else 0.0)
 
 
 # with 100,000 trials and no test of the sides: 83.6%, 82.2% and 81.2%
-@pytest.mark.parametrize(("builds", "change", "least"), [(3, 0.06, 0.81), (4, 0.05, 0.79), (5, 0.04, 0.80)])
+@pytest.mark.parametrize(("builds", "change", "least"), [(3, 0.06, 0.83), (4, 0.05, 0.81), (5, 0.04, 0.81)])
 def test_power_where_both_sides_are_as_remembered(builds: int, change: float, least: float) -> None:
     assert called("fieller-moderated-unpaired", builds, change=change) >= least - 0.01
 
