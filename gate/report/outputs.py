@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -163,18 +165,44 @@ def write(file: Path, text: str) -> None:
     Raises:
         UserError: it cannot be written.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    beside = file.with_name(f"{_unfinished(file)}{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and not file.is_file():
             # a pipe or device, such as /dev/stderr
             file.write_text(text, encoding="utf-8")
             return
+        _remove_unfinished(file)
         beside.write_text(text, encoding="utf-8")
         beside.replace(file)
     except OSError as error:
         beside.unlink(missing_ok=True)
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _unfinished(file: Path) -> str:
+    """Begin the name of a file while it is written; the number of the process follows."""
+    return f".{file.name}.perfgate-"
+
+
+def _remove_unfinished(file: Path) -> None:
+    """Remove what processes that were killed while they wrote a file left beside it."""
+    start = _unfinished(file)
+    for beside in file.parent.glob(f"{glob.escape(start)}*"):
+        number = beside.name.removeprefix(start)
+        if re.fullmatch("[1-9][0-9]{0,8}", number) and _is_dead(int(number)):
+            with contextlib.suppress(OSError):
+                beside.unlink()
+
+
+def _is_dead(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's
+        return False
+    return False
 
 
 def refuse_inputs(inputs: Sequence[Path], targets: Sequence[Path]) -> None:

@@ -2,13 +2,14 @@
 
 import io
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from gate.cli.main import main
 from gate.model import UserError
-from gate.report.outputs import refuse_inputs
+from gate.report.outputs import refuse_inputs, write
 from tests.support.lines import builds, text
 
 
@@ -82,3 +83,14 @@ def test_standard_input_is_a_file_too(folder: Path, monkeypatch: pytest.MonkeyPa
 def test_others_are_not_refused(folder: Path) -> None:
     others = [Path(name) for name in ("-", "new.json", "/dev/null", "run/report.json", "no/such/folder/x")]
     refuse_inputs([folder, Path("-"), Path("/dev/null"), Path("missing")], others)
+
+
+def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as dead:
+        pass
+    killed, of_another = tmp_path / f".report.json.perfgate-{dead.pid}", tmp_path / f".comment.md.perfgate-{dead.pid}"
+    living, users = tmp_path / f".report.json.perfgate-{os.getppid()}", tmp_path / ".report.json.perfgate-old"
+    for path in (killed, of_another, living, users):
+        path.touch()
+    write(tmp_path / "report.json", "{}")
+    assert set(tmp_path.iterdir()) == {tmp_path / "report.json", of_another, living, users}

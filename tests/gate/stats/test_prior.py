@@ -337,8 +337,8 @@ def test_sides_without_spread_are_alike_and_one_without_is_not() -> None:
     assert unlike_sides(flat, flat, None, 1.0) == 1.0
     assert unlike_sides(flat, tops(1.0, 2.0, 3.0), None, 1.0) == 0.0
     assert unlike_sides(tops(0.0, 0.0), flat, None, 1.0) == 0.0
-    assert not moderate(1.0, 2, prior(), 1.0, p_unlike=0.049).used
-    assert moderate(1.0, 2, prior(), 1.0, p_unlike=0.051).used
+    assert not moderate(1.0, 2, prior(), 1.0, p_unlike=0.019).used
+    assert moderate(1.0, 2, prior(), 1.0, p_unlike=0.021).used
 
 
 def test_the_host_factor_is_the_median_over_what_it_should_be() -> None:
