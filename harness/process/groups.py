@@ -30,17 +30,27 @@ def start_time(pid: int) -> str | None:
     """Give when a process started, as an opaque text; None where the system does not tell (no /proc) or it is gone."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        # proc(5): field 22, the 20th after the name
+        return f"{boot}:{_stat(pid)[19]}"
     except OSError:
         return None
-    # proc(5): field 22, counted after the name, which may hold spaces and brackets
-    return f"{boot}:{stat.rpartition(')')[2].split()[19]}"
+
+
+def _stat(pid: int) -> list[str]:
+    """Give what proc(5) tells of a process after its name, which may hold spaces and brackets."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 
 def alive(pid: int, started: str | None) -> bool:
-    """Return whether a process runs; with a start time also whether it is the same, since ids are used again."""
+    """Return whether a process runs; with a start time also whether it is the same, since ids are used again.
+
+    One that has ended, and that its parent did not wait for yet, runs no more.
+    """
     if pid <= 0:
         return False
+    with suppress(OSError):
+        if _stat(pid)[0] in "ZX":
+            return False
     now = start_time(pid)
     if started is not None and now is not None:
         return now == started
