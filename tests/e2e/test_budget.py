@@ -30,7 +30,7 @@ def project(folder: Path, config: str, setting: str = "true") -> Project:
 
 def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:
     name = "--budget" if arguments[0] == "calibrate" else "--set"
-    value = budget if name == "--budget" else f"plan.budget={budget}"
+    value = budget if name == "--budget" else f"{'study' if arguments[0] == 'study' else 'plan'}.budget={budget}"
     return subprocess.run(
         perfgate(*arguments, name, value),
         cwd=project.top,
@@ -138,9 +138,9 @@ def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path, comma
 
 
 def test_a_study_keeps_to_its_budget(tmp_path: Path) -> None:
-    config = QUICK + f'[build]\ncommand = "{FOREVER}"\n[study]\nbudget = "3s"\n[study.factor]\nn = [1, 2]\n'
+    config = QUICK + f'[build]\ncommand = "{FOREVER}"\n[study]\nbudget = "1h"\n[study.factor]\nn = [1, 2]\n'
     slow = project(tmp_path, config)
-    done = run(slow, "study", "measure", budget="1h")
+    done = run(slow, "study", "measure", budget="3s")
     assert done.returncode == 4, done.stdout
     assert "the budget of 3.0 s is used up: 0 of" in done.stderr
     assert "(during the first build of head)" in done.stderr
