@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -254,8 +255,8 @@ def test_asv(project: Project) -> None:
     }
     command = (
         str(benchmark.command)
-        .replace("\npython3 ", f"\n{sys.executable} ")
-        .replace("\npython ", f"\n{sys.executable} ")
+        .replace("\npython3 ", f"\n{shlex.quote(sys.executable)} ")
+        .replace("\npython ", f"\n{shlex.quote(sys.executable)} ")
     )
     subprocess.run(["sh", "-c", command], cwd=directory, env=environment, check=True)
     lines = [json.loads(line) for line in out.read_text().splitlines()]
