@@ -330,7 +330,7 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         told.append(NoisierThanRemembered())
     if suspicious and judged.subject.tau is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
-        # machines that are judged each by itself may differ as they like; whether their change does is told already
+        # fixed sessions may differ in level; whether the change differs between them has a warning of its own
         told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]
     return told
 

@@ -56,7 +56,7 @@ def introduction(job: Job) -> list[str]:
 
 
 def _noticed(job: Job) -> list[str]:
-    # what the host was like when a run began that is resumed is in its report; what it is like now is told later
+    # the report of a resumed run tells how the host was when it began; how it is now is told later
     return [say(warning) for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
 
 

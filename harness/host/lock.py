@@ -154,7 +154,7 @@ def _open(path: Path) -> int:
 
 
 _OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
-"""Why a file that is there cannot be opened, other than for want of memory or the like; ENXIO: it is a socket."""
+"""Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
 
 
 def _owner(path: Path) -> str | None:

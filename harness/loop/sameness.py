@@ -47,7 +47,7 @@ def output_failure(
 ) -> Failure | None:
     """Execute a benchmark once a side, at one seed, and compare what `same_output` names; None: it is the same.
 
-    begin: is told the step of each side before it is executed.
+    begin: called with the step of each side before it is executed.
 
     Raises:
         BudgetEndedError: the budget has ended.

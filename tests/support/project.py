@@ -180,3 +180,14 @@ def environment(**more: str) -> dict[str, str]:
     ours = ("GIT_", "GITHUB_", "PERFGATE_", "PYTEST_")
     kept = {n: v for n, v in os.environ.items() if n != "CI" and not n.startswith(ours)}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
+
+
+def small_project(top: Path) -> Project:
+    """Make a project of two commits that is measured in a moment."""
+    made = Project(top)
+    small = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
+    made.bench(1.0, **{"perfgate.toml": small})
+    made.commit()
+    made.bench(1.01)
+    made.commit()
+    return made

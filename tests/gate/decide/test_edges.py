@@ -226,7 +226,7 @@ def test_a_timer_of_few_ticks_repeats_short_series_by_chance(tmp_path: Path, see
     rng = np.random.default_rng(seed)
     found = executions(lambda *_: (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
     assert decided(tmp_path, found)["failures"] == []
-    # and one file that is read everywhere is told from it
+    # but one file that every execution of head reads is a failure
     again = [0.008, 0.009, 0.010, 0.011, 0.012]
     stale = executions(lambda side, *_: again if side == "head" else (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
     assert kinds(decided(tmp_path, stale)) == {("repeated", "bench", "head")}
@@ -257,6 +257,7 @@ def test_a_file_that_grows_is_read_again(tmp_path: Path) -> None:
     report = decided(tmp_path, executions(appended))
     assert (report["code"], len(report["failures"])) == (4, 35)
     assert TWICE.replace("head", "base") in report["text"]
+    assert "they begin with the values of build 0, execution 0 of base" in report["text"]
     # more ticks may well follow on the same beginning
     ticks = (21, 16, 14, 13, 12, 12, 12)
     longer = executions(

@@ -21,19 +21,12 @@ from gate.model import HostState
 from harness.errors import LackError
 from harness.process.processors import started_with
 from harness.source.git import Git
-from tests.support.project import CONFIG, Project, environment, perfgate
-
-SMALL = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
+from tests.support.project import Project, environment, perfgate, small_project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": SMALL})
-    made.commit()
-    made.bench(1.01)
-    made.commit()
-    return made
+    return small_project(tmp_path / "repo")
 
 
 def limited(project: Project, kind: int, limit: int) -> subprocess.CompletedProcess[str]:

@@ -7,21 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project
+from tests.support.project import Project, small_project
 
 pytestmark = pytest.mark.xdist_group("measures")
-
-SMALL = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": SMALL})
-    made.commit()
-    made.bench(1.01)
-    made.commit()
-    return made
+    return small_project(tmp_path / "repo")
 
 
 def shorten(project: Project) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from harness.process.groups import alive, start_time
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what has ended is told by /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_what_has_ended_is_dead_before_its_parent_waits_for_it() -> None:
     # as a killed run is whose new parent, the first process of a container, reaps late
     with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as process:

@@ -82,7 +82,7 @@ def _setup(tree: Tree) -> str:
     if "configure" in tree.names:
         return "./configure"
     own = next((name for name in ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf") if name in tree.names), None)
-    # many an autogen.sh also runs configure unless it is told not to
+    # many autogen.sh scripts also run configure unless NOCONFIGURE is set
     return f"NOCONFIGURE=1 ./{own} && ./configure" if own else "autoreconf -fi && ./configure"
 
 
