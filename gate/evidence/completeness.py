@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -53,10 +53,11 @@ def presence(
     select: Sequence[str],
     *,
     begun: bool = True,
+    identical: Set[str] = frozenset(),
 ) -> Presence:
     """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too.
 
-    begun: false where the budget ended before anything could give values.
+    begun: false where the budget ended before anything could give values. identical: what needs no values.
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
@@ -66,7 +67,7 @@ def presence(
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
-        if name in failed or suites.get(name) in failed or name not in expected["base"]:
+        if name in identical or name in failed or suites.get(name) in failed or name not in expected["base"]:
             continue
         if name not in expected["head"]:
             missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))

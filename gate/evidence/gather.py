@@ -27,11 +27,27 @@ from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.sameness import identical, is_one_commit
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
-from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
+from gate.model import (
+    FEWEST_FOR_STEADY,
+    SIDES,
+    Build,
+    Case,
+    Evidence,
+    Execution,
+    Failure,
+    HostState,
+    Record,
+    Round,
+    Run,
+    Same,
+    Sample,
+    Side,
+)
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import MetricMissing, NotSteady, SameCommit, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
 
 
@@ -80,14 +96,20 @@ def gather(
     rounds = rounds_of(whole, parts, run, looks)
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     if select:
-        records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
+        records = [r for r in records if _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions = [record for record in everything if isinstance(record, Execution)]
     builds = [record for record in everything if isinstance(record, Build)]
     failures = [record for record in everything if isinstance(record, Failure)]
     failures += _failures(executions, config, run, failures, one=one)
-    found = presence(executions, failures, run, select, begun=cut is None)
+    proofs = [] if one else identical(records, run)
+    if proofs and not executions:
+        # no round was to be measured
+        rounds = Round(done=0, planned=None)
+    found = presence(
+        executions, failures, run, select, begun=cut is None, identical={same.benchmark for same in proofs}
+    )
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [
@@ -106,12 +128,14 @@ def gather(
         slowest_round=slowest_round(records),
         builds=builds,
         states=[record for record in everything if isinstance(record, HostState)],
+        identical=[same for same in proofs if same.benchmark not in failed],
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
+            *([SameCommit()] if is_one_commit(run) else []),
             *build_warnings(builds, run),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
@@ -158,6 +182,13 @@ def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
     return not select or name is None or any(matches(glob, name) for glob in select)
+
+
+def _is_selected(record: Record, select: Sequence[str]) -> bool:
+    name = getattr(record, "benchmark", None)
+    # the proof of a suite stands for its lines
+    of_line = isinstance(record, Same) and any(glob.startswith(f"{name}/") for glob in select)
+    return of_line or _wanted(name, select)
 
 
 def _refuse_one_side(records: Sequence[Located]) -> None:

@@ -214,6 +214,11 @@ class Same(Proof, frozen=True, kw_only=True, tag="same"):
     """Of a suite its [[benchmark]], which stands for all its lines."""
     session: Index = 0
 
+    @property
+    def proof(self) -> Proof:
+        """What proves it."""
+        return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})
+
 
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""

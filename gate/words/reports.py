@@ -48,7 +48,8 @@ def meaning(report: Report) -> str:
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
     words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
-    total = plural(len(report.findings), "finding") if report.findings else "no findings"
+    found = len(report.findings) + len(report.identical)
+    total = plural(found, "finding") if found else "no findings"
     rest = [
         plural(number, noun)
         for number, noun in (
@@ -108,6 +109,8 @@ def measured(report: Report) -> str:
     """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
     done, planned = report.run.rounds.done, report.run.rounds.planned
     wanted = _wanted_rounds(report)
+    if _needed_nothing(report):
+        return "nothing, because nothing can differ"
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
         parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
@@ -118,6 +121,10 @@ def measured(report: Report) -> str:
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
+
+
+def _needed_nothing(report: Report) -> bool:
+    return bool(report.identical) and not (report.findings or report.recorded or report.failures)
 
 
 def measured_briefly(report: Report) -> str:
