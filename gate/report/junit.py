@@ -11,7 +11,7 @@ import msgspec
 
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report
-from gate.words import failures, numbers, reports
+from gate.words import failures, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
@@ -178,6 +178,7 @@ def _said(report: Report) -> list[str]:
     return [
         reports.headline(report),
         reports.counts(report),
+        *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),

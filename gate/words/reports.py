@@ -109,11 +109,11 @@ def measured(report: Report) -> str:
     """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
     done, planned = report.run.rounds.done, report.run.rounds.planned
     wanted = _wanted_rounds(report)
-    if _needed_nothing(report):
-        return "nothing, because nothing can differ"
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
         parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
+    if _needed_nothing(report):
+        parts = ["nothing, because nothing can differ"]
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
@@ -134,7 +134,7 @@ def measured_briefly(report: Report) -> str:
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     # fewer rounds than wanted: the budget ended it, or all was settled
-    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted else []
+    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted and not _needed_nothing(report) else []
     if any(side.session > 1 for side in sides):
         parts.append(_span([side.session for side in sides], "session"))
     if sides:

@@ -88,7 +88,8 @@ def proof(report: Report) -> list[str]:
     more = most.differ_count - len(most.differ)
     names = ", ".join(map(visible, most.differ)) + (f" and {more:,} more" if most.differ and more > 0 else "")
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
-    return [f"{said}{f': {names}' if names else ''}", "None of them was opened, listed or executed by these benchmarks"]
+    none = agree(most.differ_count, "It was not", "None of them was")
+    return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
 
 
 def each(report: Report) -> list[tuple[str, str]]:

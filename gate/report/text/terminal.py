@@ -59,8 +59,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.identical(), self.machines(),
-            self.factors(), self.more(), self.warnings(), self.rules(),
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.identical(),
+            self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
