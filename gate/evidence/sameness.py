@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import Execution, Failure, HostState, Record, Run, Same, Unproved
+from gate.model.warnings.measured import SameCommit
 
 
 def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
@@ -50,6 +51,11 @@ def is_one_commit(run: Run | None) -> bool:
         return False
     changed = any(side.dirty or side.tree for side in (run.base, run.head))
     return run.base.sha is not None and run.base.sha == run.head.sha and not changed
+
+
+def same_commit(run: Run | None) -> list[SameCommit]:
+    """Warn of an A/A run."""
+    return [SameCommit()] if is_one_commit(run) else []
 
 
 def unproved(records: Iterable[Record]) -> dict[str, Unproved]:

@@ -42,6 +42,8 @@ def meaning(report: Report) -> str:
     """What the verdict of a report means, for a newcomer."""
     if isinstance(report.summary, outcomes.NotEnoughMeasured):
         return "The budget ended before there were enough builds to tell a change from noise."
+    if isinstance(report.summary, outcomes.AllIdentical):
+        return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
     return _MEANINGS[report.verdict]
 
 
@@ -113,7 +115,7 @@ def measured(report: Report) -> str:
     if planned is not None and wanted is not None and planned < wanted:
         parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
     if _needed_nothing(report):
-        parts = ["nothing, because nothing can differ"]
+        parts = ["nothing (nothing can differ)"]
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:

@@ -23,6 +23,12 @@ BENCHMARKS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`report` writes beside what it reads, or into the directory where it runs."""
+    monkeypatch.chdir(tmp_path)
+
+
 def run(*argv: str) -> tuple[int, str]:
     out, err = io.StringIO(), io.StringIO()
     code = main(argv, out, err)
@@ -48,7 +54,7 @@ def folder_of(folder: Path, *found: Line, config: Line | None = None, measured: 
     """A run of which encode and scan are proved, and parse has values."""
     names = [benchmark["name"] for benchmark in (config or {}).get("benchmark", BENCHMARKS)]
     head: Line = {
-        "type": "run", "base": {"sha": "a" * 40}, "head": {"sha": "b" * 40},
+        "type": "run", "id": "1", "base": {"sha": "a" * 40}, "head": {"sha": "b" * 40},
         "config": {"plan": {"builds": 6}, "benchmark": BENCHMARKS} | (config or {}),
         "benchmarks": {"base": names, "head": names},
     }  # fmt: skip
@@ -103,8 +109,10 @@ def test_every_format_says_it(tmp_path: Path, how: str) -> None:
     folder = folder_of(tmp_path)
     source = [folder]
     if how == "json":
-        (tmp_path / "report.json").write_text(run("decide", folder, "--json", "-")[1])
-        source = [str(tmp_path / "report.json")]
+        kept = tmp_path / "kept"
+        kept.mkdir()
+        (kept / "report.json").write_text(run("decide", folder, "--json", "-")[1])
+        source = [str(kept)]
     command = "decide" if how == "decide" else "report"
     code, text = run(command, *source)
     assert code == 1
@@ -250,7 +258,8 @@ def test_compare_of_a_run_that_measured_nothing(tmp_path: Path) -> None:
 
 
 def test_compare_of_two_runs(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    for name in "ab":
+        (tmp_path / name).mkdir()
     first = folder_of(tmp_path / "a")
     second = folder_of(tmp_path / "b", *values("parse", 1.1), *values("encode", 1.0), same("scan"))
     code, text = run("compare", first, second)
