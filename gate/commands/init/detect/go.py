@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, left_out, names_of, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
+from gate.commands.init.detect.work import work
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
@@ -190,24 +191,27 @@ def _name(tree: Tree) -> str:
 
 def _of_program(tree: Tree, modules: list[str]) -> Found | None:
     """Find a main package; one that does not end by itself gives way to tests."""
-    sure: list[tuple[str, str | None]] = []
-    unsure: list[tuple[str, str | None]] = []
+    sure: list[tuple[str, list[str]]] = []
+    unsure: list[tuple[str, list[str]]] = []
     for directory in dict.fromkeys(map(_parent, _mains(tree))):
         if _module_of(directory, modules) is None:
             continue
         texts = [tree.text(path) for path in _sources(tree, tests=False) if _parent(path) == directory]
-        if any(_ANSWERS_HELP.search(text) for text in texts):
-            sure.append((directory, "--help"))
+        on_file = work(tree, PurePosixPath(directory).name or _name(tree), texts)
+        if on_file:
+            sure.append((directory, on_file))
+        elif any(_ANSWERS_HELP.search(text) for text in texts):
+            sure.append((directory, ["--help"]))
         elif any(_WANTS.search(text) for text in texts):
-            unsure.append((directory, None))
+            unsure.append((directory, []))
         else:
-            sure.append((directory, None))
+            sure.append((directory, []))
     if not sure and (not unsure or _tested(tree)):
         return None
-    directory, argument = (sure or unsure)[0]
+    directory, arguments = (sure or unsure)[0]
     name = PurePosixPath(directory).name or _name(tree)
     path = f"bin/{name}" if "bin" not in tree.names else f"{name}.bench"
-    benchmark, notes = program(name, path, argument, unsure=not sure)
+    benchmark, notes = program(name, path, arguments, unsure=not sure)
     home = _module_of(directory, modules) or ""
     inside = str(PurePosixPath(directory).relative_to(home)) if home else directory
     up = "../" * len(PurePosixPath(home).parts)
