@@ -40,9 +40,7 @@ def look(tree: Tree) -> Found | None:
     if source is None or not inputs or set(FILES) & tree.names:
         return None
     every = list(_programs(tree))
-    programs = sorted(
-        every, key=lambda each: (not _BENCH.search(each.path), not each.default, "test" in each.path)
-    )
+    programs = sorted(every, key=lambda each: (not _BENCH.search(each.path), not each.default, "test" in each.path))
     programs = [each for each in programs if each.default or _BENCH.search(each.path)]
     sure = [each for each in programs if not arguments(tree, each.path, each.sources)[1]]
     tested = any(_TESTS.search(tree.text(path)) for path in tree.ending("Makefile.am", "Makefile.in"))

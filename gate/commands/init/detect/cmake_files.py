@@ -264,6 +264,11 @@ class _Walk:
             path = next(self._project.tree.ending(f"/{name}.cmake"), "")
         self._file(path, scope, place.deeper())
 
+    def _from_here(self, sources: list[str], scope: Scope) -> list[str]:
+        """Return sources that are named where the command stands by their whole paths (CMake's policy CMP0076)."""
+        whole = {each: posixpath.join(scope.variables["CMAKE_CURRENT_SOURCE_DIR"], each) for each in sources}
+        return [path if _inside(path) in self._project.tree.names else each for each, path in whole.items()]
+
     def _target(self, name: str, first: str, rest: list[str], scope: Scope, needs: tuple[str, ...]) -> bool:
         """Follow a command for a target; False where it is none."""
         if name == "add_executable":
@@ -275,7 +280,7 @@ class _Walk:
             scope.linked += [first, *rest]
         elif name in ("target_link_libraries", "target_sources") and first in self.targets:
             target = self.targets[first]
-            target.sources += rest if name == "target_sources" else []
+            target.sources += self._from_here(rest, scope) if name == "target_sources" else []
             target.libraries |= set(rest) if name == "target_link_libraries" else set()
         elif name in ("set_target_properties", "set_property") and {"PROPERTIES", "PROPERTY"} & set(rest):
             words = [first, *rest]

@@ -37,7 +37,9 @@ _FORMATS = {
 }
 _FORMAT = re.compile("|".join(rf"(\b(?:{words})\b)" for words in _FORMATS), re.IGNORECASE)
 # what it does not end by itself, or changes the file
-_LEFT_ALONE = re.compile(r"\b(?:editor|formatter|server|daemon|in-place|watch(?:es)?|encrypts?|(?:de)?compress\w*)\b", re.I)
+_LEFT_ALONE = re.compile(
+    r"\b(?:editor|formatter|server|daemon|in-place|watch(?:es)?|encrypts?|(?:de)?compress\w*)\b", re.I
+)
 _CHANGES = re.compile(r"change|history|news|readme|lock|version|authors|contribut|perfgate", re.IGNORECASE)
 _BROKEN = re.compile(r"bad|invalid|broken|malformed|reject|error|fail|fuzz", re.IGNORECASE)
 _SOURCE = (".c", ".cc", ".cpp", ".go", ".h", ".hpp", ".py", ".rs", ".sh", ".toml")
@@ -86,7 +88,8 @@ def _from_usage(texts: list[str]) -> tuple[list[str], str] | None:
                     break
             else:
                 if seen:
-                    return before, text[max(0, usage.start() - _NEAR // 4) : usage.end() + _NEAR]
+                    near = text[max(0, usage.start() - _NEAR // 4) : usage.end() + _NEAR]
+                    return before, re.sub(r"\\[nt]", " ", near)
     return None
 
 

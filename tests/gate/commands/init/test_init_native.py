@@ -65,9 +65,7 @@ def test_autotools_tests_are_linked_by_the_build(project: Project) -> None:
         ("dnl LT_INIT\n", "", ""),
     ],
 )
-def test_libtool_makes_a_program_and_no_script(
-    project: Project, configure: str, makefile: str, options: str
-) -> None:
+def test_libtool_makes_a_program_and_no_script(project: Project, configure: str, makefile: str, options: str) -> None:
     files = {"configure.ac": configure, "Makefile.am": f"bin_PROGRAMS = it\n{makefile}", "it.c": _HELPING}
     assert detected(project(files)).setup == f"autoreconf -fi && ./configure{options}"
 
