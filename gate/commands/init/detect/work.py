@@ -38,7 +38,7 @@ _FORMATS = {
 _FORMAT = re.compile("|".join(rf"(\b(?:{words})\b)" for words in _FORMATS), re.IGNORECASE)
 # what it does not end by itself, or changes the file
 _LEFT_ALONE = re.compile(
-    r"\b(?:editor|formatter|server|daemon|in-place|watch(?:es)?|encrypts?|(?:de)?compress\w*)\b", re.I
+    r"\b(?:editor|formatter|server|daemon|in-place|watch(?:es)?|encrypts?|(?:de)?compress\w*)\b", re.IGNORECASE
 )
 _CHANGES = re.compile(r"change|history|news|readme|lock|version|authors|contribut|perfgate", re.IGNORECASE)
 _BROKEN = re.compile(r"bad|invalid|broken|malformed|reject|error|fail|fuzz", re.IGNORECASE)
@@ -60,7 +60,7 @@ def work(tree: Tree, name: str, texts: list[str], description: str = "") -> list
         return None
     before, near = found
     readme = next((tree.text(path)[:_NEAR] for path in _README if path in tree.names), "")
-    about = "\n".join([near, description, name, readme])
+    about = f"{near}\n{description}\n{name}\n{readme}"
     match = _FORMAT.search(about)
     if match is None or _LEFT_ALONE.search(about):
         return None
@@ -77,14 +77,14 @@ def _from_usage(texts: list[str]) -> tuple[list[str], str] | None:
         for usage in _USAGE.finditer(text):
             before: list[str] = []
             seen = False
-            for token in _TOKEN.findall(usage[1]):
-                if _OPTIONS.fullmatch(token) or token == "...":
+            for word in _TOKEN.findall(usage[1]):
+                if _OPTIONS.fullmatch(word) or word == "...":
                     continue
-                if not seen and _FILE.fullmatch(token):
+                if not seen and _FILE.fullmatch(word):
                     seen = True
-                elif not seen and not before and _FILTER.fullmatch(token):
+                elif not seen and not before and _FILTER.fullmatch(word):
                     before = ["."]  # the filter of JSON processors that gives all of it
-                elif not (seen and token.startswith("[")):
+                elif not (seen and word.startswith("[")):
                     break
             else:
                 if seen:
