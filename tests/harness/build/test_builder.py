@@ -18,7 +18,8 @@ from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
 from gate.units import Duration
-from harness.build.builder import ArtifactError, TreeBuilder, hash_artifacts, layout_name, variant_name
+from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.builder import TreeBuilder, layout_name, variant_name
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
