@@ -29,6 +29,8 @@ from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
+_EPOCH = "315619200"
+"""2 January 1980, which zip archives can hold in all time zones: the time of a build in what it builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ class TreeBuilder:
     """Builds in the trees of a run: the Builder of harness.loop.measure.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
-    set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same
-    path when the other side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
+    set-up, every build is a fresh checkout, under a path that is new in each round (under the same path when the other
+    side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
     and a build does nothing. Where builds depend on factors a side has a tree, set up of its own, for each of their
     settings, since the executions of all are interleaved.
 
@@ -197,8 +199,12 @@ class TreeBuilder:
         return self._trees.repository.prefix.as_posix()
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
-        """Give where a side's benchmarks run, for its latest build with these settings."""
+        """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
         return self._trees.project(side, variant_name(factors))
+
+    def kept(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
+        """Give where a person finds that directory after the run, if the trees are kept."""
+        return self._trees.kept(side, variant_name(factors))
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study
@@ -214,10 +220,10 @@ class TreeBuilder:
             return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
         if wanted.tree in self._made and recipe.stays:
             return None
-        # a new path for one side alone would make the lengths differ
+        # a new path for one side alone would make the paths differ
         moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
-            name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
+            name = layout_name(self._seed, wanted.build) if moves else ""
             git = recipe.table.git == "on" or wanted.tree in self._with_git
             with self._conditions.budget.phase("checkout"):
                 self._trees.make(wanted.side, name, wanted.variant, git=git)
@@ -240,7 +246,7 @@ class TreeBuilder:
 
     def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
-        environment = {**recipe.environment, "PERFGATE_SIDE": side, **added}
+        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
@@ -281,14 +287,15 @@ class TreeBuilder:
             environment=changed,
         )
         unstarted = isinstance(why, Outcome) and why.unstarted
-        return msgspec.structs.replace(failure, hint=self._hint(failure, unstarted))
+        hint, kept = self._hint(failure, unstarted), self.kept(wanted.side, wanted.factors)
+        return msgspec.structs.replace(failure, hint=hint, directory=str(kept))
 
 
-def layout_name(seed: int, build: int, side: Side) -> str:
-    """Name the directory of a fresh checkout: random letters, in a round as many for base as for head."""
-    length = 1 + hashlib.sha256(f"{seed} {build}".encode()).digest()[0] % _LONGEST_NAME
-    digest = hashlib.sha256(f"{seed} {build} {side}".encode()).digest() * 2
-    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:length])
+def layout_name(seed: int, build: int) -> str:
+    """Name the directory of the fresh checkouts of a round: random letters, of random number."""
+    digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
+    length = 1 + digest[0] % _LONGEST_NAME
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
 
 
 def variant_name(factors: Mapping[str, Setting]) -> str:
