@@ -10,6 +10,7 @@ import msgspec
 from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
+from gate.model.sameness import Proof, Unproved
 from gate.model.warnings import AnyWarning
 
 # whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
@@ -100,6 +101,21 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The variance remembered from earlier runs on this machine; None: there is none."""
 
 
+FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]
+Ordered = Literal["objects", "functions", "objects+functions", "shuffled", "nothing"]
+
+
+class FullBuilds(msgspec.Struct, frozen=True, kw_only=True):
+    """Why later builds of a side are full ones, and not links of what its first build has compiled."""
+
+    kind: FullKind | str
+    """off: [build] relink says so. unperturbed: perturb lacks link-order. seed-used: the build uses its seed itself.
+    no-link: no link was seen. not-linked: a program or artefact is not what a link gave. unsound: a link with the same
+    seed gave other bytes. outside: something was linked outside the tree. go: it links by itself. failed: a link."""
+    path: str = ""
+    """Of what the kind speaks; of an unknown kind, which a newer program wrote, there is nothing to be said."""
+
+
 class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """One rebuild of one side."""
 
@@ -116,6 +132,12 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
     needs_git: bool = False
     """Whether its tree has a .git because the first build of its side failed without one."""
+    relinked: bool = False
+    """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
+    full: FullBuilds | None = None
+    """Of a build after which the next ones are full: why."""
+    ordered: Ordered | str | None = None
+    """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):
@@ -177,6 +199,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count."""
     cut: Cut | None = None
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
+    unproved: dict[str, Unproved] = {}
+    """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -204,6 +228,14 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """What probably went wrong and what to do, when that is known."""
 
 
+class Same(Proof, frozen=True, kw_only=True, tag="same"):
+    """A benchmark that was proved to run the same program on the same data on both sides: it has no executions."""
+
+    benchmark: str
+    """Of a suite its [[benchmark]], which stands for all its lines."""
+    session: Index = 0
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""
 
@@ -213,7 +245,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     stop: str | None = None
 
 
-Record = Run | Build | Execution | Failure | Look | HostState
+Record = Run | Build | Execution | Failure | Same | Look | HostState
 
 
 class AfterRound(Protocol):
