@@ -216,7 +216,8 @@ def _variables(study: Study, settings: Mapping[str, Setting]) -> dict[str, str]:
 def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
     if build.command is None:
         return build
-    return msgspec.structs.replace(build, command=filled(build.command, values))
+    relink = build.relink if build.relink in ("auto", "off") else filled(build.relink, values)
+    return msgspec.structs.replace(build, command=filled(build.command, values), relink=relink)
 
 
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:

@@ -246,6 +246,15 @@ class BuildTable(Table, frozen=True, kw_only=True):
         list[Perturbation],
         Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
+    relink: Annotated[
+        Command,
+        Meta(
+            examples=["make relink"],
+            description='How builds after a side\'s first are made. "auto": they link again what the first one has '
+            'compiled, if that gives its bytes (docs/layout.md), otherwise by `command`; "off": by `command`; or a '
+            "command that links again, with {seed} and PERFGATE_SEED.",
+        ),
+    ] = "auto"
     git: Annotated[
         Literal["auto", "on", "off"],
         Meta(

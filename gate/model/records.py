@@ -101,6 +101,21 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The variance remembered from earlier runs on this machine; None: there is none."""
 
 
+FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]
+Ordered = Literal["objects", "functions", "objects+functions", "shuffled", "nothing"]
+
+
+class FullBuilds(msgspec.Struct, frozen=True, kw_only=True):
+    """Why later builds of a side are full ones, and not links of what its first build has compiled."""
+
+    kind: FullKind | str
+    """off: [build] relink says so. unperturbed: perturb lacks link-order. seed-used: the build uses its seed itself.
+    no-link: no link was seen. not-linked: a program or artefact is not what a link gave. unsound: a link with the same
+    seed gave other bytes. outside: something was linked outside the tree. go: it links by itself. failed: a link."""
+    path: str = ""
+    """Of what the kind speaks; of an unknown kind, which a newer program wrote, there is nothing to be said."""
+
+
 class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """One rebuild of one side."""
 
@@ -117,6 +132,12 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
     needs_git: bool = False
     """Whether its tree has a .git because the first build of its side failed without one."""
+    relinked: bool = False
+    """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
+    full: FullBuilds | None = None
+    """Of a build after which the next ones are full: why."""
+    ordered: Ordered | str | None = None
+    """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):

@@ -15,7 +15,7 @@ import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
-from gate.config.types import Config
+from gate.config.types import Benchmark, Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, Failure, HostState, Record, Run, UserError
@@ -187,6 +187,7 @@ class Measuring:
                 share_paths={side: sides[side].build.share for side in SIDES},
                 budget=budget,
                 keep=self._options.keep,
+                one_path=not any(_outlives(b) for config in sides.values() for b in config.benchmark),
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
@@ -287,6 +288,11 @@ def _recipe(config: Config) -> Recipe:
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
     table = msgspec.structs.replace(config.build, perturb=perturb)
     return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
+
+
+def _outlives(benchmark: Benchmark) -> bool:
+    """Return whether something of a benchmark runs in its tree while the other side executes."""
+    return benchmark.service is not None and benchmark.service.per == "build"
 
 
 def _uses_go(project: Project) -> bool:

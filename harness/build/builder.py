@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import posixpath
-import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,8 +15,11 @@ from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import Build, Failure, Side
 from gate.model.case import canonical
+from gate.model.records import FullBuilds, Ordered
+from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
+from harness.build.relink import Recording, refused
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
@@ -27,60 +27,10 @@ from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 
-class ArtifactError(Exception):
-    """An artefact that the build did not make, or that cannot be read."""
-
-
-def hash_artifacts(project: Path, paths: Sequence[str]) -> dict[str, str]:
-    """Hash each path of a project: "sha256:...", of a directory over its files in order.
-
-    Raises:
-        ArtifactError: a path does not exist, lies outside the project or cannot be read.
-    """
-    return {path: f"sha256:{_hash(project, path)}" for path in paths}
-
-
-def _hash(project: Path, path: str) -> str:
-    inner = posixpath.normpath(path)
-    if path.startswith("/") or inner == ".." or inner.startswith("../"):
-        raise ArtifactError(f"artifact {path} is not a path inside the project: write one relative to perfgate.toml")
-    place = project / inner
-    try:
-        if place.is_dir():
-            return _hash_directory(place)
-        if place.is_file():
-            return _hash_file(place)
-    except OSError as error:
-        raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
-    raise ArtifactError(f"the build did not make {path}, which [build] artifacts names")
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _hash_directory(directory: Path) -> str:
-    digest = hashlib.sha256()
-    for parent, folders, files in os.walk(directory):
-        folders.sort()
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        for name in sorted(files + links):
-            path = Path(parent, name)
-            mode = path.lstat().st_mode
-            if stat.S_ISLNK(mode):
-                content = "link " + hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()  # noqa: PTH115  # bytes of it
-            elif stat.S_ISREG(mode):
-                content = _hash_file(path)
-            else:
-                continue  # a socket or a pipe is nothing that was built
-            # NUL ends a name: no file name holds one
-            digest.update(os.fsencode(path.relative_to(directory)) + b"\0" + content.encode() + b"\0")
-    return digest.hexdigest()
-
-
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
+_EPOCH = "315619200"
+"""2 January 1980, which zip archives can hold in all time zones: the time of a build in what it builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +48,22 @@ class _Build:
         return self.side, self.variant
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How a build was made: the fields of its record."""
+
+    seconds: float = 0.0
+    relinked: bool = False
+    full: FullBuilds | None = None
+    ordered: Ordered | None = None
+
+
 class TreeBuilder:
     """Builds in the trees of a run: the Builder of harness.loop.measure.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
-    set-up, every build is a fresh checkout, under a new path of equal length for both sides in a round (under the same
-    path when the other side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
+    set-up, every build is a fresh checkout, under a path that is new in each round (under the same path when the other
+    side keeps its tree, or one of them does not perturb "path"). With set-up only, the tree stays
     and a build does nothing. Where builds depend on factors a side has a tree, set up of its own, for each of their
     settings, since the executions of all are interleaved.
 
@@ -121,6 +81,8 @@ class TreeBuilder:
         self._built: set[tuple[Side, str]] = set()
         self._with_git: set[tuple[Side, str]] = set()
         self._exited: set[tuple[Side, str]] = set()
+        self._recordings: dict[tuple[Side, str], Recording] = {}
+        self._ordered: dict[tuple[Side, str], Ordered | None] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -160,17 +122,14 @@ class TreeBuilder:
             return failure
         prepared = time.perf_counter() - begin
         seconds = 0.0 if recipe.stays else prepared
-        shown = None
+        shown, done = None, _Done()
         if table.command is not None:
-            values = {"seed": str(seed)}
-            shown = by_hand(table.command, values)
-            laid_out = build_environment(table.perturb, seed, recipe.environment, self._conditions.shims)
-            added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(build)}
+            shown = by_hand(table.command, {"seed": str(seed)})
             with self._conditions.budget.phase("build", prepared):
-                outcome = self._run(wanted, arguments(table.command, values), shown, added)
-            if isinstance(outcome, Failure):
-                return outcome
-            seconds = outcome.seconds
+                made = self._make(wanted, seed)
+            if isinstance(made, Failure):
+                return made
+            done, seconds = made, made.seconds
         try:
             hashes = hash_artifacts(self.directory(side, factors), table.artifacts)
         except ArtifactError as error:
@@ -185,11 +144,67 @@ class TreeBuilder:
             factors=dict(factors),
             artifacts=hashes,
             needs_git=wanted.tree in self._with_git,
+            relinked=done.relinked,
+            full=done.full,
+            ordered=done.ordered,
         )
 
+    def _make(self, wanted: _Build, seed: int) -> _Done | Failure:
+        """Run the build command, or link again what the tree's first build has compiled."""
+        table, command, values = wanted.recipe.table, wanted.recipe.table.command or [], {"seed": str(seed)}
+        laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
+        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
+        first = wanted.tree not in self._built
+        if table.relink not in ("auto", "off"):
+            command = command if first else table.relink
+            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
+            return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, not first)
+        full: FullBuilds | None = None
+        recording = self._recordings.get(wanted.tree)
+        if recording is not None and not first:
+            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
+            if isinstance(outcome, Outcome):
+                return _Done(outcome.seconds, True, None, self._ordered.get(wanted.tree))
+            full = recording.found().full
+            del self._recordings[wanted.tree]
+        if first:
+            full, recording = self._begin(wanted, added)
+        outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
+        if isinstance(outcome, Failure):
+            return outcome
+        if first and recording is not None:
+            self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            found = recording.found()
+            full = found.full
+            if full is None:
+                self._recordings[wanted.tree] = recording
+            self._ordered[wanted.tree] = found.ordered
+        return _Done(outcome.seconds, False, full, self._ordered.get(wanted.tree))
+
+    def _begin(self, wanted: _Build, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
+        """Have the links of a tree's first build recorded, unless there is a reason against it."""
+        full = refused(wanted.recipe.table)
+        if full is not None:
+            return full, None
+        side, variant = wanted.tree
+        recording = Recording(self._trees.directory / "links" / f"{side}-{variant}")
+        try:
+            added |= recording.begin()
+        except OSError:
+            return FullBuilds(kind="failed"), None
+        return None, recording
+
+    @property
+    def _prefix(self) -> str:
+        return self._trees.repository.prefix.as_posix()
+
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
-        """Give where a side's benchmarks run, for its latest build with these settings."""
+        """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
         return self._trees.project(side, variant_name(factors))
+
+    def kept(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
+        """Give where a person finds that directory after the run, if the trees are kept."""
+        return self._trees.kept(side, variant_name(factors))
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study
@@ -205,10 +220,10 @@ class TreeBuilder:
             return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
         if wanted.tree in self._made and recipe.stays:
             return None
-        # a new path for one side alone would make the lengths differ
+        # a new path for one side alone would make the paths differ
         moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
-            name = layout_name(self._seed, wanted.build, wanted.side) if moves else ""
+            name = layout_name(self._seed, wanted.build) if moves else ""
             git = recipe.table.git == "on" or wanted.tree in self._with_git
             with self._conditions.budget.phase("checkout"):
                 self._trees.make(wanted.side, name, wanted.variant, git=git)
@@ -231,7 +246,7 @@ class TreeBuilder:
 
     def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
-        environment = {**recipe.environment, "PERFGATE_SIDE": side, **added}
+        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
@@ -272,14 +287,15 @@ class TreeBuilder:
             environment=changed,
         )
         unstarted = isinstance(why, Outcome) and why.unstarted
-        return msgspec.structs.replace(failure, hint=self._hint(failure, unstarted))
+        hint, kept = self._hint(failure, unstarted), self.kept(wanted.side, wanted.factors)
+        return msgspec.structs.replace(failure, hint=hint, directory=str(kept))
 
 
-def layout_name(seed: int, build: int, side: Side) -> str:
-    """Name the directory of a fresh checkout: random letters, in a round as many for base as for head."""
-    length = 1 + hashlib.sha256(f"{seed} {build}".encode()).digest()[0] % _LONGEST_NAME
-    digest = hashlib.sha256(f"{seed} {build} {side}".encode()).digest() * 2
-    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:length])
+def layout_name(seed: int, build: int) -> str:
+    """Name the directory of the fresh checkouts of a round: random letters, of random number."""
+    digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
+    length = 1 + digest[0] % _LONGEST_NAME
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
 
 
 def variant_name(factors: Mapping[str, Setting]) -> str:

@@ -1,8 +1,8 @@
-"""A wrapper of the linker: gcc and clang call it, and it passes the object files on in random order.
+"""A wrapper of the linker: gcc and clang call it, and it passes objects and functions on in the order of the seed.
 
-Started by itself (`python -I -S linker.py SHIM ARGUMENT...`) for every link of a build, so it imports nothing of
-perfgate and little else. It replaces itself by the real linker. Whatever it does not understand stays as it was:
-a build must never fail of it.
+Started by itself (`python -I -S linker.py SHIM ARGUMENT...`) for every link of a build, so it imports little. It keeps
+a record of the link where PERFGATE_LINKS names a folder for it. Whatever it does not understand stays as it was: a
+build must never fail of it.
 """
 
 import os
@@ -10,110 +10,15 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-# Where these stand the order of objects is a matter of more than speed, or arguments are no plain inputs.
-_DOUBTFUL = {
-    "r", "i", "Ur", "relocatable",  # the layout of one object file, made for another link
-    "script", "default-script", "dT", "c", "mri-script",  # a layout by file: an embedded system's vectors come first
-    "b", "format", "oformat",  # inputs or outputs that are no ELF
-    "allow-multiple-definition", "muldefs",  # the first definition wins
-    "symbol-ordering-file", "section-ordering-file",  # someone chose the order already
-}  # fmt: skip
-# After an option that may take the next argument as its value, an object stays; these take none.
-_VALUELESS = {
-    "as-needed", "no-as-needed", "Bstatic", "Bdynamic", "dn", "dy", "static", "pie", "no-pie", "shared", "build-id",
-    "eh-frame-hdr", "start-group", "(", "end-group", ")", "whole-archive", "no-whole-archive", "push-state",
-    "pop-state", "gc-sections", "no-gc-sections", "export-dynamic", "E", "s", "S", "strip-all", "strip-debug",
-    "no-undefined", "end-lib", "relax", "no-relax",
-}  # fmt: skip
-_OBJECT = (".o", ".obj")
-# gcc's own first and last objects: crt1.o, crtbeginS.o, crtn.o, vtv_start.o, libasan_preinit.o
-_FIXED = ("crt", "vtv_", "_preinit")
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from harness.build import functions, record
+from harness.build.order import permuted, relocatable, runs
+
 # Longer command lines go through a response file: exec takes at most a quarter of the stack, 2 MiB by default.
 _LONGEST = 500_000
 _FUSE = "-fuse-ld="
-
-
-def relocatable(path: str) -> bool:
-    """Return whether a file is an object to be linked: ELF of that type (ET_REL), or the bitcode of LLVM.
-
-    What is named .o may be a shared library or an archive, and then its place counts.
-    """
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123  # pathlib would cost more than the file
-            head = file.read(18)
-    except OSError:
-        return False
-    if head.startswith(b"\x7fELF") and len(head) == 18:
-        return head[16:] == (b"\1\0" if head[5] == 1 else b"\0\1")
-    return head.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b"))
-
-
-def permuted(arguments: Sequence[str], seed: int, is_object: Callable[[str], bool] = relocatable) -> list[str]:
-    """Return a linker's arguments with each run of adjacent object files shuffled by the seed.
-
-    Archives, libraries, options and gcc's own objects keep their places; so does an object that may be the value of
-    the option before it. Arguments with a linker script, -r or the like are returned as they are.
-    """
-    if any(_doubtful(argument) for argument in arguments):
-        return list(arguments)
-    result = list(arguments)
-    draw = _Draw(seed)
-    for run in _runs(arguments, is_object):
-        for last in range(len(run) - 1, 0, -1):
-            other = draw.below(last + 1)
-            here, there = run[last], run[other]
-            result[here], result[there] = result[there], result[here]
-    return result
-
-
-def _doubtful(argument: str) -> bool:
-    return _name(argument) in _DOUBTFUL or argument.startswith("-T") or argument == "muldefs"
-
-
-def _name(argument: str) -> str:
-    # ld takes long options with one dash too
-    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
-
-
-def _runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[list[int]]:
-    """Give the positions of object files that may change places, those of one run together."""
-    runs: list[list[int]] = [[]]
-    lazily = False  # between --start-lib and --end-lib objects are taken as from an archive
-    before = ""
-    for place, argument in enumerate(arguments):
-        lazily = _name(argument) == "start-lib" or (lazily and _name(argument) != "end-lib")
-        if not lazily and _is_named_object(argument) and not _may_take(before) and is_object(argument):
-            runs[-1].append(place)
-        elif runs[-1]:
-            runs.append([])
-        before = argument
-    return runs
-
-
-def _is_named_object(argument: str) -> bool:
-    name = os.path.basename(argument)  # noqa: PTH119  # pathlib's import is not needed for it
-    return argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
-
-
-def _may_take(option: str) -> bool:
-    if not option.startswith("-") or "=" in option or _name(option) in _VALUELESS:
-        return False
-    attached = option.startswith(("-L", "-l", "-O")) and len(option) > 2
-    return not attached
-
-
-class _Draw:
-    """Random numbers by splitmix64 (Steele, Lea and Flood 2014): the same for every Python, without an import."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = seed
-
-    def below(self, bound: int) -> int:
-        self._state = (self._state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-        mixed = self._state
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-        return (mixed ^ (mixed >> 31)) % bound
 
 
 def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
@@ -155,7 +60,7 @@ def _words(text: str) -> list[str]:
     return words if word is None else [*words, word]
 
 
-def _shortened(arguments: list[str]) -> list[str]:
+def shortened(arguments: list[str]) -> list[str]:
     """Put arguments too long for exec into a response file in memory, which the real linker inherits."""
     if sum(len(argument) + 9 for argument in arguments) < _LONGEST:
         return arguments
@@ -224,24 +129,71 @@ def _of_clang(shim: Path, environment: Mapping[str, str]) -> str | None:
     return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else None  # noqa: PTH117
 
 
-def link(shim: Path, arguments: list[str], environment: Mapping[str, str]) -> list[str] | None:
-    """Return the real linker and its arguments, reordered by PERFGATE_SEED; None when there is no such linker."""
+def resolved(shim: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, list[str]] | None:
+    """Return the real linker and what it is to be given; None when there is no such linker."""
     linker = real_linker(shim, arguments, environment)
     if linker is None:
         return None
     if shim.name == "collect-ld" and not linker.endswith("collect-ld"):
         # collect2 leaves it to a collect-ld, and no other linker knows it
         arguments = [argument for argument in arguments if not argument.startswith(_FUSE)]
+    return linker, list(arguments)
+
+
+def arranged(
+    linker: str, arguments: Sequence[str], seed: int, located: Callable[[str], str], directory: str
+) -> tuple[list[str], list[str], str]:
+    """Return arguments in the order of the seed, further options that order functions, and what is ordered.
+
+    located: where the file that an argument names is now. directory: that of the link, which names are relative to.
+    """
+
+    def is_object(argument: str) -> bool:
+        return relocatable(located(argument))
+
+    objects = any(len(run) > 1 for run in runs(arguments, is_object))
+    options, by_name = functions.ordering(linker, arguments, seed, located, objects)
+    ordered = "+".join(filter(None, ("objects" if objects else "", by_name)))
+    return permuted(arguments, seed, is_object, directory), options, ordered or "nothing"
+
+
+def run(linker: str, arguments: list[str], options: list[str]) -> int:
+    """Link; once more without the options where it fails with them. Return the exit status."""
+    if options:
+        told = os.memfd_create("told", 0)
+        if _wait(linker, [*arguments, *options], told) == 0:
+            os.write(2, os.pread(told, os.fstat(told).st_size, 0))
+            return 0
+    return _wait(linker, arguments)
+
+
+def _wait(linker: str, arguments: list[str], told: int | None = None) -> int:
+    actions = [] if told is None else [(os.POSIX_SPAWN_DUP2, told, 2)]
+    process = os.posix_spawn(linker, [linker, *shortened(arguments)], os.environ, file_actions=actions)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return code if code >= 0 else 128 - code
+
+
+def main(shim: Path, arguments: list[str]) -> int:
+    """Link as the shim was asked to, in the order of PERFGATE_SEED."""
+    found = resolved(shim, arguments, os.environ)
+    if found is None:
+        sys.exit(f"perfgate: {shim.name}: not found")
+    linker, given = found
     try:
-        given = expanded(arguments)
-        reordered = permuted(given, int(environment["PERFGATE_SEED"]))
-        return [linker, *(arguments if reordered == given else _shortened(reordered))]
+        whole, seed = expanded(given), int(os.environ["PERFGATE_SEED"])
+        ordered, options, what = arranged(linker, whole, seed, str, os.getcwd())  # noqa: PTH109
+        link = record.begin(os.environ.get(record.LINKS), linker, whole)
     except (KeyError, ValueError, OSError):
-        return [linker, *arguments]  # as if perfgate were not there
+        os.execv(linker, [linker, *given])  # noqa: S606  # as if perfgate were not there
+    if link is None and not options:
+        shown = given if ordered == whole else shortened(ordered)
+        os.execv(linker, [linker, *shown])  # noqa: S606
+    status = run(linker, ordered, options)
+    if link is not None and status == 0:
+        record.end(link, what)
+    return status
 
 
 if __name__ == "__main__":
-    found = link(Path(sys.argv[1]), sys.argv[2:], os.environ)
-    if found is None:
-        sys.exit(f"perfgate: {Path(sys.argv[1]).name}: not found")
-    os.execv(found[0], found)  # noqa: S606  # the real linker, with the arguments of this one
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

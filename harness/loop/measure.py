@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Protocol
@@ -37,7 +38,11 @@ class Builder(Protocol):
         ...
 
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Give where a side's benchmarks run, for its latest build with these settings."""
+        """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
+        ...
+
+    def kept(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
+        """Give where a person finds that directory after the run, if the trees are kept."""
         ...
 
 
@@ -268,8 +273,8 @@ class Loop:
         self._step = step
 
     def _compared(self, step: ExecutionStep) -> Compared:
-        directory = self._builder.directory(step.side, step.building)
-        return Compared(self._benchmarks[step.side][step.benchmark], step, directory)
+        stand = partial(self._builder.directory, step.side, step.building)
+        return Compared(self._benchmarks[step.side][step.benchmark], step, stand)
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         for step in self._ledger.pending(steps):
@@ -298,7 +303,11 @@ class Loop:
         benchmark = self._benchmarks[step.side][step.benchmark]
         made = self._executions.make(benchmark, step, self._builder.directory(step.side, step.building))
         # of a suite's benchmark that has failed neither values nor more failures are wanted
-        failures = [failure for failure in made.failures if not self._ledger.has_failed(failure)]
+        failures = [
+            msgspec.structs.replace(failure, directory=str(self._builder.kept(step.side, step.building)))
+            for failure in made.failures
+            if not self._ledger.has_failed(failure)
+        ]
         executions = [each for each in made.executions if not self._ledger.has_failed(each)]
         if any(each.suite for each in executions):
             executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -28,11 +29,11 @@ _BEFORE = 40
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One side of a comparison: its benchmark, its step, and where it runs."""
+    """One side of a comparison: its benchmark, its step, and what puts its tree where it runs and tells where."""
 
     benchmark: Benchmark
     step: ExecutionStep
-    directory: Path
+    stand: Callable[[], Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,13 @@ def _failure(executions: Executions, attempt: Attempt, why: Unusable) -> Failure
 
 def _kept(executions: Executions, one: Compared, place: Path) -> _Kept | Failure:
     """Execute one side; place: where what it printed, or wrote to {output}, stays until the other side has run."""
-    same = one.benchmark.same_output
+    same, directory = one.benchmark.same_output, one.stand()
     printed = place.with_suffix(".stdout")
-    file = {True: printed, NAMED: place}.get(same, one.directory / str(same))
+    file = {True: printed, NAMED: place}.get(same, directory / str(same))
     for old in (place, printed):
         old.unlink(missing_ok=True)
     before = _state(file)
-    attempt = executions.unmeasured(one.benchmark, one.step, one.directory, printed)
+    attempt = executions.unmeasured(one.benchmark, one.step, directory, printed)
     if isinstance(attempt, Failure):
         return attempt
     if same == NAMED and _state(attempt.context.scratch / OUTPUT) is not None:
@@ -101,6 +102,9 @@ def _kept(executions: Executions, one: Compared, place: Path) -> _Kept | Failure
         return _failure(executions, attempt, Unusable(str(error), ""))
     if digest is None:
         return _failure(executions, attempt, Unusable(f"{same} was not written", ""))
+    if file not in (place, printed):
+        # the other side's tree will stand where this one does
+        file = Path(shutil.copyfile(file, place))
     return _Kept(attempt, file, digest)
 
 

@@ -68,16 +68,16 @@ def key(factors: Mapping[str, Setting]) -> tuple[str, ...]:
 
 
 def build_step(side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> BuildStep:
-    """Lay out one build; seed: of the run."""
-    return BuildStep(side, build, draw(2**31, seed, "build", build, side, *key(factors)), factors)
+    """Lay out one build; seed: of the run. Build k of both sides has one seed, so that they are laid out alike."""
+    return BuildStep(side, build, draw(2**31, seed, "build", build, *key(factors)), factors)
 
 
 def execution_step(
     benchmark: str, side: Side, build: int, execution: int, order: int, seed: int, planned: Planned | None
 ) -> ExecutionStep:
-    """Lay out one execution; seed: of the run."""
+    """Lay out one execution; seed: of the run. Those of both sides with one number are laid out alike."""
     factors: Mapping[str, Setting] = planned.settings if planned else {}
-    drawn = (seed, benchmark, side, build, execution, *key(factors))
+    drawn = (seed, benchmark, build, execution, *key(factors))
     return ExecutionStep(
         benchmark=benchmark,
         side=side,

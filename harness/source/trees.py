@@ -1,11 +1,11 @@
-"""The trees that are built and measured: the files of base and head, with paths of equal length."""
+"""The trees that are built and measured: the files of base and head, which stand at one path by turns."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,9 +79,13 @@ def _link(source: Path, target: Path, tree: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A tree as it was made. facts: of its files; None: it is not made whole."""
+    """A tree as it was made.
+
+    path: where it is. place: where it stands when it is used. facts: of its files; None: it is not made whole.
+    """
 
     path: Path
+    place: Path
     git: bool
     facts: Facts | None = None
 
@@ -89,15 +93,26 @@ class _Made:
 class Trees:
     """The trees of a run, made one by one in its work directory: the files of a commit, exported from the store.
 
-    directory: the work directory, outside the checkout. warnings: what the report must tell about what was checked out.
+    A tree is put where it stands when it is used, and the one of the other side is set aside: what a build writes of
+    its path into a program is the same on both sides. Where the sides must stand at once, their paths are equally long.
+
+    directory: the work directory, outside the checkout. one_path: whether the sides stand at one path. warnings: what
+    the report must tell about what was checked out.
     """
 
     def __init__(
-        self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]], budget: Budget
+        self,
+        repository: Repository,
+        sources: Sources,
+        shared: Mapping[Side, Sequence[str]],
+        budget: Budget,
+        *,
+        one_path: bool = True,
     ) -> None:
         self.repository = repository
         self.sources = sources
         self.directory = repository.store.work.path
+        self.one_path = one_path
         self._shared = shared
         self._made: dict[tuple[Side, str], _Made] = {}
         self._skip_lfs = _lacks_lfs(repository)
@@ -105,10 +120,10 @@ class Trees:
         repository.store.keep_to(budget)
 
     def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:
-        """Check a side out afresh, in place of its tree so far, and give its project directory.
+        """Check a side out afresh, in place of its tree so far, and give its project directory, where it stands.
 
-        The tree is directory/name/variant/side; a side has one tree of each variant. One whose files nobody changed is
-        moved there, without what was added to it.
+        That is directory/name/variant/tree; with two paths the name of the side is the last. A side has one tree of
+        each variant. One whose files nobody changed is moved there, without what was added to it.
 
         Args:
             git: it gets a .git of its own.
@@ -117,19 +132,20 @@ class Trees:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
             BudgetEndedError: the budget has ended.
         """
-        tree = self.directory / name / variant / side
+        place = self.directory / name / variant / ("tree" if self.one_path else side)
         made = self._made.get((side, variant))
         try:
-            tree.parent.mkdir(parents=True, exist_ok=True)
-            if made is not None and made.git == git and self._move(made, tree):
-                self._made[side, variant] = replace(made, path=tree)
+            if made is not None and made.git == git and made.facts is not None and restore(made.path, made.facts):
+                self._made[side, variant] = replace(made, place=place)
+                self._stand(side, variant)
             else:
                 self.remove(side, variant)
-                self._made[side, variant] = _Made(tree, git)
-                self._fill(side, tree, git=git)
-                self._made[side, variant] = _Made(tree, git, facts_of(tree))
+                self._set_aside(place)
+                self._made[side, variant] = _Made(place, place, git)
+                self._fill(side, place, git=git)
+                self._made[side, variant] = _Made(place, place, git, facts_of(place))
         except OSError as error:
-            raise SourceError(f"{tree} cannot be made: {error.strerror or error}") from None
+            raise SourceError(f"{place} cannot be made: {error.strerror or error}") from None
         if not self.project(side, variant).is_dir():
             commit = self.sources.of(side).commit
             where = f"{commit.ref} ({(commit.sha or '')[:12]})"
@@ -148,23 +164,52 @@ class Trees:
         submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
         link(self.repository, tree, self._shared[side])
 
-    def _move(self, made: _Made, tree: Path) -> bool:
-        """Put a tree into the state in which it was made, at another path; return whether that could be done."""
-        if made.facts is None or not restore(made.path, made.facts):
-            return False
-        if made.path != tree:
-            made.path.rename(tree)
-            self._remove_empty(made.path.parent)
-        return True
+    def _stand(self, side: Side, variant: str) -> None:
+        """Put a tree where it stands, and set aside what stands there."""
+        made = self._made[side, variant]
+        if made.path != made.place:
+            self._set_aside(made.place)
+            self._move(side, variant, made.place)
 
-    def tree(self, side: Side, variant: str = "") -> Path | None:
-        """Give the root of a side's tree; None before it is made."""
-        made = self._made.get((side, variant))
-        return made.path if made else None
+    def _set_aside(self, place: Path) -> None:
+        for (side, variant), made in self._made.items():
+            if made.path == place:
+                return self._move(side, variant, self._aside(side, variant))
+        return None
+
+    def _move(self, side: Side, variant: str, to: Path) -> None:
+        made = self._made[side, variant]
+        to.parent.mkdir(parents=True, exist_ok=True)
+        made.path.rename(to)
+        self._made[side, variant] = replace(made, path=to)
+        self._remove_empty(made.path.parent)
+
+    def _aside(self, side: Side, variant: str) -> Path:
+        return self.directory / side / (variant or "tree")
 
     def project(self, side: Side, variant: str = "") -> Path:
-        """Give a side's project directory: where its commands run."""
+        """Put a side's tree where it stands, and give its project directory: where its commands run.
+
+        Raises:
+            SourceError: something removed it.
+        """
+        try:
+            self._stand(side, variant)
+        except OSError as error:
+            path = self._made[side, variant].path
+            raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
+
+    def kept(self, side: Side, variant: str = "") -> Path:
+        """Give the project directory of a side as it is when the trees are left."""
+        made = self._made[side, variant]
+        return (self._aside(side, variant) if self.one_path else made.place) / self.repository.prefix
+
+    def leave(self) -> None:
+        """Set every tree aside, under the name of its side, for a person to look at."""
+        for (side, variant), made in list(self._made.items()):
+            if self.one_path and made.path == made.place:
+                self._move(side, variant, self._aside(side, variant))
 
     def remove(self, side: Side, variant: str = "") -> None:
         """Remove a side's tree."""
@@ -188,21 +233,25 @@ def open_trees(
     share_paths: Mapping[Side, Sequence[str]],
     budget: Budget | None = None,
     keep: bool = False,
+    one_path: bool = True,
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
     Args:
         share_paths: [build] share of each side.
         budget: what making a tree keeps to; None: it takes what it takes.
+        one_path: see Trees.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
     """
-    try:
+    with ExitStack() as stack:
+        stack.callback(repository.store.work.close, keep=keep)
         shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
-        yield Trees(repository, sources, shared, budget or Budget())
-    finally:
-        repository.store.work.close(keep=keep)
+        trees = Trees(repository, sources, shared, budget or Budget(), one_path=one_path)
+        if keep:
+            stack.callback(trees.leave)
+        yield trees
 
 
 def _lacks_lfs(repository: Repository) -> bool:

@@ -36,6 +36,7 @@ GO_BENCH = {
         'package module\n\nimport "testing"\n\nfunc BenchmarkNothing(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t}\n}\n'
     ),
 }
+GO_PACKAGES = {path: text for path, text in GO_BENCH.items() if not path.startswith("a module/")}
 GO_PROGRAM = {
     "go.mod": "module example.com/tool\n\ngo 1.21\n",
     "cmd/tool/main.go": 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println("done") }\n',
@@ -54,6 +55,16 @@ def test_go_benchmarks(tmp_path: Path) -> None:
     assert {metric for _, metric in cases} == {"time"}
     # of a table, each its own; tests are none
     assert len(cases) == 4
+
+
+def test_go_packages_of_one_module(tmp_path: Path) -> None:
+    need("go")
+    cases = checked(made(tmp_path, GO_PACKAGES), kind="go")
+    assert sorted(case for case, _ in cases) == [
+        "inner-deep/BenchmarkRead/one",
+        "inner-deep/BenchmarkRead/two",
+        "words/BenchmarkCount",
+    ]
 
 
 @pytest.mark.parametrize(("files", "name"), [(GO_PROGRAM, "tool"), (GO_TESTS, "tests")], ids=["program", "tests"])

@@ -68,6 +68,9 @@ class FakeBuilder:
             return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
 
+    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        return self.directory(side, factors)
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         assert factors == {}
         return Path(f"/trees/{side}/{self.latest[side]}")

@@ -59,6 +59,9 @@ class FakeBuilder:
             return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
         return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
 
+    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        return self.directory(side, factors)
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.model import Side
+from gate.model import SIDES, Side
 from harness.loop.schedule import BuildStep, ExecutionStep, Round, schedule
 
 ROOT = Path(__file__).parents[3]
@@ -30,29 +30,29 @@ def test_a_small_schedule_as_a_list() -> None:
 
 EXPECTED: list[list[tuple[object, ...]]] = [
     [
-        ("head", 853842152),
-        ("base", 1030429340),
-        (0, "a", "base", 0, 545283088, 3745),
-        (1, "a", "head", 0, 1410943717, 1976),
-        (2, "b", "base", 0, 1769923039, 2704),
-        (3, "b", "head", 0, 1549045658, 3631),
-        (4, "new", "head", 0, 822330102, 3292),
-        (5, "a", "head", 1, 2124532910, 217),
-        (6, "a", "base", 1, 844939170, 1371),
-        (7, "b", "head", 1, 2100015822, 1735),
-        (8, "b", "base", 1, 9942928, 4036),
+        ("head", 1454170711),
+        ("base", 1454170711),
+        (0, "a", "base", 0, 1184425697, 1200),
+        (1, "a", "head", 0, 1184425697, 1200),
+        (2, "b", "base", 0, 1615061985, 3613),
+        (3, "b", "head", 0, 1615061985, 3613),
+        (4, "new", "head", 0, 1719548777, 1209),
+        (5, "a", "head", 1, 1067080262, 467),
+        (6, "a", "base", 1, 1067080262, 467),
+        (7, "b", "head", 1, 1617705221, 1846),
+        (8, "b", "base", 1, 1617705221, 1846),
     ],
     [
-        ("base", 749347165),
-        ("head", 1398448222),
-        (9, "a", "base", 0, 208200731, 3198),
-        (10, "a", "head", 0, 41767966, 1910),
-        (11, "b", "head", 0, 1918981003, 2779),
-        (12, "b", "base", 0, 1488931939, 66),
-        (13, "a", "head", 1, 2047646692, 1176),
-        (14, "a", "base", 1, 832443301, 1374),
-        (15, "b", "base", 1, 45311203, 422),
-        (16, "b", "head", 1, 1266034294, 2329),
+        ("base", 468443892),
+        ("head", 468443892),
+        (9, "a", "base", 0, 168053279, 3013),
+        (10, "a", "head", 0, 168053279, 3013),
+        (11, "b", "head", 0, 1293978011, 812),
+        (12, "b", "base", 0, 1293978011, 812),
+        (13, "a", "head", 1, 485203338, 698),
+        (14, "a", "base", 1, 485203338, 698),
+        (15, "b", "base", 1, 255277376, 1818),
+        (16, "b", "head", 1, 255277376, 1818),
     ],
 ]
 
@@ -117,9 +117,13 @@ def test_paddings_and_seeds_are_spread_and_differ() -> None:
     steps = [step for each in rounds for step in each.executions]
     paddings = [step.padding for step in steps]
     assert abs(sum(paddings) / len(paddings) - 2047.5) < 5 * 1182 / len(paddings) ** 0.5
-    assert len({step.seed for step in steps}) == len(steps)
-    build_seeds = [step.seed for each in rounds for step in each.builds]
-    assert len(set(build_seeds)) == len(build_seeds)
+    of_side = {
+        side: [(s.benchmark, s.build, s.execution, s.seed, s.padding) for s in steps if s.side == side]
+        for side in SIDES
+    }
+    assert sorted(of_side["base"]) == sorted(of_side["head"]), "both sides are laid out alike"
+    assert len({step.seed for step in steps}) == len(steps) / 2
+    assert len({step.seed for each in rounds for step in each.builds}) == len(rounds)
 
 
 def test_the_sequence_of_names_and_the_other_benchmarks_do_not_matter() -> None:

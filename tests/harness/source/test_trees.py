@@ -47,11 +47,17 @@ def names(directory: Path) -> list[str]:
 
 @contextmanager
 def trees_of(
-    checkout: Checkout, base: str | None = None, head: str | None = None, share: Sequence[str] = (), keep: bool = False
+    checkout: Checkout,
+    base: str | None = None,
+    head: str | None = None,
+    share: Sequence[str] = (),
+    keep: bool = False,
+    one_path: bool = True,
 ) -> Iterator[Trees]:
     repository = find_repository(checkout.path)
     sources = resolve(repository, base=base, head=head, environment={})
-    with open_trees(repository, sources, share_paths={"base": share, "head": share}, keep=keep) as trees:
+    shared = {"base": share, "head": share}
+    with open_trees(repository, sources, share_paths=shared, keep=keep, one_path=one_path) as trees:
         yield trees
 
 
@@ -70,13 +76,16 @@ def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> N
     checkout.write(a="2", new="3")
     before = (checkout.path / ".git/index").read_bytes()
     with trees_of(checkout) as trees:
-        base, head = trees.make("base"), trees.make("head")
-        assert names(base) == ["a", "sp ace/ünï"]
-        assert names(head) == ["a", "new", "sp ace/ünï"]
-        assert ((base / "a").read_text(), (head / "a").read_text()) == ("1", "2")
-        assert len(str(base)) == len(str(head))
+        base = trees.make("base")
+        assert (names(base), (base / "a").read_text()) == (["a", "sp ace/ünï"], "1")
         assert not base.is_relative_to(checkout.path)
         assert base.is_relative_to(isolated_git)
+        head = trees.make("head")
+        assert head == base, "what a build writes of its path is the same on both sides"
+        assert (names(head), (head / "a").read_text()) == (["a", "new", "sp ace/ünï"], "2")
+        (head / "built").write_text("x")
+        assert names(trees.project("base")) == ["a", "sp ace/ünï"]
+        assert names(trees.project("head")) == ["a", "built", "new", "sp ace/ünï"]
     assert nothing_left(checkout, isolated_git)
     assert (checkout.path / ".git/index").read_bytes() == before
     assert checkout.git("status", "--porcelain") == " M a\n?? new"
@@ -247,7 +256,7 @@ def test_what_was_done_to_a_tree_is_undone(checkout: Checkout, isolated_git: Pat
         for number, change in enumerate(changes):
             change(tree)
             tree = trees.make("base", f"n{number}")
-            assert {tree / p.relative_to(trees.directory / "n/base"): mode for p, mode in modes.items()} == {
+            assert {tree / p.relative_to(trees.directory / "n/tree"): mode for p, mode in modes.items()} == {
                 path: path.stat().st_mode for path in tree.rglob("*")
             }
             assert [(tree / name).read_text() for name in ("a", "b", "d/e", "link")] == ["1"] * 4
@@ -259,6 +268,17 @@ def test_what_was_done_to_a_tree_is_undone(checkout: Checkout, isolated_git: Pat
     assert nothing_left(checkout, isolated_git)
 
 
+def test_sides_that_must_stand_at_once_have_paths_of_one_length(checkout: Checkout, isolated_git: Path) -> None:
+    checkout.commit(a="1")
+    checkout.write(a="2")
+    with trees_of(checkout, one_path=False) as trees:
+        base, head = trees.make("base", "abc"), trees.make("head", "abc")
+        assert len(str(base)) == len(str(head))
+        assert ((base / "a").read_text(), (head / "a").read_text()) == ("1", "2")
+        assert (trees.project("base"), trees.project("head")) == (base, head)
+    assert nothing_left(checkout, isolated_git)
+
+
 def test_a_side_has_a_tree_of_each_variant(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
     with trees_of(checkout, "HEAD", "HEAD") as trees:
@@ -267,13 +287,12 @@ def test_a_side_has_a_tree_of_each_variant(checkout: Checkout, isolated_git: Pat
         assert trees.project("head", "oo") == paths[0]
         (paths[0] / "built").write_text("x")
         moved = trees.make("head", "abc", "vv")
-        assert moved == trees.directory / "abc/vv/head"
+        assert moved == trees.directory / "abc/vv/tree"
         assert names(paths[0]) == ["a", "built"]
         assert not paths[1].parent.exists()
         trees.remove("head", "vv")
         assert not (trees.directory / "abc").exists()
-        assert trees.tree("head", "vv") is None
-        assert trees.tree("head", "oo") == paths[0]
+        assert trees.project("head", "oo") == paths[0]
     assert nothing_left(checkout, isolated_git)
 
 
@@ -298,8 +317,11 @@ def test_whatever_happens_nothing_is_left(checkout: Checkout, isolated_git: Path
 def test_keep_leaves_the_trees(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
     with trees_of(checkout, "HEAD", "HEAD", keep=True) as trees:
-        kept = trees.make("base")
+        trees.make("base")
+        trees.make("head")
+        kept = trees.kept("base")
     assert (kept / "a").exists()
+    assert (trees.kept("head") / "a").exists()
     with trees_of(checkout, "HEAD", "HEAD"):
         assert kept.exists()
     assert kept.exists()
@@ -334,9 +356,10 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
     checkout.commit()
     checkout.write(data__tracked="new", data__large="1", data__more__file="2")
     with trees_of(checkout, share=["data"]) as trees:
-        base, head = trees.make("base"), trees.make("head")
-        assert names(base) == names(head) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
-        assert ((base / "data/tracked").read_text(), (head / "data/tracked").read_text()) == ("old", "new")
+        for side, tracked in (("base", "old"), ("head", "new")):
+            tree = trees.make(side)
+            assert names(tree) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
+            assert (tree / "data/tracked").read_text() == tracked
 
 
 def test_untracked_data_reaches_both_sides(checkout: Checkout) -> None:
@@ -540,10 +563,10 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolate
     with running(checkout, isolated_git) as (process, directory):
         with trees_of(checkout, "HEAD", "HEAD"):
             assert directory.exists(), "another run that lives keeps its trees"
-        assert (directory / "base/a").exists()
+        assert (directory / "tree/a").exists()
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert (directory / "base/a").exists()
+    assert (directory / "tree/a").exists()
     with trees_of(checkout, "HEAD", "HEAD"):
         assert not directory.exists()
     assert nothing_left(checkout, isolated_git)

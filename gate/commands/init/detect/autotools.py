@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.c_programs import argument
-from gate.commands.init.detect.makefile import FILES, PATH, linked, parse
+from gate.commands.init.detect.c_programs import arguments
+from gate.commands.init.detect.makefile import FILES, PATH, expand, linked, parse
 from gate.commands.init.detect.result import Found, Rank, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
@@ -17,6 +17,8 @@ _CONFIGURE = ("configure.ac", "configure.in")
 _PROGRAMS = re.compile(r"(bin|sbin|libexec|noinst|check|EXTRA)_PROGRAMS")
 _BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _TESTS = re.compile(r"^(TESTS|check)\b\s*[+:]?=?", re.MULTILINE)
+_LIBTOOL = re.compile(r"^\s*(?:LT_INIT|AC_PROG_LIBTOOL|AM_PROG_LIBTOOL)\b", re.MULTILINE)
+_PLUGINS = re.compile(r"\bdlopen\b|\bLTDL_INIT\b|\bpkglib_LTLIBRARIES\b")
 _ASIDE = {"vendor", "third_party", "deps", "examples", "fuzz", "contrib"}
 
 
@@ -26,6 +28,8 @@ class _Program:
     sources: tuple[str, ...]
     default: bool
     """`make` makes it without being asked."""
+    check: bool = False
+    """`make check` makes it, to run it."""
 
 
 def look(tree: Tree) -> Found | None:
@@ -35,47 +39,74 @@ def look(tree: Tree) -> Found | None:
     # with a Makefile of its own, configure is a choice
     if source is None or not inputs or set(FILES) & tree.names:
         return None
-    programs = sorted(
-        _programs(tree), key=lambda each: (not _BENCH.search(each.path), not each.default, "test" in each.path)
-    )
+    every = list(_programs(tree))
+    programs = sorted(every, key=lambda each: (not _BENCH.search(each.path), not each.default, "test" in each.path))
     programs = [each for each in programs if each.default or _BENCH.search(each.path)]
-    sure = [each for each in programs if not argument(tree, each.path, each.sources)[1]]
+    sure = [each for each in programs if not arguments(tree, each.path, each.sources)[1]]
     tested = any(_TESTS.search(tree.text(path)) for path in tree.ending("Makefile.am", "Makefile.in"))
     if sure or (programs and not tested):
         return _of_program(tree, source, (sure or programs)[0])
     if tested:
         notes = ["the benchmark is `make check`: replace it with a program that does real work"]
         found = Found("autotools", f"{source}, tests", stand_in("check", ["make", "--silent", "check"]), notes=notes)
+        build, comment = _of_tests([each.path for each in every if each.check])
     else:
         benchmark, notes = placeholder()
         found = Found("autotools", f"{source}, without a program", benchmark, notes=notes)
-    comment = ["Compiled once a side; make finds nothing to do in later builds."]
-    return replace(found, build="make", build_comment=comment, setup=_setup(tree), products=_products(tree))
+        build, comment = _of_tests([])
+    return replace(found, build=build, build_comment=comment, setup=_setup(tree), products=_products(tree))
+
+
+def _of_tests(programs: list[str]) -> tuple[str, list[str]]:
+    """Return the build of a library, with the programs of its tests, lest the first benchmark compile them."""
+    if not programs:
+        return "make", ["Compiled once a side; make finds nothing to do in later builds."]
+    folders = dict.fromkeys(posixpath.dirname(path) for path in programs)
+    # automake's own targets; with no test in its list, only what the tests need is made
+    removed = [f"make{f' -C {folder}' if folder else ''} clean-checkPROGRAMS" for folder in folders]
+    return " && ".join([*removed, "make", "make check TESTS="]), _RELINKED
+
+
+def _both(program: str) -> str:
+    """Return a program and its other place: libtool leaves a script in its place, and the program in .libs."""
+    folder, name = posixpath.split(program)
+    return f"{program} {posixpath.join(folder, '.libs', name)}"
 
 
 def _of_program(tree: Tree, source: str, chosen: _Program) -> Found:
-    option, unsure = argument(tree, chosen.path, chosen.sources)
+    words, unsure = arguments(tree, chosen.path, chosen.sources)
     folder, name = posixpath.split(chosen.path)
-    benchmark, notes = program(name, chosen.path, option, unsure=unsure)
+    benchmark, notes = program(name, chosen.path, words, unsure=unsure)
     if _BENCH.search(name) and not unsure:
         benchmark = replace(benchmark, rank=Rank.BENCHMARK)
-    # libtool leaves a script in its place, and the program in .libs
-    inner = posixpath.join(folder, ".libs", name)
     more = "" if chosen.default else f" && make{f' -C {folder}' if folder else ''} {name}"
     return Found(
         "autotools",
         f"{source}, program {chosen.path}",
         benchmark,
-        f"rm -f {chosen.path} {inner} && make{more}",
-        [
-            "Everything is compiled once a side. Each build links again, in another order of the objects",
-            "(docs/layout.md).",
-        ],
-        setup=_setup(tree),
+        f"rm -f {_both(chosen.path)} && make{more}",
+        _RELINKED,
+        setup=_setup(tree) + _static(tree, source),
         artifacts=[chosen.path],
         products=_products(tree),
         notes=notes,
     )
+
+
+_RELINKED = [
+    "Everything is compiled once a side. Each build links again, in another order of the objects",
+    "(docs/layout.md).",
+]
+
+
+def _static(tree: Tree, source: str) -> str:
+    """Return the options of configure with which libtool makes a program, and no script that looks for its libraries.
+
+    To run the script takes longer than many a program does. What is opened at run time has to be shared.
+    """
+    makefiles = (tree.text(path) for path in tree.ending("Makefile.am"))
+    opens = _PLUGINS.search(tree.text(source)) or any(map(_PLUGINS.search, makefiles))
+    return " --enable-static --disable-shared" if _LIBTOOL.search(tree.text(source)) and not opens else ""
 
 
 def _setup(tree: Tree) -> str:
@@ -99,13 +130,14 @@ def _programs(tree: Tree) -> Iterator[_Program]:
         makefile = parse(re.sub(r"^\s*(if|else|endif)\b.*$", "", tree.text(path), flags=re.MULTILINE), folder)
         for variable, value in makefile.variables.items():
             kind = _PROGRAMS.fullmatch(variable)
-            for name in value.split() if kind else ():
+            for name in (expand(value, makefile.variables) or "").split() if kind else ():
                 if PATH.fullmatch(name):
                     canonical = re.sub(r"[^\w@]", "_", name)
                     own = makefile.variables.get(f"{canonical}_SOURCES", f"{name}.c")
                     sources = tuple(posixpath.normpath(posixpath.join(folder, source)) for source in own.split())
                     default = kind is not None and kind[1] not in ("check", "EXTRA")
-                    yield _Program(posixpath.join(folder, name), sources, default)
+                    check = kind is not None and kind[1] == "check" and path.endswith(".am")
+                    yield _Program(posixpath.join(folder, name), sources, default, check)
         if path.endswith(".in"):
             goal = "all" if "all" in makefile.rules else makefile.first
             yield from (

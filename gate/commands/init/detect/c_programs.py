@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect.tree import Tree
+from gate.commands.init.detect.work import work
 
 SOURCES = (
     ".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig", ".d", ".pas", ".adb", ".ml", ".hs",
@@ -20,8 +21,8 @@ _TAKES_NONE = re.compile(r"\bmain\s*\(\s*(void)?\s*\)")
 _MAIN = re.compile(r"\bmain\s*\(")
 
 
-def argument(tree: Tree, path: str, sources: Iterable[str] = ()) -> tuple[str | None, bool]:
-    """Return an argument with which a program surely ends by itself, and whether that is in doubt.
+def arguments(tree: Tree, path: str, sources: Iterable[str] = ()) -> tuple[list[str], bool]:
+    """Return the arguments with which a program surely ends by itself, and whether that is in doubt.
 
     Args:
         path: the program.
@@ -35,15 +36,18 @@ def argument(tree: Tree, path: str, sources: Iterable[str] = ()) -> tuple[str | 
     for files in (own, same, beside, every):
         texts = [text for file in files if _MAIN.search(text := tree.text(file))]
         if texts:
-            return argument_of(texts)
-    return argument_of([])
+            return arguments_of(tree, PurePosixPath(path).name, texts)
+    return [], True
 
 
-def argument_of(texts: list[str]) -> tuple[str | None, bool]:
+def arguments_of(tree: Tree, name: str, texts: list[str]) -> tuple[list[str], bool]:
     """Return the same for the text of a program's sources; without any it is in doubt."""
+    on_file = work(tree, name, texts)
+    if on_file:
+        return on_file, False
     if any(_ANSWERS_HELP.search(text) for text in texts):
-        return "--help", False
-    return None, not texts or any(wants_arguments(text) for text in texts)
+        return ["--help"], False
+    return [], not texts or any(wants_arguments(text) for text in texts)
 
 
 def wants_arguments(text: str) -> bool:

@@ -23,6 +23,7 @@ from gate.commands.init.detect.crates import (
 )
 from gate.commands.init.detect.result import Found, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
+from gate.commands.init.detect.work import work
 
 _PARSERS = {"clap", "structopt", "argh", "bpaf"}  # all of them answer --help
 _ANSWERS_HELP = re.compile(r'"(--)?help"')
@@ -34,7 +35,7 @@ class _Binary:
     name: str
     package: Crate
     source: str
-    argument: str | None
+    arguments: list[str]
     unsure: bool
 
 
@@ -65,7 +66,7 @@ def _found(tree: Tree) -> Found:
 
 def _of_binary(tree: Tree, binary: _Binary) -> Found:
     path = f"target/{triple(tree)}release/{binary.name}"
-    benchmark, notes = program(binary.name, path, binary.argument, unsure=binary.unsure)
+    benchmark, notes = program(binary.name, path, binary.arguments, unsure=binary.unsure)
     directory = binary.package.directory
     manifest = f" --manifest-path {shlex.quote(at(directory, 'Cargo.toml'))}" if directory else ""
     build = f"cargo build --release {TARGET}{manifest} --bin {binary.name}"
@@ -146,15 +147,17 @@ def _binaries(tree: Tree, package: Crate) -> Iterator[_Binary]:
         if NAME.fullmatch(name) and not declared.get(name, {}).get("required-features"):
             whole = (at(package.directory, place) for place in places[name])
             source = next((place for place in whole if place in tree.names), "")
-            yield _Binary(name, package, source, *_argument(tree, package, source))
+            yield _Binary(name, package, source, *_arguments(tree, package, name, source))
 
 
-def _argument(tree: Tree, package: Crate, source: str) -> tuple[str | None, bool]:
-    """Return an argument with which a program surely ends by itself, and whether that is in doubt."""
-    if _PARSERS & set(package.manifest.get("dependencies", {})):
-        return "--help", False
+def _arguments(tree: Tree, package: Crate, name: str, source: str) -> tuple[list[str], bool]:
+    """Return the arguments with which a program surely ends by itself, and whether that is in doubt."""
     under = str(PurePosixPath(source).parent) if source else at(package.directory, "src")
     texts = [tree.text(path) for path in tree.ending(".rs", under=under)]
-    if any(_ANSWERS_HELP.search(text) for text in texts):
-        return "--help", False
-    return None, any(_WANTS.search(text) for text in texts)
+    on_file = work(tree, name, texts, str(package.manifest["package"].get("description", "")))
+    if on_file:
+        return on_file, False
+    parsed = _PARSERS & set(package.manifest.get("dependencies", {}))
+    if parsed or any(_ANSWERS_HELP.search(text) for text in texts):
+        return ["--help"], False
+    return [], any(_WANTS.search(text) for text in texts)

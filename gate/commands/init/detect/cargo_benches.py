@@ -74,7 +74,7 @@ def look(tree: Tree, crates: list[Crate]) -> Found | None:
         "cargo",
         f"{' and '.join(sorted({bench.library for bench in benches}))} benches {', '.join(names)}",
         replace(first, comment=_COMMENTS[benches[0].library]),
-        "\n".join(["set -e", *(_build(tree, name, bench) for name, bench in zip(names, benches, strict=True))]),
+        _build(tree, names, benches),
         _BUILD,
         artifacts=[_program(name) for name in names],
         notes=notes,
@@ -158,17 +158,29 @@ def _measured(name: str, bench: _Bench, length: float) -> Measured:
     return Measured(name, command, [], instrument="values", form=bench.library)
 
 
-def _build(tree: Tree, name: str, bench: _Bench) -> str:
+def _build(tree: Tree, names: list[str], benches: list[_Bench]) -> str:
+    """Return the script that compiles the benches, those of one package by one command: at the same time."""
+    calls: dict[str, list[tuple[str, _Bench]]] = {}
+    for name, bench in zip(names, benches, strict=True):
+        calls.setdefault(_call(tree, bench), []).append((name, bench))
+    lines = ["set -e"]
+    deps = f"target/{triple(tree)}release/deps"
+    for call, made in calls.items():
+        targets = " ".join(f"--bench {bench.name}" for _, bench in made)
+        lines += [f"touch {shlex.join(bench.source for _, bench in made)}", f"{call} {targets}"]
+        # before another package makes one of that name; Cargo's hash has 16 digits, what else begins so is no program
+        lines += [
+            f'cp "$(ls -t {deps}/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {_program(name)}'
+            for name, bench in made
+        ]
+    return "\n".join(lines)
+
+
+def _call(tree: Tree, bench: _Bench) -> str:
     directory = bench.crate.directory
     # a package's name may also be that of something that the benches depend on, but its manifest is one only
     manifest = f" --manifest-path {shlex.quote(at(directory, 'Cargo.toml'))}" if directory else ""
     features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
     own = {"rust-toolchain", "rust-toolchain.toml"} & tree.names
     cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
-    deps = f"target/{triple(tree)}release/deps"
-    return "\n".join([
-        f"touch {shlex.quote(bench.source)}",
-        f"{cargo} bench --no-run {TARGET}{manifest}{features} --bench {bench.name}",
-        # Cargo's hash has 16 digits; what else begins so is not a program
-        f'cp "$(ls -t {deps}/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {_program(name)}',
-    ])  # fmt: skip
+    return f"{cargo} bench --no-run {TARGET}{manifest}{features}"

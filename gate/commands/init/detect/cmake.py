@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import cmake_benches
-from gate.commands.init.detect.c_programs import argument_of
+from gate.commands.init.detect.c_programs import arguments_of
 from gate.commands.init.detect.cmake_files import FILE, PATH, Program, Project, read_project
-from gate.commands.init.detect.result import Found, Rank, placeholder, program, stand_in
+from gate.commands.init.detect.result import Found, Rank, left_out, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
 _ADAPTIVE = re.compile(r"benchmark/benchmark\.h|nanobench\.h|nonius|celero/|catch2/benchmark|picobench", re.IGNORECASE)
@@ -17,6 +17,7 @@ _NOT_MEASURED = re.compile(r"test|fuzz|check", re.IGNORECASE)
 _EXAMPLE = re.compile(r"example|(^|/)ex_|demo|tutorial|sample", re.IGNORECASE)
 _FOLDER = re.compile(r"(micro)?(bench|benchmark)(s|es|marks)?|perf|performance", re.IGNORECASE)
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
+_HELP = ["--help"]
 _BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 
 
@@ -43,8 +44,8 @@ def _found(tree: Tree, project: Project) -> Found:
     comment = cmake_benches.build_comment(project)
     chosen = _choose(tree, project)
     if chosen is not None:
-        argument, unsure = _argument(tree, chosen)
-        benchmark, notes = program(chosen.name, chosen.path, argument, unsure=unsure)
+        arguments, unsure = _arguments(tree, chosen)
+        benchmark, notes = program(chosen.name, chosen.path, arguments, unsure=unsure)
         if _BENCH.search(chosen.name) and benchmark.rank == Rank.PROGRAM:
             benchmark = replace(benchmark, rank=Rank.BENCHMARK)
         build = cmake_benches.build(project, chosen.needs, [chosen])
@@ -57,6 +58,8 @@ def _found(tree: Tree, project: Project) -> Found:
         # ctest finds its tests in the working directory; --test-dir needs CMake 3.20
         measured = stand_in("ctest", f"cd {project.binary} && ctest --output-on-failure --no-tests=error")
         notes = ["the benchmark runs the tests: replace it with a program that does real work"]
+        benches = [built.name for built in project.programs if _BENCH.search(built.name)]
+        notes += left_out(benches, "program of benchmarks", "programs of benchmarks")
         return Found("cmake", f"{FILE}, tests", measured, build, comment, notes=notes)
     benchmark, notes = placeholder()
     return Found("cmake", f"{FILE}, without a program or tests", benchmark, build, comment, notes=notes)
@@ -76,11 +79,13 @@ def _choose(tree: Tree, project: Project) -> Program | None:
         if wanted and not any(_ADAPTIVE.search(text) for text in texts):
             usable.append(((not bench, example, len(built.needs)), built))
     ordered = [built for _, built in sorted(usable, key=lambda pair: pair[0])]
-    sure = [built for built in ordered if not _argument(tree, built)[1]]
+    sure = [built for built in ordered if not _arguments(tree, built)[1]]
     if sure:
         return sure[0]
     return ordered[0] if ordered and not tested else None
 
 
-def _argument(tree: Tree, built: Program) -> tuple[str | None, bool]:
-    return argument_of([tree.text(path) for path in built.sources])
+def _arguments(tree: Tree, built: Program) -> tuple[list[str], bool]:
+    arguments, unsure = arguments_of(tree, built.name, [tree.text(path) for path in built.sources])
+    # the help of a benchmark is not what it is there for
+    return (arguments, unsure) if arguments != _HELP or not _BENCH.search(built.name) else ([], True)

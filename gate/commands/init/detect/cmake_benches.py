@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from gate.commands.init.detect import test_cases
 from gate.commands.init.detect.cmake_files import FILE, Program, Project
 from gate.commands.init.detect.repetitions import Suite, amount, fixed_amount, length_of_value
 from gate.commands.init.detect.result import Amount, Found, Measured, left_out, names_of
@@ -89,14 +90,15 @@ def _uses_catch2(_: Program, texts: Texts) -> bool:
 
 def _uses_nanobench(_: Program, texts: Texts) -> bool:
     # other tests would print among its tables
-    return any(map(_NANOBENCH.search, texts)) and not any(map(_TESTS.search, texts))
+    tested = any(map(_TESTS.search, texts))
+    return any(map(_NANOBENCH.search, texts)) and (not tested or test_cases.cases(texts) is not None)
 
 
 def _found(
-    project: Project, every: list[Program], kind: Callable[[list[Program], Texts], tuple[str, list[Measured], Amount]]
+    project: Project, every: list[Program], kind: Callable[[Project, list[Program]], tuple[str, list[Measured], Amount]]
 ) -> Found:
     programs, rest = every[:_MOST], every[_MOST:]
-    library, measured, plan = kind(programs, _texts(project, programs))
+    library, measured, plan = kind(project, programs)
     names = names_of((built.name for built in programs), "bench")
     first, *more = [replace(each, name=name) for name, each in zip(names, measured, strict=True)]
     return Found(
@@ -112,8 +114,8 @@ def _found(
     )
 
 
-def _google(programs: list[Program], texts: Texts) -> tuple[str, list[Measured], Amount]:
-    cases = max(len(programs), sum(len(_GOOGLE_CASE.findall(text)) for text in texts))
+def _google(project: Project, programs: list[Program]) -> tuple[str, list[Measured], Amount]:
+    cases = max(len(programs), sum(len(_GOOGLE_CASE.findall(text)) for text in _texts(project, programs)))
     suite = Suite(cases, _OVERHEAD, 0, _MORE)
     length = length_of_value(suite)
     # without its unit, which versions before 1.8 do not take
@@ -126,7 +128,8 @@ def _google(programs: list[Program], texts: Texts) -> tuple[str, list[Measured],
     return "Google Benchmark", [replace(measured[0], comment=comment), *measured[1:]], amount(suite, length)
 
 
-def _catch2(programs: list[Program], texts: Texts) -> tuple[str, list[Measured], Amount]:
+def _catch2(project: Project, programs: list[Program]) -> tuple[str, list[Measured], Amount]:
+    texts = _texts(project, programs)
     tags = list(dict.fromkeys(tag for text in texts for tag in _tags(text)))
     comment = ["The mean that Catch2 finds for each BENCHMARK. --benchmark-samples sets how many samples it takes."]
     comment += (
@@ -145,11 +148,18 @@ def _tags(text: str) -> list[str]:
     return [tag for body in bodies if _CATCH2_CASE.search(body) for tag in _TAG.findall(body.split("{")[0])[:1]]
 
 
-def _nanobench(programs: list[Program], texts: Texts) -> tuple[str, list[Measured], Amount]:
-    comment = ["The median that nanobench prints for each benchmark, by its operations in a second."]
-    measured = [_values([f"./{built.path}"], "nanobench", comment) for built in programs]
-    cases = max(1, sum(len(_NANOBENCH_CASE.findall(text)) for text in texts))
-    return "nanobench", measured, fixed_amount("nanobench", cases, 0.1, 0.2)
+def _nanobench(project: Project, programs: list[Program]) -> tuple[str, list[Measured], Amount]:
+    measured: list[Measured] = []
+    count = 0
+    for built in programs:
+        comment = ["The median that nanobench prints for each benchmark, by its operations in a second."]
+        texts = _texts(project, [built])
+        cases = test_cases.cases(texts)
+        count += cases.benchmarks if cases else max(1, sum(len(_NANOBENCH_CASE.findall(text)) for text in texts))
+        if cases and cases.left_out:
+            comment.append("Left out, as each benchmark needs a name of its own: " + ", ".join(cases.left_out))
+        measured.append(_values([f"./{built.path}", *(cases.options if cases else [])], "nanobench", comment))
+    return "nanobench", measured, fixed_amount("nanobench", count, 0.1, 0.2)
 
 
 def _values(command: list[str], form: str, comment: list[str]) -> Measured:

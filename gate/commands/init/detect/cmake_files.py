@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect.cmake_syntax import Branch, Call, Word, parse
-from gate.commands.init.detect.cmake_values import UNKNOWN, YES, Needs, Scope
+from gate.commands.init.detect.cmake_values import FALSE, UNKNOWN, YES, Needs, Scope
 from gate.commands.init.detect.cmake_variables import ROOT, assign
 from gate.commands.init.detect.tree import Tree
 
@@ -225,6 +225,8 @@ class _Walk:
         project.fetches |= name in _FETCHES
         project.tests |= name == "add_test" or name.endswith("_discover_tests")
         project.shared |= name == "add_library" and "SHARED" in rest
+        # the default of libraries that do not say; an option's value stands behind its description
+        project.shared |= first == "BUILD_SHARED_LIBS" and name in ("option", "set") and _is_on(name, rest)
         if name == "option":
             scope.declare(first, rest[1] if len(rest) > 1 else "OFF")
         elif name == "cmake_dependent_option" and len(rest) > 2:
@@ -262,6 +264,11 @@ class _Walk:
             path = next(self._project.tree.ending(f"/{name}.cmake"), "")
         self._file(path, scope, place.deeper())
 
+    def _from_here(self, sources: list[str], scope: Scope) -> list[str]:
+        """Return sources that are named where the command stands by their whole paths (CMake's policy CMP0076)."""
+        whole = {each: posixpath.join(scope.variables["CMAKE_CURRENT_SOURCE_DIR"], each) for each in sources}
+        return [path if _inside(path) in self._project.tree.names else each for each, path in whole.items()]
+
     def _target(self, name: str, first: str, rest: list[str], scope: Scope, needs: tuple[str, ...]) -> bool:
         """Follow a command for a target; False where it is none."""
         if name == "add_executable":
@@ -273,7 +280,7 @@ class _Walk:
             scope.linked += [first, *rest]
         elif name in ("target_link_libraries", "target_sources") and first in self.targets:
             target = self.targets[first]
-            target.sources += rest if name == "target_sources" else []
+            target.sources += self._from_here(rest, scope) if name == "target_sources" else []
             target.libraries |= set(rest) if name == "target_link_libraries" else set()
         elif name in ("set_target_properties", "set_property") and {"PROPERTIES", "PROPERTY"} & set(rest):
             words = [first, *rest]
@@ -283,6 +290,12 @@ class _Walk:
                     self.targets[each].properties |= dict(zip(words[end + 1 :: 2], words[end + 2 :: 2], strict=False))
         scope.targets |= {first} if name in ("add_executable", "add_library", "add_custom_target") else set()
         return name.startswith(("add_", "target_", "set_", "link_"))
+
+
+def _is_on(name: str, rest: list[str]) -> bool:
+    """Return whether a variable or option that is set or declared is on, or may be."""
+    value = (rest[1:2] if name == "option" else rest[:1]) or ["OFF"]
+    return not FALSE.fullmatch(value[0])
 
 
 def _leaves(branch: Branch) -> bool:

@@ -12,13 +12,14 @@ from gate.commands.init.detect.cmake_syntax import Word
 UNKNOWN = "$"
 """Stands in a text for what is not known."""
 _REFERENCE = re.compile(r"\$\{([^${}]+)\}")
-_FALSE = re.compile(r"0*(\.0*)?|OFF|NO|FALSE|N|IGNORE|NOTFOUND|.*-NOTFOUND", re.IGNORECASE)
+FALSE = re.compile(r"0*(\.0*)?|OFF|NO|FALSE|N|IGNORE|NOTFOUND|.*-NOTFOUND", re.IGNORECASE)
 _HERE = {
     **dict.fromkeys(("UNIX", "LINUX", "BUILD_TESTING", "PROJECT_IS_TOP_LEVEL", "CMAKE_COMPILER_IS_GNUCXX"), "1"),
     **dict.fromkeys(("WIN32", "MSVC", "APPLE", "MINGW", "CYGWIN", "ANDROID", "IOS", "EMSCRIPTEN"), "0"),
     **{f"{name}_FOUND": "1" for name in ("benchmark", "Catch2", "nanobench", "Threads", "GTest", "GTEST")},
     "CMAKE_BUILD_TYPE": "Release", "CMAKE_SIZEOF_VOID_P": "8", "CMAKE_VERSION": "3.28", "CMAKE_SYSTEM_NAME": "Linux",
     "CMAKE_CXX_COMPILER_ID": "GNU", "CMAKE_C_COMPILER_ID": "GNU", "CMAKE_EXECUTABLE_SUFFIX": "",
+    "CMAKE_CXX_COMPILER_VERSION": "13.2", "CMAKE_C_COMPILER_VERSION": "13.2",
     "CMAKE_CROSSCOMPILING": "0",
 }  # fmt: skip
 _COMPARISONS: dict[str, Callable[[str, str], bool]] = {
@@ -83,7 +84,7 @@ class Scope:
     def declare(self, name: str, value: str) -> None:
         """Take note of an option; one that is not known can be switched on."""
         if name not in self.variables:
-            self.options.setdefault(name, UNKNOWN not in value and not _FALSE.fullmatch(value))
+            self.options.setdefault(name, UNKNOWN not in value and not FALSE.fullmatch(value))
 
     def truth(self, condition: list[Word]) -> Truth:
         """Return what a condition needs."""
@@ -154,11 +155,11 @@ class _Reader:
         value = self.scope.variables.get(text)
         if value is None and text.startswith("CMAKE_"):
             return NO  # not set: CMake's own, or for whoever builds the project
-        if value is None and (_FALSE.fullmatch(text) or re.fullmatch(r"ON|YES|TRUE|Y|\d+", text, re.IGNORECASE)):
+        if value is None and (FALSE.fullmatch(text) or re.fullmatch(r"ON|YES|TRUE|Y|\d+", text, re.IGNORECASE)):
             value = text
         if value is None or UNKNOWN in value:
             return PERHAPS
-        return NO if _FALSE.fullmatch(value) else YES
+        return NO if FALSE.fullmatch(value) else YES
 
 
 def _swapped(truth: Truth) -> Truth:

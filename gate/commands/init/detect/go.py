@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured, left_out, names_of, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
+from gate.commands.init.detect.work import work
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
@@ -35,6 +37,8 @@ _LINKED = [
     "alone makes programs faster or slower. What is compiled comes from Go's cache.",
 ]
 _BINARY = "bench.test"
+_BINARIES = "bench.tests"
+_VERSION = re.compile(r"v\d+")
 _IMPORTABLE = re.compile(r"[A-Za-z0-9._~+/-]*")  # below its module; others the go command refuses
 _INNER_CASES = 4  # a guess for b.Run in a loop over a table
 _RAMP = 0.5  # finding b.N for a value takes about half as long again
@@ -50,7 +54,7 @@ class _Package:
 
 def look(tree: Tree) -> Found | None:
     """Find the module or modules; None without a go.mod anywhere."""
-    modules = [path for path in tree.files if PurePosixPath(path).name == "go.mod" and _seen(path)]
+    modules = _modules(tree)
     if not modules:
         return None
     packages = list(_packages(tree, modules))
@@ -60,6 +64,10 @@ def look(tree: Tree) -> Found | None:
     if not {"go.mod", "go.work"} & tree.names:
         return None
     return _of_program(tree, modules) or _of_tests(tree, modules) or _nothing()
+
+
+def _modules(tree: Tree) -> list[str]:
+    return [path for path in tree.files if PurePosixPath(path).name == "go.mod" and _seen(path)]
 
 
 def _seen(path: str) -> bool:
@@ -111,16 +119,18 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     suite = Suite(sum(package.cases for package in packages), _RAMP, _START * len(packages), more)
     length = length_of_value(suite)
     names = names_of((package.directory for package in packages), _name(tree))
-    measured = [_measured(name, package, length) for name, package in zip(names, packages, strict=True)]
+    together = _together(tree, packages)
+    binaries = together or [str(PurePosixPath(package.directory, _BINARY)) for package in packages]
+    measured = [_measured(*each, length) for each in zip(names, packages, binaries, strict=True)]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     first, *others_measured = measured
     return Found(
         "go",
         where,
         replace(first, comment=_benchmark_comment(length)),
-        _build(packages),
+        _build_together(packages) if together else _build(packages),
         _LINKED,
-        artifacts=[str(PurePosixPath(package.directory, _BINARY)) for package in packages],
+        artifacts=binaries,
         notes=left_out([package.directory for package in rest], "package with benchmarks", "packages with benchmarks"),
         more=others_measured,
         amount=amount(suite, length),
@@ -135,12 +145,32 @@ def _benchmark_comment(length: float) -> list[str]:
     ]
 
 
-def _measured(name: str, package: _Package, length: float) -> Measured:
+def _measured(name: str, package: _Package, binary: str, length: float) -> Measured:
     options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
     if not package.directory:
-        return Measured(name, [f"./{_BINARY}", *options], [], instrument="go")
-    command = f"cd {shlex.quote(package.directory)} && ./{_BINARY} {shlex.join(options)}"
+        return Measured(name, [f"./{binary}", *options], [], instrument="go")
+    # a test finds its data where its package lies
+    program = posixpath.relpath(binary, package.directory)
+    program = program if "/" in program else f"./{program}"
+    command = f"cd {shlex.quote(package.directory)} && {shlex.quote(program)} {shlex.join(options)}"
     return Measured(name, command, [], instrument="go")
+
+
+def _together(tree: Tree, packages: list[_Package]) -> list[str]:
+    """Return where one go command puts the programs of several packages; nothing where it cannot, or names are taken.
+
+    It links them at the same time, as many as there are processors. A program has the name of its package.
+    """
+    names = [PurePosixPath(package.directory).name or _name(tree) for package in packages]
+    one_module = all(_module_of(package.directory, _modules(tree)) == "" for package in packages)
+    plain = len({*names}) == len(names) and not any(map(_VERSION.fullmatch, names))
+    free = not any(tree.ending("", under=_BINARIES))
+    return [f"{_BINARIES}/{name}.test" for name in names] if one_module and plain and free and len(names) > 1 else []
+
+
+def _build_together(packages: list[_Package]) -> str:
+    directories = [f"./{package.directory}" if package.directory else "." for package in packages]
+    return f"go test -c -o {_BINARIES}/ {shlex.join(directories)}"
 
 
 def _build(packages: list[_Package]) -> str:
@@ -161,24 +191,27 @@ def _name(tree: Tree) -> str:
 
 def _of_program(tree: Tree, modules: list[str]) -> Found | None:
     """Find a main package; one that does not end by itself gives way to tests."""
-    sure: list[tuple[str, str | None]] = []
-    unsure: list[tuple[str, str | None]] = []
+    sure: list[tuple[str, list[str]]] = []
+    unsure: list[tuple[str, list[str]]] = []
     for directory in dict.fromkeys(map(_parent, _mains(tree))):
         if _module_of(directory, modules) is None:
             continue
         texts = [tree.text(path) for path in _sources(tree, tests=False) if _parent(path) == directory]
-        if any(_ANSWERS_HELP.search(text) for text in texts):
-            sure.append((directory, "--help"))
+        on_file = work(tree, PurePosixPath(directory).name or _name(tree), texts)
+        if on_file:
+            sure.append((directory, on_file))
+        elif any(_ANSWERS_HELP.search(text) for text in texts):
+            sure.append((directory, ["--help"]))
         elif any(_WANTS.search(text) for text in texts):
-            unsure.append((directory, None))
+            unsure.append((directory, []))
         else:
-            sure.append((directory, None))
+            sure.append((directory, []))
     if not sure and (not unsure or _tested(tree)):
         return None
-    directory, argument = (sure or unsure)[0]
+    directory, arguments = (sure or unsure)[0]
     name = PurePosixPath(directory).name or _name(tree)
     path = f"bin/{name}" if "bin" not in tree.names else f"{name}.bench"
-    benchmark, notes = program(name, path, argument, unsure=not sure)
+    benchmark, notes = program(name, path, arguments, unsure=not sure)
     home = _module_of(directory, modules) or ""
     inside = str(PurePosixPath(directory).relative_to(home)) if home else directory
     up = "../" * len(PurePosixPath(home).parts)

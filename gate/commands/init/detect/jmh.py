@@ -26,6 +26,7 @@ _ASIDE = {"resources", "archetype-resources", "testdata"}
 _START = 2.0  # of the JVM and of a benchmark's warm-up, each in a fork of its own
 _WARM_UP = ["-wi", "1", "-w", "1s"]
 _SHORTEST = 0.1
+_MAIN = "org.openjdk.jmh.Main"
 _JAR = "perfgate-jmh.jar"
 _BUILD = ["Java compiles to the same code each time; builds differ in what the JVM makes of it."]
 
@@ -48,7 +49,7 @@ def look(tree: Tree) -> Found | None:
     builds = [path for path in tree.ending(".gradle", ".gradle.kts") if _GRADLE.search(tree.text(path))]
     inner = [path for path in tree.files if "/src/jmh/" in f"/{path}"]
     folders = sorted({f"/{path}".split("/src/jmh/")[0].lstrip("/") for path in inner}) if builds else []
-    gradle = _most(_module(tree, str(PurePosixPath(folder, "build.gradle"))) for folder in folders)
+    gradle = _most(_module(tree, _build_file(tree, folder)) for folder in folders)
     if gradle:
         return _of_gradle(tree, gradle)
     if poms:
@@ -97,7 +98,7 @@ def _of_maven(tree: Tree, modules: list[_Module]) -> Found:
         # not `package`: a profile may hook the benchmarks themselves into the phases after compiling
         mvn = mvn.replace(" package ", " test-compile ") + _profile(text)
         build = f"{mvn} dependency:build-classpath -Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
-        command = f'java -cp "{target}/test-classes:{target}/classes:$(cat {listed})" org.openjdk.jmh.Main'
+        command = f'java -cp "{target}/test-classes:{target}/classes:$(cat {listed})" {_MAIN}'
         # the list is the same in every build, and what it names is not one file
         return _found(module, rest, command, build, [], [target])
     jar = _final_name(tree, text, shades[1])
@@ -145,14 +146,22 @@ def _final_name(tree: Tree, text: str, plugin: str) -> str | None:
     return name if _PATH.fullmatch(name) else None
 
 
+def _build_file(tree: Tree, folder: str) -> str:
+    path = str(PurePosixPath(folder, "build.gradle"))
+    return path if path in tree.names else f"{path}.kts"
+
+
 def _of_gradle(tree: Tree, modules: list[_Module]) -> Found:
     module, *rest = modules
     gradle = "./gradlew" if "gradlew" in tree.names else "gradle"
-    task = f":{module.directory.replace('/', ':')}:jmhJar" if module.directory else "jmhJar"
+    # a jar of everything that the project makes itself runs JMH, and may be the only one that can be made
+    shadowed = all(map(tree.text(module.evidence).__contains__, ("shadowJar", _MAIN)))
+    name, jars = ("shadowJar", "*.jar") if shadowed else ("jmhJar", "*-jmh.jar")
+    task = f":{module.directory.replace('/', ':')}:{name}" if module.directory else name
     built = str(PurePosixPath(module.directory, "build"))
     path = f"{built}/{_JAR}"
     # its name holds the project's version, which may be computed
-    build = f'{gradle} --quiet --no-daemon {task} && cp "$(ls -t {built}/libs/*-jmh.jar | head -n 1)" {path}'
+    build = f'{gradle} --quiet --no-daemon {task} && cp "$(ls -t {built}/libs/{jars} | head -n 1)" {path}'
     return _found(module, rest, f"java -jar {path}", build, [path], [built])
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.c_programs import SOURCES, argument
+from gate.commands.init.detect.c_programs import SOURCES, arguments
 from gate.commands.init.detect.makefile import FILES, PATH, Linked, Makefile, expand, linked, reached, read_makefile
 from gate.commands.init.detect.result import Found, Measured, Rank, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
@@ -70,7 +70,7 @@ def _programs(tree: Tree, made: list[Linked]) -> list[Linked]:
     return sorted(
         (each for each in made if not each.shared),
         key=lambda each: (
-            argument(tree, each.path, each.sources)[1],
+            arguments(tree, each.path, each.sources)[1],
             not _NAMED_BENCH.search(each.path),
             "test" in each.path,
         ),
@@ -80,10 +80,10 @@ def _programs(tree: Tree, made: list[Linked]) -> list[Linked]:
 def _of_program(tree: Tree, name: str, programs: list[Linked], build: str | None, test: str | None) -> Found | None:
     """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
     chosen = programs[0] if programs else None
-    if chosen is None or (test and ("test" in chosen.path or argument(tree, chosen.path, chosen.sources)[1])):
+    if chosen is None or (test and ("test" in chosen.path or arguments(tree, chosen.path, chosen.sources)[1])):
         return None
-    option, unsure = argument(tree, chosen.path, chosen.sources)
-    benchmark, notes = program(posixpath.basename(chosen.path), chosen.path, option, unsure=unsure)
+    words, unsure = arguments(tree, chosen.path, chosen.sources)
+    benchmark, notes = program(posixpath.basename(chosen.path), chosen.path, words, unsure=unsure)
     if _NAMED_BENCH.search(chosen.path) and not unsure:
         benchmark = replace(benchmark, rank=Rank.BENCHMARK)
     return Found("make", f"{name}, program {chosen.path}", benchmark, build, artifacts=[chosen.path], notes=notes)
@@ -101,9 +101,9 @@ def _of_folder(tree: Tree, goal: str | None) -> Found | None:
             continue
         for target in makefile.rules:
             for each in linked(tree, makefile, target)[:1] if _NAMED_BENCH.search(target) else []:
-                option, unsure = argument(tree, each.path, each.sources)
+                words, unsure = arguments(tree, each.path, each.sources)
                 if not unsure and PATH.fullmatch(target):
-                    benchmark, notes = program(posixpath.basename(each.path), each.path, option, unsure=False)
+                    benchmark, notes = program(posixpath.basename(each.path), each.path, words, unsure=False)
                     return Found(
                         "make",
                         f"{folder}, program {each.path}",

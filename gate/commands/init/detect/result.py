@@ -119,7 +119,7 @@ class Found:
         return bool(self.benchmark.command)
 
 
-def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tuple[Measured, list[str]]:
+def program(name: str, path: str, arguments: list[str], *, unsure: bool) -> tuple[Measured, list[str]]:
     """Return the benchmark that starts a built program, and the notes that go with it.
 
     unsure: whether it may want arguments that are not known; then it is not started at all, as a program that only
@@ -128,11 +128,12 @@ def program(name: str, path: str, argument: str | None, *, unsure: bool) -> tupl
     if unsure:
         return _unknown_arguments(path)
     work = "the work that matters to your users, such as a large input that takes a second."
-    command = [f"./{path}", argument] if argument else [f"./{path}"]
-    what = "This measures the start of the program only" if argument else "This runs the program without arguments"
+    what = "This runs the program on a file of the project" if arguments else "This runs the program without arguments"
+    if arguments == ["--help"]:
+        what = "This measures the start of the program only"
     comment = [f"{what}. Replace it with a command that does", work]
-    notes = [f"the benchmark runs {path}{' ' + argument if argument else ''}: put real work in its place"]
-    return Measured(name, command, comment, rank=Rank.PROGRAM), notes
+    notes = [f"the benchmark runs {' '.join([path, *arguments])}: put real work in its place"]
+    return Measured(name, [f"./{path}", *arguments], comment, rank=Rank.PROGRAM), notes
 
 
 def _unknown_arguments(path: str) -> tuple[Measured, list[str]]:

@@ -72,6 +72,18 @@ def test_benches_of_one_name_in_a_workspace(project: Project) -> None:
     ]
 
 
+def test_benches_of_one_package_are_compiled_by_one_command(project: Project) -> None:
+    files = {"Cargo.toml": _CRATE, "src/lib.rs": "", "benches/a.rs": _USE, "benches/b.rs": _USE}
+    files["Cargo.toml"] += "".join(f'[[bench]]\nname = "{name}"\nharness = false\n' for name in "ab")
+    assert str(written(project(files)).build.command).splitlines() == [
+        "set -e",
+        "touch benches/a.rs benches/b.rs",
+        "cargo bench --no-run --target-dir target --bench a --bench b",
+        'cp "$(ls -t target/release/deps/a-???????????????? | head -n 1)" target/bench-a',
+        'cp "$(ls -t target/release/deps/b-???????????????? | head -n 1)" target/bench-b',
+    ]
+
+
 def test_a_workspace_that_names_itself(project: Project) -> None:
     manifest = _CRATE + '[workspace]\nmembers = [".", "one", ""]\n' + _TARGET
     files = {"Cargo.toml": manifest, "benches/my-bench.rs": _USE, "one/Cargo.toml": _CRATE.replace("app", "one")}

@@ -35,6 +35,7 @@ _ONE = "add_executable(speed b.cc)"
         ),
         (f'include(CMakeDependentOption)\ncmake_dependent_option(B x ON "UNIX;NOT WIN32" OFF)\nif(B)\n{_ONE}\nendif()', ""),
         (f"if(MSVC)\nelseif(CMAKE_SIZEOF_VOID_P EQUAL 8)\n{_ONE}\nendif()", ""),
+        (f"if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 8.0)\nelse()\n{_ONE}\nendif()", ""),
         (f"if(CMAKE_VERSION VERSION_LESS 3.8)\nelse()\n{_ONE}\nendif()", ""),
         (f"find_package(benchmark)\nif(benchmark_FOUND AND TARGET benchmark::benchmark)\n{_ONE}\nendif()", ""),
         ("function(add_one name)\nadd_executable(${name} ${ARGN})\nendfunction()\nadd_one(speed b.cc)", ""),
@@ -161,3 +162,61 @@ def test_a_benchmark_program_of_ones_own_before_an_example(project: Project) -> 
     found = detected(project({"CMakeLists.txt": text, "m.c": "int main(void) { return 0; }"}))
     assert found.benchmark.command == ["./build/insert_bench"]
     assert "-DB=ON" in str(found.build)
+
+
+_DOCTEST = """
+#include <nanobench.h>
+#include <doctest/doctest.h>
+TEST_CASE("sorts") { Bench().run("a", f).run("b", g); }
+TEST_CASE("searches" * doctest::skip()) { Bench().run("c", f); }
+TEST_CASE("again") { Bench().run("a", f); }
+TEST_CASE("grows") { Bench().complexityN(n).run("d", f); }
+TEST_CASE("writes nothing") { Bench().output(nullptr).run("e", f); }
+TEST_CASE("unit_run") { Bench().run("g", f); }
+TEST_CASE("is a test") { CHECK(f()); }
+"""
+
+
+def test_nanobench_in_test_cases_of_doctest(project: Project) -> None:
+    directory = project({"CMakeLists.txt": _ONE, "b.cc": _DOCTEST})
+    (benchmark,) = written(directory).benchmark
+    assert benchmark.command == ["./build/speed", "--test-case=sorts,searches", "--no-skip"]
+    # two results of one name are refused
+    assert "a name of its own: again\n" in (directory / "perfgate.toml").read_text(encoding="utf-8")
+
+
+def test_nanobench_in_test_cases_of_catch2(project: Project) -> None:
+    text = "#include <nanobench.h>\n#include <catch2/catch_all.hpp>\n"
+    text += 'TEST_CASE("it sorts", "[.]") { Bench().run("a", f); }\nTEST_CASE("a, b") { Bench().run("b", f); }\n'
+    assert detected(project({"CMakeLists.txt": _ONE, "b.cc": text})).benchmark.command == ["./build/speed", "it sorts"]
+
+
+def test_sources_are_named_from_where_the_command_stands(project: Project) -> None:
+    files = {
+        "CMakeLists.txt": "add_executable(speed)\nadd_subdirectory(inner)",
+        "inner/CMakeLists.txt": "target_sources(speed PRIVATE b.cc)",
+        "inner/b.cc": _GOOGLE,
+    }
+    assert detected(project(files)).benchmark.instrument == "google-benchmark"
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("option(BUILD_SHARED_LIBS x ON)", True),
+        ("if(DEFINED X)\noption(BUILD_SHARED_LIBS x OFF)\nelse()\noption(BUILD_SHARED_LIBS x ON)\nendif()", True),
+        ("set(BUILD_SHARED_LIBS ON CACHE BOOL x)", True),
+        ("option(BUILD_SHARED_LIBS x)", False),
+        ("set(BUILD_SHARED_LIBS OFF)", False),
+    ],
+)
+def test_libraries_that_are_shared_by_default(project: Project, text: str, again: bool) -> None:
+    found = detected(project({"CMakeLists.txt": f"{text}\nadd_library(core c.cc)\n{_ONE}", "b.cc": _GOOGLE}))
+    assert ("-name '*.so'" in str(found.build)) is again
+
+
+def test_the_help_of_a_benchmark_is_no_benchmark(project: Project) -> None:
+    main = 'int main(int argc, char **argv) { return strcmp(argv[1], "--help"); }'
+    found = detected(project({"CMakeLists.txt": "add_executable(my_bench m.c)", "m.c": main}))
+    assert found.benchmark.name == "placeholder"
+    assert found.artifacts == ["build/my_bench"]

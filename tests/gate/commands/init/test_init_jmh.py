@@ -101,6 +101,16 @@ def test_gradle(project: Project, folder: str, task: str, built: str, plugin: st
     )
 
 
+def test_gradle_with_a_jar_of_its_own(project: Project) -> None:
+    build = 'plugins { id("me.champeau.jmh") }\ntasks.shadowJar { attributes(Pair("Main-Class", "org.openjdk.jmh.Main")) }\n'
+    found = detected(project({"perf/build.gradle.kts": build, "perf/src/jmh/java/A.java": _JAVA}))
+    assert found.evidence == "perf/build.gradle.kts with JMH"
+    assert found.build == (
+        "gradle --quiet --no-daemon :perf:shadowJar"
+        ' && cp "$(ls -t perf/build/libs/*.jar | head -n 1)" perf/build/perfgate-jmh.jar'
+    )
+
+
 @pytest.mark.parametrize(
     "files",
     [{"build.gradle.kts": 'plugins { id("me.champeau.jmh") version "0.7.2" }\n', "gradlew": ""}, {"pom.xml": _POM}],

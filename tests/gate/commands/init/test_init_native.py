@@ -42,6 +42,34 @@ def test_autotools_benchmark_before_a_program(project: Project) -> None:
     assert config.build.command == "rm -f tests/my-bench tests/.libs/my-bench && make && make -C tests my-bench"
 
 
+def test_autotools_tests_are_linked_by_the_build(project: Project) -> None:
+    files = {
+        "configure.ac": "AC_INIT\nLT_INIT\n",
+        "Makefile.am": "SUBDIRS = src test\n",
+        "test/Makefile.am": "if X\nTESTS = a b\nelse\nTESTS = a\nendif\ncheck_PROGRAMS = $(TESTS)\n",
+        "test/a.c": _WANTING,
+    }
+    found = detected(project(files))
+    assert found.benchmark.command == ["make", "--silent", "check"]
+    # once a build; `make check` alone would compile them in the first execution
+    assert found.build == "make -C test clean-checkPROGRAMS && make && make check TESTS="
+    assert found.setup == "autoreconf -fi && ./configure"
+
+
+@pytest.mark.parametrize(
+    ("configure", "makefile", "options"),
+    [
+        ("LT_INIT([shared static])\n", "", " --enable-static --disable-shared"),
+        ("LT_INIT([dlopen])\n", "", ""),
+        ("LT_INIT\n", "pkglib_LTLIBRARIES = plug.la\n", ""),
+        ("dnl LT_INIT\n", "", ""),
+    ],
+)
+def test_libtool_makes_a_program_and_no_script(project: Project, configure: str, makefile: str, options: str) -> None:
+    files = {"configure.ac": configure, "Makefile.am": f"bin_PROGRAMS = it\n{makefile}", "it.c": _HELPING}
+    assert detected(project(files)).setup == f"autoreconf -fi && ./configure{options}"
+
+
 def test_configure_without_automake(project: Project) -> None:
     text = "CC = @CC@\nall: it@EXEEXT@ lib.a tool\ntool: tool.o\n\t$(CC) -o $@ tool.o\n"
     config = written(project({"configure": "", "configure.in": "", "Makefile.in": text, "tool.c": _MAIN}))

@@ -71,6 +71,25 @@ def test_go_packages_in_their_own_directories(project: Project) -> None:
     assert second.startswith("cd x/deep/er && ./bench.test ")
 
 
+def test_go_packages_of_one_module_are_linked_by_one_command(project: Project) -> None:
+    files = {"go.mod": _MODULE, "a_test.go": _BENCH, "x/y/b_test.go": _BENCH, "z/c_test.go": _BENCH}
+    config = written(project(files))
+    assert config.build.command == "go test -c -o bench.tests/ . ./z ./x/y"
+    # the go command names a program after the last part of the package's path that is no version
+    assert config.build.artifacts == ["bench.tests/words.test", "bench.tests/z.test", "bench.tests/y.test"]
+    top, z, y = (benchmark.command for benchmark in config.benchmark)
+    assert isinstance(top, list) and top[0] == "./bench.tests/words.test"
+    assert str(z).startswith("cd z && ../bench.tests/z.test '-test.run=^$' ")
+    assert str(y).startswith("cd x/y && ../../bench.tests/y.test ")
+
+
+@pytest.mark.parametrize("other", ["x/z/d_test.go", "words/d_test.go", "z/v2/d_test.go"])
+def test_go_packages_whose_programs_would_have_one_name(project: Project, other: str) -> None:
+    found = detected(project({"go.mod": _MODULE, "a_test.go": _BENCH, "z/c_test.go": _BENCH, other: _BENCH}))
+    assert str(found.build).startswith("for package in ")
+    assert {"bench.test", "z/bench.test"} < {*found.artifacts}
+
+
 @pytest.mark.parametrize(
     "path",
     ["testdata/a_test.go", "vendor/x/a_test.go", "_old/a_test.go", ".x/a_test.go", "a_windows_test.go", "_a_test.go"],

@@ -1,0 +1,157 @@
+"""The order of functions that have sections of their own, where the linker takes one by name (-ffunction-sections).
+
+lld has --symbol-ordering-file, gold and GNU ld from 2.43 on --section-ordering-file. mold has none; it can shuffle.
+"""
+
+import os
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO
+
+from harness.build.order import doubtful, keyed_order, stable_symbol
+
+_EXECUTABLE = 4
+_PREFIX = ".text."
+# What compilers group so keeps its group: main() and constructors, cold code, code that a profile found hot.
+_GROUPS = re.compile(r"\.text\.(unlikely|hot|startup|exit|split|unknown|sorted)(\.|$)|.*_unlikely$")
+_PLAIN = re.compile(r"[\w.$]+", re.ASCII)
+# Of the system and of the toolchain: large, and nobody's change.
+_SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64")
+_RUST = "/lib/rustlib/"
+_MEMBER = 60  # bytes of the header of an archive's member
+_VERSION = re.compile(r"GNU ld .*?(\d+)\.(\d+)")
+
+
+def section_names(path: str) -> list[str]:
+    """List the sections of functions that may change places: of an object file, or of an archive's members.
+
+    Raises:
+        OSError, ValueError, struct.error: the file cannot be read, or is not what it seems.
+    """
+    found: list[str] = []
+    with open(path, "rb") as file:  # noqa: PTH123
+        if file.read(8) == b"!<arch>\n":
+            for start in _members(file):
+                found += _of_object(file, start)
+        else:
+            found += _of_object(file, 0)
+    return found
+
+
+def _members(file: BinaryIO) -> Iterator[int]:
+    place = 8
+    while True:
+        file.seek(place)
+        header = file.read(_MEMBER)
+        if len(header) < _MEMBER:
+            return
+        yield place + _MEMBER
+        place += _MEMBER + int(header[48:58])
+        place += place % 2
+
+
+def _of_object(file: BinaryIO, start: int) -> list[str]:
+    file.seek(start)
+    head = file.read(64)
+    if not head.startswith(b"\x7fELF") or len(head) < 64:
+        return []
+    order, wide = "<" if head[5] == 1 else ">", head[4] == 2
+    header = order + ("IIQQQQIIQQ" if wide else "10I")
+    (offset,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 40 if wide else 32)
+    size, count, names = struct.unpack_from(f"{order}HHH", head, 58 if wide else 46)
+    if not offset or size != struct.calcsize(header):
+        return []
+    file.seek(start + offset)
+    first = struct.unpack(header, file.read(size))
+    count = count or first[5]  # with more than 65,279 sections the first one says how many
+    names = first[6] if names == 0xFFFF else names
+    file.seek(start + offset)
+    sections = list(struct.iter_unpack(header, file.read(size * count)))
+    file.seek(start + sections[names][4])
+    table = file.read(sections[names][5])
+    found = []
+    for section in sections:
+        if section[2] & _EXECUTABLE:
+            name = table[section[0] : table.index(b"\0", section[0])].decode(errors="replace")
+            if name.startswith(_PREFIX) and not _GROUPS.match(name) and _PLAIN.fullmatch(name):
+                found.append(name)
+        elif table.startswith(b".llvm.call-graph-profile", section[0]):
+            raise ValueError("a profile chose the order")
+    return found
+
+
+def ordering(
+    linker: str, arguments: Sequence[str], seed: int, located: Callable[[str], str], objects: bool
+) -> tuple[list[str], str]:
+    """Return options that order the functions of a link, and what they order: "functions", "shuffled" or "".
+
+    located: where an input is now. objects: whether the order of objects varies; a shuffle would undo it.
+    """
+    if doubtful(arguments):
+        return [], ""
+    kind = _kind(linker)
+    if not kind or (kind == "mold" and objects):
+        return [], ""
+    try:
+        names = {name for path in _inputs(arguments, located) for name in section_names(path)}
+    except (OSError, ValueError, IndexError, struct.error):
+        return [], ""
+    if len(names) < 2 or (kind == "bfd" and not _takes_sections(linker)):
+        return [], ""
+    if kind == "mold":
+        return [f"--shuffle-sections={seed % 2**31 or 1}"], "shuffled"
+    # equal names without their hashes take turns in the order of the hashes
+    listed = sorted(names)
+    order = [listed[place] for place in keyed_order([stable_symbol(name) for name in listed], seed)]
+    if kind == "lld":
+        lines = [name.removeprefix(_PREFIX) for name in order]
+        return [f"--symbol-ordering-file={_in_memory(lines)}", "--no-warn-symbol-ordering"], "functions"
+    if kind == "bfd":
+        order = [".text : {", *(f"*({name})" for name in order), "}"]
+    return [f"--section-ordering-file={_in_memory(order)}"], "functions"
+
+
+def _kind(linker: str) -> str:
+    names = {os.path.basename(linker), os.path.basename(os.path.realpath(linker))}  # noqa: PTH119
+    for kind in ("lld", "gold", "mold"):
+        if any(kind in name for name in names):
+            return kind
+    return "bfd" if any(name.rpartition("-")[2] in ("ld", "ld.bfd") for name in names) else ""
+
+
+def _takes_sections(linker: str) -> bool:
+    read, write = os.pipe()
+    process = os.posix_spawn(linker, [linker, "--version"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, write, 1)])
+    os.close(write)
+    with open(read, "rb") as answer:  # noqa: PTH123
+        found = _VERSION.match(answer.read().decode(errors="replace"))
+    os.waitpid(process, 0)
+    return found is not None and (int(found[1]), int(found[2])) >= (2, 43)
+
+
+def _inputs(arguments: Sequence[str], located: Callable[[str], str]) -> Iterator[str]:
+    """Give the object files and archives of a link that are the project's own."""
+    folders = [argument[2:] for argument in arguments if argument.startswith("-L")]
+    for argument in arguments:
+        if argument.startswith("-l"):
+            places = [os.path.join(folder, f"lib{argument[2:]}.a") for folder in folders]  # noqa: PTH118
+            path = next((place for place in places if os.path.isfile(place)), "")  # noqa: PTH113
+        else:
+            path = argument if argument.endswith((".o", ".obj", ".a", ".rlib")) else ""
+        path = located(path) if path else ""
+        if path and os.path.isfile(path) and not _of_system(path):  # noqa: PTH113
+            yield path
+
+
+def _of_system(path: str) -> bool:
+    whole = os.path.realpath(path)
+    return _RUST in whole or whole.startswith(tuple(f"{folder}/" for folder in _SYSTEM))
+
+
+def _in_memory(lines: Sequence[str]) -> str:
+    """Write lines to a file in memory, which the linker inherits."""
+    file = os.memfd_create("order", 0)
+    with open(file, "w", encoding="utf-8", closefd=False) as out:
+        out.write("\n".join([*lines, ""]))
+    return f"/proc/self/fd/{file}"

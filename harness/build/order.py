@@ -1,0 +1,145 @@
+"""The order of the object files of a link: keyed by the seed and their names, so that each keeps its place by itself.
+
+An object that is added or removed moves no other: base and head have one order for what they share.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL for it: 5 ms a link
+except ImportError:
+    from hashlib import blake2b
+
+# Where these stand the order of objects is a matter of more than speed, or arguments are no plain inputs.
+_DOUBTFUL = {
+    "r", "i", "Ur", "relocatable",  # the layout of one object file, made for another link
+    "script", "default-script", "dT", "c", "mri-script",  # a layout by file: an embedded system's vectors come first
+    "b", "format", "oformat",  # inputs or outputs that are no ELF
+    "allow-multiple-definition", "muldefs",  # the first definition wins
+    "symbol-ordering-file", "section-ordering-file", "call-graph-ordering-file", "shuffle-sections",
+    "bp-startup-sort", "bp-compression-sort",  # someone chose the order already
+}  # fmt: skip
+# After an option that may take the next argument as its value, an object stays; these take none.
+_VALUELESS = {
+    "as-needed", "no-as-needed", "Bstatic", "Bdynamic", "dn", "dy", "static", "pie", "no-pie", "shared", "build-id",
+    "eh-frame-hdr", "start-group", "(", "end-group", ")", "whole-archive", "no-whole-archive", "push-state",
+    "pop-state", "gc-sections", "no-gc-sections", "export-dynamic", "E", "s", "S", "strip-all", "strip-debug",
+    "no-undefined", "end-lib", "relax", "no-relax",
+}  # fmt: skip
+_OBJECT = (".o", ".obj")
+# gcc's own first and last objects: crt1.o, crtbeginS.o, crtn.o, vtv_start.o, libasan_preinit.o
+_FIXED = ("crt", "vtv_", "_preinit")
+
+# What compilers draw at random or by a hash of all: app-HASH.app.HASH-cgu.0.rcgu.o of rustc,
+_HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{16}(?=-cgu\.)")
+# and, in a folder for temporary files, ccXXXXXX.o of gcc, NAME-XXXXXX.o of clang, rustcXXXXXX/symbols.o
+_OF_GCC = re.compile(r"cc\w{6}(?=\.)")
+_OF_CLANG = re.compile(r"-[0-9a-f]{6,10}(?=\.)")
+_OF_RUSTC = re.compile(r"rustc\w{6}$")
+# the hash at the end of a Rust symbol
+_OF_SYMBOL = re.compile(r"17h[0-9a-f]{16}E")
+
+
+def relocatable(path: str) -> bool:
+    """Return whether a file is an object to be linked: ELF of that type (ET_REL), or the bitcode of LLVM.
+
+    What is named .o may be a shared library or an archive, and then its place counts.
+    """
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  # pathlib would cost more than the file
+            head = file.read(18)
+    except OSError:
+        return False
+    if head.startswith(b"\x7fELF") and len(head) == 18:
+        return head[16:] == (b"\1\0" if head[5] == 1 else b"\0\1")
+    return head.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b"))
+
+
+def permuted(
+    arguments: Sequence[str], seed: int, is_object: Callable[[str], bool] = relocatable, directory: str | None = None
+) -> list[str]:
+    """Return a linker's arguments with each run of adjacent object files in the order of the seed.
+
+    Archives, libraries, options and gcc's own objects keep their places; so does an object that may be the value of
+    the option before it. Arguments with a linker script, -r or the like are returned as they are. directory: where the
+    link runs; None: the current one.
+    """
+    result = list(arguments)
+    directory = directory or os.getcwd()  # noqa: PTH109
+    for run in runs(arguments, is_object):
+        names = [stable_name(arguments[place], directory) for place in run]
+        for place, taken in zip(run, keyed_order(names, seed), strict=True):
+            result[place] = arguments[run[taken]]
+    return result
+
+
+def keyed_order(names: Sequence[str], seed: int) -> list[int]:
+    """Give the positions of names in the order of a keyed hash; equal names count as the first, the second, ..."""
+    seen: dict[str, int] = {}
+    keys = []
+    for place, name in enumerate(names):
+        seen[name] = seen.get(name, -1) + 1
+        text = f"{seed}\0{seen[name]}\0{name}"
+        keys.append((blake2b(text.encode(errors="surrogateescape"), digest_size=16).digest(), place))
+    return [place for _, place in sorted(keys)]
+
+
+def stable_name(path: str, directory: str) -> str:
+    """Name an object file as every build names it: relative to the directory of the link, without random parts."""
+    inner = os.path.relpath(path, directory) if os.path.isabs(path) else path  # noqa: PTH117
+    folder, name = os.path.split(inner)
+    if os.path.isabs(path) and inner.startswith(".."):  # noqa: PTH117
+        short = _OF_CLANG.sub("", _OF_GCC.sub("cc", name, count=1), count=1)
+        if _OF_RUSTC.search(folder) or short != name:
+            return short
+    return _HASHES.sub("", inner)
+
+
+def stable_symbol(symbol: str) -> str:
+    """Name a function as every build names it: without the hash that rustc puts at its end."""
+    return _OF_SYMBOL.sub("", symbol)
+
+
+def doubtful(arguments: Iterable[str]) -> bool:
+    """Return whether the order of a link is better left alone."""
+    return any(
+        option_name(argument) in _DOUBTFUL or argument.startswith("-T") or argument == "muldefs"
+        for argument in arguments
+    )
+
+
+def option_name(argument: str) -> str:
+    """Give the name of an option, without dashes and value; "" for what is none."""
+    # ld takes long options with one dash too
+    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
+
+
+def runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[list[int]]:
+    """Give the positions of object files that may change places, those of one run together."""
+    if doubtful(arguments):
+        return []
+    found: list[list[int]] = [[]]
+    lazily = False  # between --start-lib and --end-lib objects are taken as from an archive
+    before = ""
+    for place, argument in enumerate(arguments):
+        lazily = option_name(argument) == "start-lib" or (lazily and option_name(argument) != "end-lib")
+        if not lazily and _is_named_object(argument) and not _may_take(before) and is_object(argument):
+            found[-1].append(place)
+        elif found[-1]:
+            found.append([])
+        before = argument
+    return [run for run in found if run]
+
+
+def _is_named_object(argument: str) -> bool:
+    name = os.path.basename(argument)  # noqa: PTH119  # pathlib's import is not needed for it
+    return argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
+
+
+def _may_take(option: str) -> bool:
+    if not option.startswith("-") or "=" in option or option_name(option) in _VALUELESS:
+        return False
+    attached = option.startswith(("-L", "-l", "-O")) and len(option) > 2
+    return not attached

@@ -1,0 +1,128 @@
+"""The record of a link: all that it takes to link again, with the inputs that a compiler would remove.
+
+Written by the linker's shim, many at a time; read by harness.build.replay. A folder below the recording's own holds one
+link: "link" (written last, so that it is whole), and its inputs.
+"""
+
+import marshal
+import os
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+LINKS = "PERFGATE_LINKS"
+"""Names the folder that takes the records; no one is written without it."""
+
+_LINK = "link"
+_SYSTEM = ("/usr/", "/lib", "/proc/", "/dev/", "/sys/")
+_OUTPUT = ("-o", "--output", "-output")
+
+
+class Link(NamedTuple):
+    """One link of a build. arguments: response files expanded, in the order of the build's own command."""
+
+    folder: str
+    directory: str
+    linker: str
+    arguments: list[str]
+    environment: dict[str, str]
+    output: str
+    stamp: tuple[int, ...]
+    """Of the output when it was linked: it tells whether something changed it afterwards."""
+    kept: dict[str, tuple[str, str, tuple[int, ...]]]
+    """By argument: the path in it, the name of what was kept of it, and the input's stamp."""
+    ordered: str
+
+
+def stamp(path: str) -> tuple[int, ...]:
+    """Give what changes when a file is written or replaced; () where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link | None:
+    """Keep the inputs of a link that is about to run; None: it is not recorded, or cannot be."""
+    if not recording:
+        return None
+    try:
+        folder = os.path.join(recording, f"{time.time_ns():020}-{os.getpid()}")  # noqa: PTH118
+        os.mkdir(folder)  # noqa: PTH102
+        place = output_place(arguments)
+        kept = {}
+        for number, argument in enumerate(arguments):
+            if number != place[0] and argument not in kept:
+                path = argument.partition("=")[2] if argument.startswith("-") else argument
+                if path and _keep(path, os.path.join(folder, str(number))):  # noqa: PTH118
+                    kept[argument] = (path, str(number), stamp(path))
+    except OSError:
+        return None
+    return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")  # noqa: PTH109
+
+
+def _keep(path: str, kept: str) -> bool:
+    """Keep an input, as a link to it where that can be; return whether it is one that may go away."""
+    if path.startswith(_SYSTEM):
+        return False
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            return False
+    except OSError:
+        return False
+    try:
+        os.link(os.path.realpath(path), kept)
+    except OSError:
+        import shutil  # rarely needed
+
+        shutil.copyfile(path, kept)
+    return True
+
+
+def end(link: Link, ordered: str) -> None:
+    """Write the record of a link that has succeeded."""
+    whole = link._replace(stamp=stamp(link.output), ordered=ordered)
+    place = os.path.join(link.folder, _LINK)  # noqa: PTH118
+    try:
+        with open(f"{place}~", "wb") as file:  # noqa: PTH123
+            marshal.dump(tuple(whole), file)
+        os.replace(f"{place}~", place)  # noqa: PTH105
+    except OSError:
+        return
+
+
+def read(recording: str) -> list[Link]:
+    """Give the links of a recording in the order in which they began.
+
+    Raises:
+        OSError, ValueError, EOFError, TypeError: it cannot be read.
+    """
+    found = []
+    for name in sorted(os.listdir(recording)):  # noqa: PTH208
+        place = os.path.join(recording, name, _LINK)  # noqa: PTH118
+        if os.path.isfile(place):  # noqa: PTH113
+            with open(place, "rb") as file:  # noqa: PTH123
+                values: Any = marshal.load(file)  # noqa: S302  # our own
+            found.append(Link(*values))
+    return found
+
+
+def located(link: Link) -> Mapping[str, str]:
+    """Give, by argument, where each input of a link is now: itself while nothing changed it, or what was kept of it."""
+    return {
+        argument: path if stamp(os.path.join(link.directory, path)) == was else os.path.join(link.folder, name)  # noqa: PTH118
+        for argument, (path, name, was) in link.kept.items()
+    }
+
+
+def output_place(arguments: Sequence[str]) -> tuple[int, str]:
+    """Give which argument names the output of a link, and the output: (-1, "a.out") where none does."""
+    for place, argument in enumerate(arguments):
+        if argument in _OUTPUT and place + 1 < len(arguments):
+            return place + 1, arguments[place + 1]
+        for option in ("--output=", "-o"):
+            if argument.startswith(option) and argument not in _OUTPUT and not argument.startswith("-oformat"):
+                return place, argument.removeprefix(option)
+    return -1, "a.out"

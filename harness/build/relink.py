@@ -1,0 +1,88 @@
+"""Whether and how the later builds of a tree link again what its first build has compiled."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gate.config.types import BuildTable
+from gate.model.records import FullBuilds, Ordered
+from harness.build import check, replay
+from harness.build.record import LINKS
+
+_SEEDS = ("{seed}", "PERFGATE_SEED", "PERFGATE_BUILD")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the check of a first build has found. full: why later builds are full ones; None: they are links."""
+
+    full: FullBuilds | None
+    ordered: Ordered | None = None
+
+
+def refused(table: BuildTable) -> FullBuilds | None:
+    """Say why no link of a build need be recorded; None: they are."""
+    if table.relink == "off":
+        return FullBuilds(kind="off")
+    if "link-order" not in table.perturb:
+        # then a build has its variety from elsewhere, or is to have none
+        return FullBuilds(kind="unperturbed")
+    command = table.command or ""
+    text = command if isinstance(command, str) else "\n".join(command)
+    return FullBuilds(kind="seed-used") if any(seed in text for seed in _SEEDS) else None
+
+
+class Recording:
+    """The links of a tree's first build, in a folder of the run's work directory."""
+
+    def __init__(self, folder: Path) -> None:
+        """See the class."""
+        self._folder = folder
+
+    def begin(self) -> dict[str, str]:
+        """Make room for records; return what a build's environment needs for them.
+
+        Raises:
+            OSError: there is no room.
+        """
+        self.remove()
+        self._folder.mkdir(parents=True)
+        # what the build makes is younger than this file
+        (self._folder / "began").touch()
+        return {LINKS: str(self._folder)}
+
+    def checking(self, prefix: str, artifacts: Sequence[str]) -> tuple[str, ...]:
+        """Return the command that checks the records, to be run as the build was."""
+        return (*self._command(check.__file__, prefix), *artifacts)
+
+    def replaying(self, prefix: str) -> tuple[str, ...]:
+        """Return the command that links again, to be run in place of a build's."""
+        return self._command(replay.__file__, prefix)
+
+    def found(self) -> Found:
+        """Read what the check or a link that failed has left."""
+        try:
+            values: Any = marshal.loads((self._folder / replay.ANSWER).read_bytes())  # noqa: S302  # our own
+            kind, said = values
+        except (OSError, ValueError, EOFError, TypeError):
+            kind, said = "failed", ""
+        if kind:
+            self.remove()
+            return Found(FullBuilds(kind=kind, path=said))
+        return Found(None, said)
+
+    def remove(self) -> None:
+        """Remove the records."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _command(self, program: str, prefix: str) -> tuple[str, ...]:
+        # relative to where builds run, whatever that is called there
+        up = os.path.relpath(".", prefix)
+        return (sys.executable, "-I", "-S", program, str(self._folder), up)
