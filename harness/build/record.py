@@ -15,7 +15,10 @@ LINKS = "PERFGATE_LINKS"
 """Names the folder that takes the records; no one is written without it."""
 
 _LINK = "link"
-_SYSTEM = ("/usr/", "/lib", "/proc/", "/dev/", "/sys/")
+# What a system or a toolchain has stays, and is nobody's change.
+_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/")
+_OF_RUST = "/lib/rustlib/"
+_LIBRARY = (".a", ".rlib", ".so")
 _OUTPUT = ("-o", "--output", "-output")
 
 
@@ -44,6 +47,12 @@ def stamp(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def of_system(path: str) -> bool:
+    """Return whether a file belongs to the system or to a toolchain."""
+    whole = os.path.realpath(path)
+    return whole.startswith(_SYSTEM) or _OF_RUST in whole
+
+
 def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link | None:
     """Keep the inputs of a link that is about to run; None: it is not recorded, or cannot be."""
     if not recording:
@@ -65,7 +74,7 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
 
 def _keep(path: str, kept: str) -> bool:
     """Keep an input, as a link to it where that can be; return whether it is one that may go away."""
-    if path.startswith(_SYSTEM):
+    if of_system(path):
         return False
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
@@ -75,6 +84,8 @@ def _keep(path: str, kept: str) -> bool:
     try:
         os.link(os.path.realpath(path), kept)
     except OSError:
+        if path.endswith(_LIBRARY):
+            return False  # large, of another file system: no temporary file
         import shutil  # rarely needed
 
         shutil.copyfile(path, kept)
