@@ -106,6 +106,13 @@ class Gate(Table, frozen=True, kw_only=True):
             "the memory of a calibrated host.",
         ),
     ] = 5
+    sameness: Annotated[
+        Literal["auto", "off"],
+        Meta(
+            description='"auto": a benchmark that provably runs the same program on the same data on both sides is not '
+            'measured; its verdict is "identical". "off": everything is measured.'
+        ),
+    ] = "auto"
     implausible: Annotated[
         Share,
         Meta(

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         Phase,
         Record,
         Run,
+        Same,
         Stop,
         Whose,
     )
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         Variance,
         Variances,
     )
+    from gate.model.sameness import Proof, Unproved, UnprovedKind
 
 __all__ = [
     "FEWEST_FOR_STEADY",
@@ -111,6 +113,7 @@ __all__ = [
     "Overall",
     "Phase",
     "PolicyFacts",
+    "Proof",
     "QuantileCurve",
     "QuantileEffect",
     "RatioInterval",
@@ -122,11 +125,14 @@ __all__ = [
     "Round",
     "Run",
     "RunFacts",
+    "Same",
     "Sample",
     "Side",
     "SideSummary",
     "Stop",
     "Unfinished",
+    "Unproved",
+    "UnprovedKind",
     "UserError",
     "Variance",
     "Variances",
@@ -134,7 +140,7 @@ __all__ = [
     "Whose",
 ]
 
-_MODULES = ("names", "records", "evidence", "memory", "reasons", "report")
+_MODULES = ("names", "sameness", "records", "evidence", "memory", "reasons", "report")
 """From light to heavy, each with what the ones after it are made of."""
 
 

@@ -10,6 +10,7 @@ import msgspec
 from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
+from gate.model.sameness import Proof, Unproved
 from gate.model.warnings import AnyWarning
 
 # whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
@@ -198,6 +199,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count."""
     cut: Cut | None = None
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
+    unproved: dict[str, Unproved] = {}
+    """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -225,6 +228,14 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """What probably went wrong and what to do, when that is known."""
 
 
+class Same(Proof, frozen=True, kw_only=True, tag="same"):
+    """A benchmark that was proved to run the same program on the same data on both sides: it has no executions."""
+
+    benchmark: str
+    """Of a suite its [[benchmark]], which stands for all its lines."""
+    session: Index = 0
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""
 
@@ -234,7 +245,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     stop: str | None = None
 
 
-Record = Run | Build | Execution | Failure | Look | HostState
+Record = Run | Build | Execution | Failure | Same | Look | HostState
 
 
 class AfterRound(Protocol):
