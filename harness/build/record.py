@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from harness.build.order import option_name
+
 LINKS = "PERFGATE_LINKS"
 """Names the folder that takes the records; no one is written without it."""
 
@@ -19,6 +21,11 @@ _LINK = "link"
 _SYSTEM = ("/usr/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/")
 _OF_RUST = "/lib/rustlib/"
 _LIBRARY = (".a", ".rlib", ".so")
+# The value of these names no input, though a file may be called so.
+_NO_INPUT = {
+    "soname", "h", "rpath", "rpath-link", "dynamic-linker", "I", "Map", "dependency-file", "e", "entry", "u",
+    "undefined", "z", "m", "y", "init", "fini", "defsym", "plugin", "plugin-opt",
+}  # fmt: skip
 _OUTPUT = ("-o", "--output", "-output")
 
 
@@ -64,12 +71,19 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
         kept = {}
         for number, argument in enumerate(arguments):
             if number != place[0] and argument not in kept:
-                path = argument.partition("=")[2] if argument.startswith("-") else argument
+                path = _input(arguments[number - 1] if number else "", argument)
                 if path and _keep(path, os.path.join(folder, str(number))):  # noqa: PTH118
                     kept[argument] = (path, str(number), stamp(path))
     except OSError:
         return None
     return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")  # noqa: PTH109
+
+
+def _input(before: str, argument: str) -> str:
+    """Give the path in an argument that may be an input's; "" for none."""
+    if argument.startswith("-"):
+        return "" if option_name(argument) in _NO_INPUT else argument.partition("=")[2]
+    return "" if "=" not in before and option_name(before) in _NO_INPUT else argument
 
 
 def _keep(path: str, kept: str) -> bool:

@@ -76,6 +76,7 @@ def sound(builder: TreeBuilder, tmp_path: Path, *, app: str = "app", layouts: in
     made = built(builder)
     assert [build.full for build in made] == [None] * 4
     assert [build.relinked for build in made] == [False, True, True, True]
+    assert [build.checked is not None for build in made] == [True, False, False, False]
     assert ran(tmp_path) == 1
     seen = []
     for number, seed in enumerate((1, 2, 3, 4, 1)):
@@ -164,6 +165,15 @@ def test_a_shared_library_and_its_program(checkout: Checkout, tmp_path: Path) ->
     with relinking(checkout, tmp_path, "make", ["app", "libcore.so"]) as builder:
         made = sound(builder, tmp_path, layouts=1)
         assert len({build.artifacts["libcore.so"] for build in made}) >= 3
+
+
+def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> None:
+    # at its second link the library's own name is that of a file
+    link = "gcc -shared -fPIC -Wl,-soname,libcore.so -o libcore.so a.c b.c c.c d.c e.c f.c"
+    project(checkout)
+    command = f"{link} && {link} && gcc main.c -L. -lcore -Wl,-rpath,'$ORIGIN' -o app"
+    with relinking(checkout, tmp_path, command, ["libcore.so"]) as builder:
+        sound(builder, tmp_path, layouts=1)
 
 
 def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:
