@@ -31,6 +31,7 @@ _NO_BUILD = re.compile(
 )
 _NAMED_BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _ASIDE = {"examples", "tests", "test", "docs", "vendor", "third_party"}
+_FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _FOLDERS = {"bench", "benches", "benchmark", "benchmarks", "perf", "test", "tests"}
 # `rm file` without -f fails in a fresh checkout
 _BARE_RM = re.compile(r"^@?\s*rm\s+(?!-\S*[fF])", re.MULTILINE)
@@ -43,7 +44,8 @@ def look(tree: Tree) -> Found | None:
         return None
     name = next(name for name in FILES if name in tree.names)
     goal = _goal(makefile)
-    bench, test = (next((target for target in names if target in makefile.rules), None) for names in (_BENCH, _TEST))
+    usable = [target for target in makefile.rules if not _downloads(makefile, target)]
+    bench, test = (next((target for target in names if target in usable), None) for names in (_BENCH, _TEST))
     made = linked(tree, makefile, goal)
     placed = [] if made else [Linked(path, False, ()) for path in copied(tree, makefile, goal)]
     native = any(path.split("/", 1)[0] not in _ASIDE for path in tree.ending(*SOURCES))
@@ -74,6 +76,11 @@ def look(tree: Tree) -> Found | None:
     # a wrapper around the tools of another language has nothing of its own to measure
     evidence = f"{name}, without a target or program to measure"
     return Found("make", evidence, benchmark, build, comment, products=products, notes=notes) if native else None
+
+
+def _downloads(makefile: Makefile, target: str) -> bool:
+    """Return whether a target fetches something: that is neither measured nor always to be had."""
+    return any(_FETCHES.search(makefile.rules[each].recipe) for each in reached(makefile, target))
 
 
 def _programs(tree: Tree, made: list[Linked]) -> list[Linked]:

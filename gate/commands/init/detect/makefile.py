@@ -82,7 +82,7 @@ def linked(tree: Tree, makefile: Makefile, goal: str | None) -> list[Linked]:
 
 
 def copied(tree: Tree, makefile: Makefile, goal: str | None) -> list[str]:
-    """Return the programs that a goal's commands copy or link to under their names, from where another make leaves them."""
+    """Return the programs that a goal's commands copy, or link to, from where another make leaves them."""
     found: list[str] = []
     for target in reached(makefile, goal):
         for command in makefile.rules[target].recipe.splitlines():

@@ -14,7 +14,7 @@ from gate.commands.init.detect.tree import Tree
 _USAGE = re.compile(r"usage:(?:\s|\\[nt])*(?:%s|[\w.-]+)[ \t]+([^\"\n\\]+)", re.IGNORECASE)
 _TOKEN = re.compile(r"\[[^\]]*\][.]*|<[^>]*>[.]*|\S+")
 _OPTIONS = re.compile(r"[\[<]?\s*(-.*|(?:.*\s)?(?:option|flag|switch)s?\b.*)", re.IGNORECASE)
-_FILE = re.compile(r"[\[<]*\s*(?:in(?:put)?[-_ ]?)?(?:file|input|path)[-_ ]?(?:name|path)?s?\s*[\].>]*", re.IGNORECASE)
+_FILE = re.compile(r"[\[<]*\s*(?:in(?:put)?[-_ ]?)?(?:file|input|path)[-_ ]?(?:name|path)?s?\s*[\].>*]*", re.IGNORECASE)
 _FILTER = re.compile(r"<[\w ]*filter>|'?filter'?", re.IGNORECASE)
 _NEAR = 400
 _STRUCT = re.compile(r"derive\([^)]*\b(?:Parser|StructOpt)\b[^)]*\)")

@@ -143,3 +143,11 @@ def test_a_program_that_another_make_leaves_where_it_is_found(project: Project) 
     assert (found.benchmark.command, found.artifacts) == (["./programs/tool", "--help"], ["programs/tool"])
     # what is to be removed for another link is not known
     assert found.build == "make clean all"
+
+
+def test_a_target_that_downloads_is_not_measured(project: Project) -> None:
+    files = {
+        "Makefile": "all: it\nit: it.o\n\tcc -o it it.o\nbench: data\n\t./it data\ndata:\n\tgit clone https://example.com/x data\n",
+        "it.c": _MAIN,
+    }
+    assert detected(project(files)).benchmark.command == ["./it"]
