@@ -26,6 +26,7 @@ from harness.process.execute import Command, Outcome, environment_difference
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
+
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
 _EPOCH = "315619200"
