@@ -60,7 +60,8 @@ def work(tree: Tree, name: str, texts: list[str], description: str = "") -> list
         return None
     before, near = found
     readme = next((tree.text(path)[:_NEAR] for path in _README if path in tree.names), "")
-    about = f"{near}\n{description}\n{name}\n{readme}"
+    # options name what it writes, too
+    about = f"{description}\n{readme}\n{near}\n{name}"
     match = _FORMAT.search(about)
     if match is None or _LEFT_ALONE.search(about):
         return None
