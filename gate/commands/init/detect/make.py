@@ -8,7 +8,17 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect.c_programs import SOURCES, arguments
-from gate.commands.init.detect.makefile import FILES, PATH, Linked, Makefile, expand, linked, reached, read_makefile
+from gate.commands.init.detect.makefile import (
+    FILES,
+    PATH,
+    Linked,
+    Makefile,
+    copied,
+    expand,
+    linked,
+    reached,
+    read_makefile,
+)
 from gate.commands.init.detect.result import Found, Measured, Rank, placeholder, program, stand_in
 from gate.commands.init.detect.tree import Tree
 
@@ -21,6 +31,7 @@ _NO_BUILD = re.compile(
 )
 _NAMED_BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _ASIDE = {"examples", "tests", "test", "docs", "vendor", "third_party"}
+_FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _FOLDERS = {"bench", "benches", "benchmark", "benchmarks", "perf", "test", "tests"}
 # `rm file` without -f fails in a fresh checkout
 _BARE_RM = re.compile(r"^@?\s*rm\s+(?!-\S*[fF])", re.MULTILINE)
@@ -33,12 +44,14 @@ def look(tree: Tree) -> Found | None:
         return None
     name = next(name for name in FILES if name in tree.names)
     goal = _goal(makefile)
-    bench, test = (next((target for target in names if target in makefile.rules), None) for names in (_BENCH, _TEST))
+    usable = [target for target in makefile.rules if not _downloads(makefile, target)]
+    bench, test = (next((target for target in names if target in usable), None) for names in (_BENCH, _TEST))
     made = linked(tree, makefile, goal)
+    placed = [] if made else [Linked(path, False, ()) for path in copied(tree, makefile, goal)]
     native = any(path.split("/", 1)[0] not in _ASIDE for path in tree.ending(*SOURCES))
-    programs = _programs(tree, made)
+    programs = _programs(tree, made or placed)
     # only what is measured is linked again, with the shared libraries that it may use
-    again = [*programs[:1], *(each for each in made if each.shared)] if not bench else made
+    again = [*programs[:1], *(each for each in made if each.shared)] if not bench and made else made
     build, comment = _build(makefile, goal, native, again)
     products = [path for target in (goal, bench, test) for path in reached(makefile, target)]
     products += [each.path for each in made]
@@ -63,6 +76,11 @@ def look(tree: Tree) -> Found | None:
     # a wrapper around the tools of another language has nothing of its own to measure
     evidence = f"{name}, without a target or program to measure"
     return Found("make", evidence, benchmark, build, comment, products=products, notes=notes) if native else None
+
+
+def _downloads(makefile: Makefile, target: str) -> bool:
+    """Return whether a target fetches something: that is neither measured nor always to be had."""
+    return any(_FETCHES.search(makefile.rules[each].recipe) for each in reached(makefile, target))
 
 
 def _programs(tree: Tree, made: list[Linked]) -> list[Linked]:
@@ -133,9 +151,11 @@ def _build(makefile: Makefile, goal: str | None, native: bool, made: list[Linked
         return _relinked(made, [goal])
     clean = makefile.rules.get("clean")
     if clean is None or _BARE_RM.search(clean.recipe):
-        comment = ["From scratch each time: make builds everything anew (-B), as there is no `clean` that can be used."]
-        return f"make -B {goal}", comment
-    return f"make clean {goal}", ["From scratch each time, so that the rebuilds of a side differ as two builds do."]
+        comment = [
+            "From scratch (-B), as there is no `clean` that can be used. Later builds only link again where that is"
+        ]
+        return f"make -B {goal}", [*comment, "enough (docs/layout.md)."]
+    return f"make clean {goal}", ["From scratch. Later builds only link again where that is enough (docs/layout.md)."]
 
 
 def _goal(makefile: Makefile) -> str | None:

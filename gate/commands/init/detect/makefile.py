@@ -20,6 +20,7 @@ _OUTPUT = re.compile(r"(?<=\s)-o\s+(\S+)")
 _ELSEWHERE = re.compile(
     r"\$[({]MAKE[)}]\s+(?:-\w+\s+)*?-C\s+(\S+)\s*([^&|;>]*)|cd\s+(\S+)\s*(?:&&|;)\s*\$[({]MAKE[)}]([^&|;>]*)"
 )
+_COPY = re.compile(r"(?:\bln\s+-s\w*|\bcp|\$[({]CP[)}])\s+(?:-\w+\s+)*(\S+)\s+(\S+)\s*")
 _ELSEWHERES = (".exe", ".dll", ".dylib")
 _DEEPEST = 4
 _ENDINGS = dict.fromkeys(("EXT", "EXE", "EXEEXT", "EXE_EXT", "EXESUF"), "")  # of programs, which only Windows has
@@ -78,6 +79,24 @@ def read_makefile(tree: Tree, directory: str) -> Makefile | None:
 def linked(tree: Tree, makefile: Makefile, goal: str | None) -> list[Linked]:
     """Return what a goal links, from itself downwards, also in directories where it starts another make."""
     return list({each.path: each for each in _linked(tree, makefile, goal, 0) if each.path not in tree.names}.values())
+
+
+def copied(tree: Tree, makefile: Makefile, goal: str | None) -> list[str]:
+    """Return the programs that a goal's commands copy, or link to, from where another make leaves them."""
+    found: list[str] = []
+    for target in reached(makefile, goal):
+        for command in makefile.rules[target].recipe.splitlines():
+            copy = _COPY.search(command.replace("$@", target))
+            words = [expand(word, makefile.variables) or "" for word in copy.groups()] if copy else []
+            paths = [posixpath.normpath(posixpath.join(makefile.directory, word)) for word in words if word]
+            if len(paths) == 2 and PATH.fullmatch(paths[0]) and _is_program(tree, *paths):
+                found.append(paths[0])
+    return list(dict.fromkeys(found))
+
+
+def _is_program(tree: Tree, source: str, copy: str) -> bool:
+    name = posixpath.basename(source)
+    return name == posixpath.basename(copy) and "." not in name and source not in tree.names and source[0] not in "/."
 
 
 def reached(makefile: Makefile, goal: str | None) -> list[str]:

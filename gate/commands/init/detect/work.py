@@ -14,7 +14,7 @@ from gate.commands.init.detect.tree import Tree
 _USAGE = re.compile(r"usage:(?:\s|\\[nt])*(?:%s|[\w.-]+)[ \t]+([^\"\n\\]+)", re.IGNORECASE)
 _TOKEN = re.compile(r"\[[^\]]*\][.]*|<[^>]*>[.]*|\S+")
 _OPTIONS = re.compile(r"[\[<]?\s*(-.*|(?:.*\s)?(?:option|flag|switch)s?\b.*)", re.IGNORECASE)
-_FILE = re.compile(r"[\[<]*\s*(?:in(?:put)?[-_ ]?)?(?:file|input|path)[-_ ]?(?:name|path)?s?\s*[\].>]*", re.IGNORECASE)
+_FILE = re.compile(r"[\[<]*\s*(?:in(?:put)?[-_ ]?)?(?:file|input|path)[-_ ]?(?:name|path)?s?\s*[\].>*]*", re.IGNORECASE)
 _FILTER = re.compile(r"<[\w ]*filter>|'?filter'?", re.IGNORECASE)
 _NEAR = 400
 _STRUCT = re.compile(r"derive\([^)]*\b(?:Parser|StructOpt)\b[^)]*\)")
@@ -60,7 +60,8 @@ def work(tree: Tree, name: str, texts: list[str], description: str = "") -> list
         return None
     before, near = found
     readme = next((tree.text(path)[:_NEAR] for path in _README if path in tree.names), "")
-    about = f"{near}\n{description}\n{name}\n{readme}"
+    # options name what it writes, too
+    about = f"{description}\n{readme}\n{near}\n{name}"
     match = _FORMAT.search(about)
     if match is None or _LEFT_ALONE.search(about):
         return None

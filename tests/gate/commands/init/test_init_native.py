@@ -128,3 +128,26 @@ def test_a_main_without_parameters_wants_no_arguments(project: Project) -> None:
     text = "/* usage: none */ void split(char **argv) { argv[1] = 0; }\nint main(void) { return 0; }\n"
     files = {"Makefile": "all: lib-test\nlib-test: lib.c\n\tcc -o lib-test lib.c\n", "lib.c": text}
     assert detected(project(files)).benchmark.command == ["./lib-test"]
+
+
+def test_a_program_that_another_make_leaves_where_it_is_found(project: Project) -> None:
+    files = {
+        "Makefile": (
+            "DIR = programs\n.PHONY: all tool\nall: tool\ntool:\n\t$(MAKE) -C $(DIR) $@\n"
+            "\tln -sf $(DIR)/tool$(EXT) tool$(EXT)\nclean:\n\t$(MAKE) -C $(DIR) $@\ntest:\n\tsleep 10000\n"
+        ),
+        "programs/Makefile": "tool:\n\t$(IN_ANOTHER_DIRECTORY)\nclean:\n\trm -rf obj\n",
+        "programs/tool.c": _HELPING,
+    }
+    found = detected(project(files))
+    assert (found.benchmark.command, found.artifacts) == (["./programs/tool", "--help"], ["programs/tool"])
+    # what is to be removed for another link is not known
+    assert found.build == "make clean all"
+
+
+def test_a_target_that_downloads_is_not_measured(project: Project) -> None:
+    files = {
+        "Makefile": "all: it\nit: it.o\n\tcc -o it it.o\nbench: data\n\t./it data\ndata:\n\tgit clone https://example.com/x data\n",
+        "it.c": _MAIN,
+    }
+    assert detected(project(files)).benchmark.command == ["./it"]
