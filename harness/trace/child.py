@@ -12,6 +12,11 @@ import struct
 import sys
 from collections.abc import Collection
 
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.normpath(f"{__file__}/../../.."))
+
+from harness.trace import syscalls
+
 _SET_NO_NEW_PRIVS = 38
 _SET_MODE_FILTER = 1
 _NEW_LISTENER, _WAIT_KILLABLE = 8, 32
@@ -54,9 +59,6 @@ def listener(machine: str, filters: bytes) -> int:
 
 def main(arguments: list[str]) -> None:
     """Have it told, and become the command; where it cannot be told the command runs all the same."""
-    sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120  # pathlib's import is not needed for it
-    import syscalls  # type: ignore[import-not-found]  # beside this file
-
     machine = os.uname().machine
     with socket.socket(socket.AF_UNIX) as channel:
         channel.connect(arguments[0])

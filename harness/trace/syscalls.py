@@ -4,8 +4,6 @@ Numbers: Linux, arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-gene
 perfgate is imported, since the program that stands before a traced command has only this file.
 """
 
-from typing import Literal
-
 Numbers = tuple[int | None, int | None]
 """Of a call on each architecture, None: it has none such."""
 X86_64, AARCH64 = 0xC000003E, 0xC00000B7
@@ -80,7 +78,7 @@ SOCKETS: dict[str, Numbers] = {"socket": (41, 198), "connect": (42, 203), "bind"
 SHARED: dict[str, Numbers] = {"shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180)}
 """What finds memory or messages of other processes by a key or name."""
 CLONES: dict[str, Numbers] = {"clone": (56, 220), "clone3": (435, 435)}
-DOUBTFUL: dict[str, tuple[Numbers, Literal["process", "namespace", "handle"]]] = {
+DOUBTFUL: dict[str, tuple[Numbers, str]] = {
     "ptrace": ((101, 117), "process"),
     "process_vm_readv": ((310, 270), "process"),
     "process_vm_writev": ((311, 271), "process"),

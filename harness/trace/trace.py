@@ -18,10 +18,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from harness.process.execute import Command
 from harness.trace import child, syscalls
-from harness.trace.accesses import Accesses, Doubt, Seen
+from harness.trace.accesses import Accesses, Doubt, DoubtKind, Seen
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
@@ -157,7 +158,7 @@ class Trace:
         elif name in syscalls.SOCKETS:
             self._socket_call(name, pid, arguments)
         else:
-            seen.doubt(Doubt(syscalls.DOUBTFUL[name][1], name))
+            seen.doubt(Doubt(cast(DoubtKind, syscalls.DOUBTFUL[name][1]), name))
 
     def _paths(self, name: str, pid: int, arguments: list[int]) -> None:
         seen = self._seen
