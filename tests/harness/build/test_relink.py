@@ -62,6 +62,13 @@ def builds(builder: TreeBuilder, count: int = 6) -> list[Build]:
     return made
 
 
+def test_a_trial_that_links_to_nowhere_is_no_link_of_the_build(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.commit(**FILES)
+    trial = "echo 'int main(void) { return 0; }' | gcc -x c - -o /dev/null"
+    with relinking(checkout, tmp_path, f"{trial} && make clean app") as builder:
+        assert [build.relinked for build in builds(builder, 3)] == [False, True, True]
+
+
 def test_later_builds_link_again(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(**FILES)
     with relinking(checkout, tmp_path) as builder:
