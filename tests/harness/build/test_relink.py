@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gate.config.types import BuildTable
-from gate.model import Build, Failure
-from gate.model.records import FullBuilds
+from gate.model import Build
 from harness.build.builder import TreeBuilder
 from harness.build.perturb import make_shims
-from tests.harness.build.test_builder import bad, builder_of, good
+from tests.harness.build.test_builder import builder_of, good
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
