@@ -8,11 +8,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import Case, Finding, QuantileCurve, RatioInterval, Report, Verdict, reasons
+from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, RatioInterval, Report, Verdict, reasons
 from gate.stats.quantile import quantile_curve
-
-ORDER: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
-"""The verdicts of findings, those that matter first."""
 
 MOST = 20
 """Findings that get curves and pictures."""
@@ -20,7 +17,7 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (ORDER.index(f.verdict), not by_floor(f), -_size(f.ratio)))
+    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not by_floor(f), -_size(f.ratio)))
 
 
 def by_floor(finding: Finding) -> bool:
@@ -49,7 +46,8 @@ class Tally(msgspec.Struct, frozen=True):
 
 def tallies(report: Report) -> list[Tally]:
     """Count the findings of each verdict that occurs, in the order of importance."""
-    found = {verdict: [f for f in report.findings if f.verdict == verdict] for verdict in ORDER}
+    every: list[Finding | Identical] = [*report.findings, *report.identical]
+    found = {verdict: [f for f in every if f.verdict == verdict] for verdict in VERDICTS}
     return [
         Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
         for verdict, those in found.items()

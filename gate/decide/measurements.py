@@ -16,7 +16,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
-from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, UserError
+from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, Same, UserError
 from gate.model.warnings.measured import SelectedOnly
 
 
@@ -50,7 +50,8 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
         UserError: files that contradict each other, or a selection of nothing.
     """
     evidence = gather(inputs.records, policy.config, options.benchmarks, policy.measured)
-    if options.benchmarks and not (evidence.cases or evidence.failures or evidence.new):
+    found = evidence.cases or evidence.identical or evidence.failures or evidence.new
+    if options.benchmarks and not found:
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
         raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
@@ -61,7 +62,7 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
 
 def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
     """Warn where only a part of what was measured is decided: who looks for long enough finds a significant one."""
-    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, Execution)}
+    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
     selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
     if not options.benchmarks or len(selected) == len(measured):
         return []

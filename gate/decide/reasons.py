@@ -12,7 +12,7 @@ import msgspec
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
 from gate.decide.looks import ONLY_REPORTS, Position
 from gate.decide.troubles import trouble_of
-from gate.model import Accepted, Case, Evidence, Finding, ReportVerdict, Verdict, outcomes, reasons
+from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.stats.ratio import Limits
 
@@ -207,13 +207,14 @@ def summary(
     findings: Sequence[Finding],
     evidence: Evidence,
     only: Mapping[int, Mapping[str, Any]] | None = None,
+    identical: Sequence[Identical] = (),
 ) -> outcomes.Summary:
     """Say what the report comes to.
 
     only: id of a finding -> the settings under which alone it regressed.
     """
     counts = Counter(f.verdict for f in findings)
-    total = len(findings)
+    total = len(findings) + len(identical)
     if verdict == "regression":
         regressed = [f for f in findings if f.verdict == "regression"]
         places = _places(regressed, findings, only or {})
@@ -221,7 +222,7 @@ def summary(
         return outcomes.Regressed(count=len(regressed), findings=total, worst=places[:_NAMED], more=more)
     if verdict == "error":
         if findings or evidence.failures:
-            return outcomes.Failed(failures=len(evidence.failures), findings=total)
+            return outcomes.Failed(failures=len(evidence.failures), findings=len(findings))
         measured = list(dict.fromkeys(case.metric for case in evidence.cases))
         return outcomes.NothingDecided(metrics=measured) if measured else outcomes.NothingMeasured()
     if verdict == "inconclusive":
@@ -230,4 +231,6 @@ def summary(
     if counts["accepted"]:
         labels = {f.accepted.reason for f in findings if f.accepted is not None and f.accepted.up_to is None}
         return outcomes.SomeAccepted(count=counts["accepted"], findings=total, labels=sorted(labels))
+    if identical and not findings:
+        return outcomes.AllIdentical(benchmarks=len({each.benchmark for each in identical}))
     return outcomes.NothingRegressed(findings=total)

@@ -15,6 +15,7 @@ from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates, needed_builds
 from gate.decide.findings import findings_of, ratio_interval, side_summary
+from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
 from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
@@ -26,6 +27,7 @@ from gate.model import (
     Evidence,
     Family,
     Finding,
+    Identical,
     LookFacts,
     MemoryFacts,
     PolicyFacts,
@@ -61,15 +63,15 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     walked = walk(subjects, design, contrasts.found)
     size = _family_size(walked)
     told = explained(walked, findings_of(walked.judged, design, size))
-    findings = told.findings
-    verdict = _report_verdict(findings, evidence, policy)
+    findings, identical = told.findings, identical_of(evidence, policy)
+    verdict = _report_verdict([*findings, *identical], evidence, policy)
     stopped = _stopped(evidence, walked)
     gate = policy.config.gate
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=_summary(verdict, stopped, evidence, policy, walked, told),
+        summary=_summary(verdict, stopped, evidence, policy, walked, told, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -81,6 +83,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         ),
         family=Family(method=gate.family, size=size),
         findings=findings,
+        identical=identical,
         interactions=told.interactions,
         recorded=_recorded([case for case in evidence.cases if not case.decided], design),
         failures=evidence.failures,
@@ -124,15 +127,16 @@ def _summary(
     policy: Policy,
     walked: Walk,
     told: Explained,
+    identical: Sequence[Identical],
 ) -> outcomes.Summary:
     findings = told.findings
-    if evidence.unfinished is not None and not (findings or evidence.failures):
+    if evidence.unfinished is not None and not (findings or evidence.failures or identical):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
     few = _not_enough(findings, walked, policy, evidence) if (verdict, stopped) == ("inconclusive", "budget") else None
-    return few or reasons.summary(verdict, findings, evidence, told.only)
+    return few or reasons.summary(verdict, findings, evidence, told.only, identical)
 
 
 def _family_size(walked: Walk) -> int:
@@ -268,7 +272,7 @@ def _expired(policy: Policy) -> list[ExpiredAccept]:
     ]
 
 
-def _report_verdict(findings: Sequence[Finding], evidence: Evidence, policy: Policy) -> ReportVerdict:
+def _report_verdict(findings: Sequence[Finding | Identical], evidence: Evidence, policy: Policy) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
     # a whole shard or session that is missing is no matter of policy

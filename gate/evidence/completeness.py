@@ -13,7 +13,7 @@ from gate.config.types import Config
 from gate.evidence.factors import bound_factors, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Side
+from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
@@ -53,20 +53,22 @@ def presence(
     select: Sequence[str],
     *,
     begun: bool = True,
+    identical: Sequence[Same] = (),
 ) -> Presence:
     """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too.
 
-    begun: false where the budget ended before anything could give values.
+    begun: false where the budget ended before anything could give values. identical: what needs
+    no values.
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
     expected = _expected(run, measured, suites, select)
-    failed = {f.benchmark for f in failures}
+    failed, proved = {f.benchmark for f in failures}, {same.benchmark for same in identical}
     build_failed = any(f.kind in ("build", "lock") for f in failures)
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
-        if name in failed or suites.get(name) in failed or name not in expected["base"]:
+        if name in proved or name in failed or suites.get(name) in failed or name not in expected["base"]:
             continue
         if name not in expected["head"]:
             missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
@@ -131,6 +133,9 @@ def rounds_of(records: Sequence[Record], parts: Sequence[Part], run: Run | None,
             are shards a round is complete when it is so in each that has anything to compare.
     """
     executions = [r for r in records if isinstance(r, Execution)]
+    if not executions and any(isinstance(r, Same) for r in records):
+        # what needs no measuring has no rounds
+        return Round(done=0, planned=None)
     if looks:
         measured = max((e.build + 1 for e in executions), default=0)
         taken = max((r.look for r in records if isinstance(r, Look)), default=0)

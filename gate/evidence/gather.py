@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -27,8 +28,23 @@ from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.sameness import identical, same_commit
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
-from gate.model import FEWEST_FOR_STEADY, SIDES, Build, Case, Evidence, Execution, Failure, HostState, Run, Sample, Side
+from gate.model import (
+    FEWEST_FOR_STEADY,
+    SIDES,
+    Build,
+    Case,
+    Evidence,
+    Execution,
+    Failure,
+    HostState,
+    Record,
+    Run,
+    Same,
+    Sample,
+    Side,
+)
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
@@ -80,19 +96,17 @@ def gather(
     rounds = rounds_of(whole, parts, run, looks)
     lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     if select:
-        records = [r for r in records if _wanted(getattr(r.record, "benchmark", None), select)]
+        records = [r for r in records if _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]
-    executions = [record for record in everything if isinstance(record, Execution)]
-    builds = [record for record in everything if isinstance(record, Build)]
-    failures = [record for record in everything if isinstance(record, Failure)]
-    failures += _failures(executions, config, run, failures, one=one)
-    found = presence(executions, failures, run, select, begun=cut is None)
+    executions, builds = _of(everything, Execution), _of(everything, Build)
+    failures = _failures(_of(everything, Failure), executions, config, run, one=one)
+    proofs = [] if one else identical(records, run)
+    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     failures += [*lacking, *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [
-        e for e in executions if e.benchmark in found.both and e.benchmark not in failed and e.suite not in failed
-    ]
+    both = [e for e in executions if e.benchmark in found.both]
+    judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
     hosts = host_names(records)
     return Evidence(
@@ -105,13 +119,15 @@ def gather(
         seconds=_spent(builds, executions, failures),
         slowest_round=slowest_round(records),
         builds=builds,
-        states=[record for record in everything if isinstance(record, HostState)],
+        states=_of(everything, HostState),
+        identical=[same for same in proofs if same.benchmark not in failed],
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
+            *same_commit(run),
             *build_warnings(builds, run),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
@@ -123,13 +139,13 @@ def gather(
 
 
 def _failures(
-    executions: Sequence[Execution], config: Config, run: Run | None, known: Sequence[Failure], *, one: bool
+    known: Sequence[Failure], executions: Sequence[Execution], config: Config, run: Run | None, *, one: bool
 ) -> list[Failure]:
-    """Return the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
+    """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
     found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
     failed = {f.benchmark for f in (*known, *found)}
-    return [*found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
+    return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
 
 
 def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
@@ -158,6 +174,20 @@ def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
     return not select or name is None or any(matches(glob, name) for glob in select)
+
+
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+
+def _of(records: Sequence[Record], kind: type[_Kind]) -> list[_Kind]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def _is_selected(record: Record, select: Sequence[str]) -> bool:
+    name = getattr(record, "benchmark", None)
+    # the proof of a suite stands for its lines
+    of_line = isinstance(record, Same) and any(glob.startswith(f"{name}/") for glob in select)
+    return of_line or _wanted(name, select)
 
 
 def _refuse_one_side(records: Sequence[Located]) -> None:

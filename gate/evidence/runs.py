@@ -5,7 +5,7 @@ A part is a shard in a session: what one job measured. What stands after a run l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
@@ -14,7 +14,7 @@ from gate.config.resolve import over
 from gate.config.source import Source, from_tables
 from gate.config.types import Config
 from gate.evidence.records import Located
-from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, UserError
+from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Same, Side, UserError
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from gate.units import plural
 
@@ -178,7 +178,7 @@ class File(msgspec.Struct):
 
 def measured_sessions(records: Iterable[Record]) -> set[int]:
     """Return the sessions that records are of."""
-    return {r.session for r in records if isinstance(r, (Build, Execution, Failure))}
+    return {r.session for r in records if isinstance(r, (Build, Execution, Failure, Same))}
 
 
 def files_of(records: Iterable[Located]) -> list[File]:
@@ -242,6 +242,11 @@ class Part(msgspec.Struct):
         return [r for f in self.files for r in f.records if isinstance(r, Failure) and r.session == self.session]
 
     @property
+    def proved(self) -> set[str]:
+        """Benchmarks of it that are the same on both sides, and so have no executions."""
+        return {r.benchmark for f in self.files for r in f.records if isinstance(r, Same) and r.session == self.session}
+
+    @property
     def compares(self) -> bool:
         """Return whether it is to measure anything on both sides; a shard may hold new benchmarks only, or old ones."""
         return any(file.both is None or file.both for file in self.files)
@@ -292,7 +297,7 @@ def missing_parts(parts: Sequence[Part]) -> list[Failure]:
 
 def _without_values(part: Part) -> list[Failure]:
     """Return what a part that is there lacks: all of it, a side, or a benchmark that another session has."""
-    if part.failures or not part.compares:
+    if part.failures or not part.compares or _all_proved(part):
         return []
     lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
     where = ", ".join(dict.fromkeys(file.path for file in part.files))
@@ -308,34 +313,51 @@ def _without_values(part: Part) -> list[Failure]:
     ]
 
 
+def _all_proved(part: Part) -> bool:
+    """Return whether a part has nothing to measure, because each of its benchmarks is the same on both sides."""
+    return bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files)
+
+
 def session_gaps(parts: Sequence[Part]) -> list[Failure]:
     """Return a failure for each benchmark that one session measured and another, which is there, did not.
 
     Judged by the others alone it would have fewer units than its plan says, or builds in their place. A benchmark that
-    failed somewhere, and one that only one side measured anywhere, are spoken of elsewhere.
+    failed somewhere, and one that only one side measured anywhere, are spoken of elsewhere. A proof that both sides are
+    the same is as good as values.
     """
-    parts = [part for part in parts if part.executions]
+    parts = [part for part in parts if part.executions or part.proved]
     failed = {f.benchmark for part in parts for f in part.failures}
     sides: dict[str, set[Side]] = {}
     of_shard: dict[int, set[str]] = {}
+    suites: dict[str, str | None] = {}
     for part in parts:
         for e in part.executions:
             sides.setdefault(e.benchmark, set()).add(e.side)
             of_shard.setdefault(part.shard, set()).add(e.benchmark)
-    found = []
+            suites[e.benchmark] = e.suite
     for part in parts:
-        if any(f.kind in ("build", "lock") for f in part.failures):
-            continue
-        for side in SIDES:
-            names = {e.benchmark for e in part.executions if e.side == side}
-            if not names:
-                continue
-            found += [
-                Failure(
-                    kind="missing", benchmark=name, side=side, session=part.session,
-                    status=f"gave no values in session {part.session}",
-                )
-                for name in sorted(of_shard[part.shard] - names - failed)
-                if len(sides[name]) == len(SIDES)
-            ]  # fmt: skip
+        for name in part.proved - sides.keys() - {*suites.values()}:
+            sides.setdefault(name, set(SIDES))
+            of_shard.setdefault(part.shard, set()).add(name)
+    return [failure for part in parts for failure in _gaps(part, of_shard[part.shard] - failed, sides, suites)]
+
+
+def _gaps(
+    part: Part, wanted: Set[str], sides: Mapping[str, Set[Side]], suites: Mapping[str, str | None]
+) -> list[Failure]:
+    """Return a failure for each benchmark of both sides that a part lacks, of the sides that it has."""
+    if any(f.kind in ("build", "lock") for f in part.failures):
+        return []
+    found = []
+    for side in SIDES:
+        names = {e.benchmark for e in part.executions if e.side == side}
+        lacking = sorted(wanted - names) if names else []
+        found += [
+            Failure(
+                kind="missing", benchmark=name, side=side, session=part.session,
+                status=f"gave no values in session {part.session}",
+            )
+            for name in lacking
+            if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
+        ]  # fmt: skip
     return found

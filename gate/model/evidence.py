@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gate.model.names import Better
-from gate.model.records import Build, Cut, Failure, HostState, Run
+from gate.model.records import Build, Cut, Failure, HostState, Run, Same
 from gate.model.warnings import AnyWarning
 
 if TYPE_CHECKING:
@@ -89,5 +89,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     builds: list[Build]
     states: list[HostState]
     warnings: list[AnyWarning]
+    identical: list[Same] = []
+    """The proofs of benchmarks that are the same on both sides and were measured nowhere."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from gate.codes import Exit
 
@@ -11,11 +11,13 @@ Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
 FailureKind = Literal["build", "execution", "output", "missing", "repeated", "lock"]
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
-Verdict = Literal["regression", "improvement", "unchanged", "inconclusive", "accepted"]
+Verdict = Literal["regression", "inconclusive", "accepted", "improvement", "unchanged", "identical"]
+"""Of a finding, those that matter first."""
 ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 
 
 SIDES: tuple[Side, Side] = ("base", "head")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1
 """Version of measurements.jsonl."""

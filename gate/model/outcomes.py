@@ -194,6 +194,12 @@ class SomeAccepted(Kind, frozen=True, kw_only=True):
     labels: list[str]
 
 
+class AllIdentical(Kind, frozen=True, kw_only=True):
+    """Every benchmark is proved to be the same on both sides, so that nothing was measured."""
+
+    benchmarks: int
+
+
 class NothingRegressed(Kind, frozen=True, kw_only=True):
     """All is well."""
 
@@ -210,6 +216,7 @@ Summary = (
     | SomeInconclusive
     | NotEnoughMeasured
     | SomeAccepted
+    | AllIdentical
     | NothingRegressed
 )
 

@@ -206,6 +206,18 @@ class ExactWithin(Kind, frozen=True, kw_only=True):
     threshold: float
 
 
+# --- identical --------------------------------------------------------------------------------------------------------
+
+
+class SameProgram(Kind, frozen=True, kw_only=True):
+    """It runs the same program on the same data on both sides, which is proved; so it was not measured."""
+
+    differ: int
+    """Paths that differ between base and head."""
+    read: int
+    """Paths that the benchmark read, none of them among those."""
+
+
 # --- inconclusive -----------------------------------------------------------------------------------------------------
 
 
@@ -290,6 +302,7 @@ Reason = (
     | BelowFloor
     | SameCount
     | ExactWithin
+    | SameProgram
     | Unbounded
     | FewBuilds
     | FewForBootstrap

@@ -134,6 +134,9 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Whether its tree has a .git because the first build of its side failed without one."""
     relinked: bool = False
     """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
+    checked: float | None = None
+    """Seconds that linking again with its own seed took after it, to see that this gives its bytes: about as long as a
+    later build takes. None: not done."""
     full: FullBuilds | None = None
     """Of a build after which the next ones are full: why."""
     ordered: Ordered | str | None = None
@@ -234,6 +237,11 @@ class Same(Proof, frozen=True, kw_only=True, tag="same"):
     benchmark: str
     """Of a suite its [[benchmark]], which stands for all its lines."""
     session: Index = 0
+
+    @property
+    def proof(self) -> Proof:
+        """What proves it."""
+        return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):

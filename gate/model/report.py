@@ -10,8 +10,9 @@ from gate.model.choice import Choice
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
-from gate.model.reasons import Accepted, Reason
+from gate.model.reasons import Accepted, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
+from gate.model.sameness import Proof
 from gate.model.warnings import AnyWarning
 
 InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
@@ -110,7 +111,7 @@ class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One case, one statistic, its interval and its verdict."""
+    """One case, one statistic, its interval and its verdict; what is not measured is Identical."""
 
     benchmark: str
     metric: str
@@ -149,11 +150,51 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Why it was not measured up to the last look; None: it was."""
     detectable: float | None
     """The smallest change that would probably be called."""
-    identical: dict[str, Any] | None
-    """What is the same on both sides, where that makes measuring needless."""
+    identical: None
+    """It was measured."""
     variance: Variances
     memory: MemoryUse | None
     """None where nothing is remembered about this finding."""
+
+
+class Identical(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding of a benchmark that cannot differ and was not measured: the keys of Finding, without any number.
+
+    It is a type of its own so that nothing computes with an interval that is not there. In report.json both stand in
+    `findings`.
+    """
+
+    benchmark: str
+    """Of a suite its [[benchmark]]."""
+    metric: str
+    unit: str
+    better: Better
+    statistic: str
+    factors: dict[str, Any] = {}
+    base: None = None
+    head: None = None
+    ratio: None = None
+    sessions: list[SessionRatio] = []
+    decided_at: None = None
+    shown: None = None
+    threshold: float
+    floor: float | None
+    p: None = None
+    p_adjusted: None = None
+    p_improvement: None = None
+    p_improvement_adjusted: None = None
+    verdict: Literal["identical"] = "identical"
+    accepted: None = None
+    reason: SameProgram
+    where: list[Where] = []
+    warnings: list[AnyWarning] = []
+    not_worse: bool = True
+    more_builds: None = None
+    stopped: None = None
+    detectable: None = None
+    identical: Proof
+    variance: Variances = Variances(base=[], head=[])
+    memory: None = None
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
@@ -310,6 +351,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     policy: PolicyFacts
     family: Family
     findings: list[Finding]
+    """Of what was measured."""
+    identical: list[Identical]
+    """Of what needed no measuring; in report.json they stand at the end of `findings`."""
     interactions: list[Interaction]
     """Of findings whose lines have factors."""
     recorded: list[Recorded]

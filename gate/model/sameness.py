@@ -54,9 +54,9 @@ class Unproved(msgspec.Struct, frozen=True, kw_only=True):
     """off: gate.sameness; same-commit: an A/A run; no-tracer: this host has none; not-at-one-path: the trees of both
     sides do not stand at one path; failed: its traced execution failed; too-long: that did not end within `seconds`;
     changed: it reads `path`, which differs; listed: it lists the directory `path`, whose names differ; outside-changed:
-    it reads `path` outside both trees, which changed meanwhile; connection: it connects to `path`; command, environment,
-    service, instrument: that differs between the sides; side-name-read: it reads `path`, which says which side it is;
-    no-trace: the tracer could not follow it (`path` says where)."""
+    it reads `path` outside both trees, which changed meanwhile; connection: it connects to `path`; command,
+    environment, service, instrument: that differs between the sides; side-name-read: it reads `path`, which says which
+    side it is; no-trace: the tracer could not follow it (`path` says where)."""
     path: str | None = None
     """Of the file, directory or address; None where none is to blame."""
     seconds: float | None = None

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from gate.decide.importance import ORDER
 from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, room
 from gate.plots.scales import Axis, Tick, minus
@@ -80,7 +79,7 @@ def forest(findings: Sequence[Finding], names: Sequence[str], prefix: str) -> Pi
         _texts(sheet, finding, middle)
     _marks(sheet, x, labelled, top)
     below = _curve(sheet, rows, end + 66) if more else _Curve(len(rows), False)
-    counts = [_counted(n, v) for v in ORDER if (n := sum(r.verdict == v for r in rows))]
+    counts = [_counted(n, v) for v in _SHAPES if (n := sum(r.verdict == v for r in rows))]
     described = f"{plural(len(rows), 'finding')}: {', '.join(counts)}."
     caption = _caption(findings, rows, x, below)
     return sheet.picture(prefix, "Change of every finding", described, caption)
@@ -147,7 +146,7 @@ class _Legend:
     """The marks of the verdicts that occur, in as many lines as they take; a phone has no room for counts."""
 
     def __init__(self, rows: Sequence[_Row]) -> None:
-        counts = {verdict: n for verdict in ORDER if (n := sum(row.verdict == verdict for row in rows))}
+        counts = {verdict: n for verdict in _SHAPES if (n := sum(row.verdict == verdict for row in rows))}
         self.lines = 1
         self._entries: list[tuple[str, Verdict, str, float, int]] = []
         for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
@@ -236,7 +235,7 @@ def _interval(sheet: Sheet, x: Axis, row: _Row, y: float) -> None:
 
 
 def _marks(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:
-    for verdict in ORDER:
+    for verdict in _SHAPES:
         inside = [
             (x.at(row.estimate), top + _ROW * (index + 0.5))
             for index, row in enumerate(rows)
@@ -282,7 +281,7 @@ def _curve(sheet: Sheet, rows: Sequence[_Row], top: float) -> _Curve:
     sheet.lines("zero", [[(x.start, y.at(0)), (x.end, y.at(0))]])
     for tick in marks:
         sheet.text(x.start - 8, y.at(tick.at), tick.label, "soft middle", "end")
-    for verdict in reversed(ORDER):
+    for verdict in reversed(_SHAPES):
         own = [(x.at(i), row) for i, row in enumerate(shown) if row.verdict == verdict]
         lines = [[(at, y.at(r.low)), (at, y.at(r.high))] for at, r in own if r.low is not None and r.high is not None]
         sheet.lines(f"wing-{verdict}", lines)

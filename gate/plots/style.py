@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_VERDICTS = ("regression", "inconclusive", "accepted", "improvement", "unchanged")
+from gate.model import VERDICTS
+
 _SIDES = ("base", "head")
 SETTINGS = 8
 """So many settings of a factor have a colour of their own: the variables --s0 to --s7 of the page."""
-_COLOURS = (*_SIDES, *_VERDICTS, *(f"s{number}" for number in range(SETTINGS)))
+_COLOURS = (*_SIDES, *VERDICTS, *(f"s{number}" for number in range(SETTINGS)))
 
 _RULES: dict[str, str] = {
     "grid": "fill:none;stroke:var(--line)",

@@ -28,6 +28,7 @@ class ReportError(ValueError):
 def render(report: Report) -> str:
     """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
     tables: dict[str, Any] = _plain(report)
+    tables["findings"] += tables.pop("identical")
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]])
 
 
@@ -99,4 +100,13 @@ def _restore(tables: dict[str, Any]) -> dict[str, Any]:
             for side in (case.get("base"), case.get("head")) if isinstance(case, dict) else ():
                 if isinstance(side, dict) and "value" in side and side["value"] is None:
                     side["value"] = math.nan
+    found = tables.get("findings")
+    tables["identical"] = []
+    if isinstance(found, list):
+        tables["identical"] = [each for each in found if _is_identical(each)]
+        tables["findings"] = [each for each in found if not _is_identical(each)]
     return tables
+
+
+def _is_identical(finding: Any) -> bool:
+    return isinstance(finding, dict) and finding.get("verdict") == "identical"

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from gate.decide.steps import blocks
-from gate.model import Finding, Report
-from gate.words import failures, numbers, reports
+from gate.model import Finding, Identical, Report
+from gate.words import failures, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
@@ -39,7 +39,8 @@ class _Case(msgspec.Struct, frozen=True):
 def render(report: Report) -> str:
     """Write the XML in the form of Jenkins' schema: one suite, a test case a finding and one a group of failures."""
     groups = grouped(report.failures, by_output=False)
-    found = [*(_finding(f, report) for f in report.findings), *(_failure(group, report) for group in groups)]
+    decided = [*(_finding(f, report) for f in report.findings), *map(_identical, report.identical)]
+    found = [*decided, *(_failure(group, report) for group in groups)]
     found = _apart([*found, *_whole(report, found)])
     totals = {
         "name": _SUITE,
@@ -91,6 +92,17 @@ def _finding(finding: Finding, report: Report) -> _Case:
         message=clip(conclusion, _TEXT),
         text="\n".join(_facts(finding)),
         kind=finding.verdict,
+    )
+
+
+def _identical(finding: Identical) -> _Case:
+    message = f"{say(finding.reason)}: {finding.verdict}, not measured"
+    name = f"{visible(finding.metric)} {visible(finding.statistic)}"
+    return _Case(
+        classname=clip(visible(finding.benchmark), _NAME),
+        name=clip(name, _NAME),
+        outcome="passed",
+        message=clip(message, _TEXT),
     )
 
 
@@ -166,6 +178,7 @@ def _said(report: Report) -> list[str]:
     return [
         reports.headline(report),
         reports.counts(report),
+        *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),

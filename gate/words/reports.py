@@ -42,13 +42,16 @@ def meaning(report: Report) -> str:
     """What the verdict of a report means, for a newcomer."""
     if isinstance(report.summary, outcomes.NotEnoughMeasured):
         return "The budget ended before there were enough builds to tell a change from noise."
+    if isinstance(report.summary, outcomes.AllIdentical):
+        return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
     return _MEANINGS[report.verdict]
 
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
     words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
-    total = plural(len(report.findings), "finding") if report.findings else "no findings"
+    found = len(report.findings) + len(report.identical)
+    total = plural(found, "finding") if found else "no findings"
     rest = [
         plural(number, noun)
         for number, noun in (
@@ -111,6 +114,8 @@ def measured(report: Report) -> str:
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
         parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
+    if _needed_nothing(report):
+        parts = ["nothing (nothing can differ)"]
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
@@ -120,6 +125,10 @@ def measured(report: Report) -> str:
     return ", ".join(parts)
 
 
+def _needed_nothing(report: Report) -> bool:
+    return bool(report.identical) and not (report.findings or report.recorded or report.failures)
+
+
 def measured_briefly(report: Report) -> str:
     """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
     done, planned = report.run.rounds.done, report.run.rounds.planned
@@ -127,7 +136,7 @@ def measured_briefly(report: Report) -> str:
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     # fewer rounds than wanted: the budget ended it, or all was settled
-    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted else []
+    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted and not _needed_nothing(report) else []
     if any(side.session > 1 for side in sides):
         parts.append(_span([side.session for side in sides], "session"))
     if sides:

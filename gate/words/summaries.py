@@ -98,6 +98,12 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
+def _all_identical(of: outcomes.AllIdentical) -> str:
+    every = "the benchmark runs" if of.benchmarks == 1 else f"all {of.benchmarks:,} benchmarks run"
+    same = "the same program on the same data as base"
+    return f"{every} {same}; nothing was measured, and nothing needed to be"
+
+
 def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
     if step.round is None or step.budget is None:
         return (
@@ -134,6 +140,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.SomeInconclusive: _inconclusive,
     outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
     outcomes.SomeAccepted: _accepted,
+    outcomes.AllIdentical: _all_identical,
     outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",

@@ -26,7 +26,6 @@ from harness.process.execute import Command, Outcome, environment_difference
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
-
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
 _EPOCH = "315619200"
@@ -54,6 +53,7 @@ class _Done:
 
     seconds: float = 0.0
     relinked: bool = False
+    checked: float | None = None
     full: FullBuilds | None = None
     ordered: Ordered | None = None
 
@@ -145,6 +145,7 @@ class TreeBuilder:
             artifacts=hashes,
             needs_git=wanted.tree in self._with_git,
             relinked=done.relinked,
+            checked=done.checked,
             full=done.full,
             ordered=done.ordered,
         )
@@ -160,11 +161,12 @@ class TreeBuilder:
             outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
             return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, not first)
         full: FullBuilds | None = None
+        checked: float | None = None
         recording = self._recordings.get(wanted.tree)
         if recording is not None and not first:
             outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
-                return _Done(outcome.seconds, True, None, self._ordered.get(wanted.tree))
+                return _Done(outcome.seconds, True, ordered=self._ordered.get(wanted.tree))
             full = recording.found().full
             del self._recordings[wanted.tree]
         if first:
@@ -173,13 +175,14 @@ class TreeBuilder:
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            check = self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            checked = check.seconds
             found = recording.found()
             full = found.full
             if full is None:
                 self._recordings[wanted.tree] = recording
             self._ordered[wanted.tree] = found.ordered
-        return _Done(outcome.seconds, False, full, self._ordered.get(wanted.tree))
+        return _Done(outcome.seconds, False, checked, full, self._ordered.get(wanted.tree))
 
     def _begin(self, wanted: _Build, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
         """Have the links of a tree's first build recorded, unless there is a reason against it."""

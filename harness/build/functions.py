@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from harness.build.order import doubtful, keyed_order, stable_symbol
+from harness.build.record import of_system
 
 _EXECUTABLE = 4
 _PREFIX = ".text."
 # What compilers group so keeps its group: main() and constructors, cold code, code that a profile found hot.
 _GROUPS = re.compile(r"\.text\.(unlikely|hot|startup|exit|split|unknown|sorted)(\.|$)|.*_unlikely$")
 _PLAIN = re.compile(r"[\w.$]+", re.ASCII)
-# Of the system and of the toolchain: large, and nobody's change.
-_SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64")
-_RUST = "/lib/rustlib/"
 _MEMBER = 60  # bytes of the header of an archive's member
 _VERSION = re.compile(r"GNU ld .*?(\d+)\.(\d+)")
 
@@ -95,7 +93,7 @@ def ordering(
         return [], ""
     try:
         names = {name for path in _inputs(arguments, located) for name in section_names(path)}
-    except (OSError, ValueError, IndexError, struct.error):
+    except (OSError, ValueError, IndexError, OverflowError, struct.error):
         return [], ""
     if len(names) < 2 or (kind == "bfd" and not _takes_sections(linker)):
         return [], ""
@@ -140,13 +138,8 @@ def _inputs(arguments: Sequence[str], located: Callable[[str], str]) -> Iterator
         else:
             path = argument if argument.endswith((".o", ".obj", ".a", ".rlib")) else ""
         path = located(path) if path else ""
-        if path and os.path.isfile(path) and not _of_system(path):  # noqa: PTH113
+        if path and os.path.isfile(path) and not of_system(path):  # noqa: PTH113
             yield path
-
-
-def _of_system(path: str) -> bool:
-    whole = os.path.realpath(path)
-    return _RUST in whole or whole.startswith(tuple(f"{folder}/" for folder in _SYSTEM))
 
 
 def _in_memory(lines: Sequence[str]) -> str:

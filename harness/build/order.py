@@ -34,12 +34,12 @@ _FIXED = ("crt", "vtv_", "_preinit")
 
 # What compilers draw at random or by a hash of all: app-HASH.app.HASH-cgu.0.rcgu.o of rustc,
 _HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{16}(?=-cgu\.)")
-# and, in a folder for temporary files, ccXXXXXX.o of gcc, NAME-XXXXXX.o of clang, rustcXXXXXX/symbols.o
+# rustcXXXXXX/symbols.o, and, in a folder for temporary files, ccXXXXXX.o of gcc and NAME-XXXXXX.o of clang
+_OF_RUSTC = re.compile(r"(^|/)rustc\w{6}/")
 _OF_GCC = re.compile(r"cc\w{6}(?=\.)")
 _OF_CLANG = re.compile(r"-[0-9a-f]{6,10}(?=\.)")
-_OF_RUSTC = re.compile(r"rustc\w{6}$")
-# the hash at the end of a Rust symbol
-_OF_SYMBOL = re.compile(r"17h[0-9a-f]{16}E")
+# of a Rust symbol: the hash at its end, or of the crate (it has the crate's version in it)
+_OF_SYMBOL = re.compile(r"17h[0-9a-f]{16}E|(?<=C)s[0-9a-zA-Z]*_(?=\d)")
 
 
 def relocatable(path: str) -> bool:
@@ -89,16 +89,16 @@ def keyed_order(names: Sequence[str], seed: int) -> list[int]:
 def stable_name(path: str, directory: str) -> str:
     """Name an object file as every build names it: relative to the directory of the link, without random parts."""
     inner = os.path.relpath(path, directory) if os.path.isabs(path) else path  # noqa: PTH117
-    folder, name = os.path.split(inner)
     if os.path.isabs(path) and inner.startswith(".."):  # noqa: PTH117
+        name = os.path.basename(inner)  # noqa: PTH119
         short = _OF_CLANG.sub("", _OF_GCC.sub("cc", name, count=1), count=1)
-        if _OF_RUSTC.search(folder) or short != name:
+        if short != name:
             return short
-    return _HASHES.sub("", inner)
+    return _HASHES.sub("", _OF_RUSTC.sub(r"\1", inner))
 
 
 def stable_symbol(symbol: str) -> str:
-    """Name a function as every build names it: without the hash that rustc puts at its end."""
+    """Name a function as every build names it: without the hashes of rustc."""
     return _OF_SYMBOL.sub("", symbol)
 
 

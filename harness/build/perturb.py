@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from harness.build import linker
+from harness.build.record import LINKS
 from harness.process.execute import MAX_PADDING, PADDING
 
 _LINKERS = "linkers"
@@ -25,7 +27,7 @@ _GO_SECONDS = 30
 _GO = re.compile(r"\bgo\b")
 
 _LINKER_SHIM = """#!/bin/sh
-exec {python} -I -S {script} {shim} "$@"
+exec {python} -I -S {script} "$0" "$@"
 """
 
 _NODE_SHIM = """#!/bin/sh
@@ -54,7 +56,7 @@ def build_environment(
         digest = hashlib.sha256(f"{seed} padding".encode()).digest()
         added[PADDING] = "x" * (int.from_bytes(digest[:8], "big") % MAX_PADDING)
     if "link-order" in perturb and shims is not None and (shims / _LINKERS).is_dir():
-        added["COMPILER_PATH"] = _before(shims / _LINKERS, environment.get("COMPILER_PATH"))
+        added["COMPILER_PATH"] = _before(_linkers(shims), environment.get("COMPILER_PATH"))
     return added
 
 
@@ -78,13 +80,13 @@ def _has_node(path: str) -> bool:
 
 
 def without_shims(environment: Mapping[str, str], shims: Path | None) -> dict[str, str]:
-    """Return an environment without the directories of the shims, which do not outlive the run."""
-    result = dict(environment)
+    """Return an environment without the directories of the shims, which serve perfgate alone, and of their records."""
+    result = {name: value for name, value in environment.items() if name != LINKS}
     if shims is None:
         return result
-    for name, folder in (("COMPILER_PATH", _LINKERS), ("PATH", _NODE)):
+    for name, folder in (("COMPILER_PATH", _linkers(shims)), ("PATH", shims / _NODE)):
         first, _, rest = environment.get(name, "").partition(os.pathsep)
-        if first == str(shims / folder):
+        if first == str(folder):
             result[name] = rest
     if result.get("COMPILER_PATH") == "":
         del result["COMPILER_PATH"]
@@ -112,17 +114,50 @@ def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool) -> 
     if os.pathsep in str(directory):
         return  # no search path can name it
     if sys.platform == "linux":
-        linkers = directory / _LINKERS
-        linkers.mkdir()
-        for name in _LINKER_NAMES:
-            words = {"python": sys.executable, "script": linker.__file__, "shim": str(linkers / name)}
-            _write(linkers / name, _LINKER_SHIM.format(**{key: shlex.quote(value) for key, value in words.items()}))
+        _link_to_linkers(directory / _LINKERS, environment)
     node = directory / _NODE
     node.mkdir()
     _write(node / "node", _NODE_SHIM.format(here=shlex.quote(str(node))))
     flags = _goflags(directory, environment) if go else None
     if flags is not None:
         (directory / _GOFLAGS).write_text(flags, encoding="utf-8")
+
+
+def _link_to_linkers(link: Path, environment: Mapping[str, str]) -> None:
+    """Put the linkers' shims where every run has them, and link to them; without such a place they are the run's own.
+
+    ccache takes their path for a part of the compiler: with another one in each run it would find nothing.
+    """
+    script = _LINKER_SHIM.format(python=shlex.quote(sys.executable), script=shlex.quote(linker.__file__))
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME") or "", ".cache")  # noqa: PTH118
+    digest = hashlib.sha256(script.encode()).hexdigest()[:16]
+    place = Path(cache, "perfgate", f"{_LINKERS}-{digest}")
+    if place.is_absolute() and os.pathsep not in str(place):
+        with suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+            for name in _LINKER_NAMES:
+                _keep(place / name, script)
+            link.symlink_to(place)
+            return
+    link.mkdir()
+    for name in _LINKER_NAMES:
+        _write(link / name, script)
+
+
+def _keep(path: Path, script: str) -> None:
+    """Have a script at a path that other runs use at the same time."""
+    with suppress(OSError):
+        if path.read_text(encoding="utf-8") == script and os.access(path, os.X_OK):
+            return
+    new = path.with_name(f".{path.name}-{os.getpid()}")
+    _write(new, script)
+    new.replace(path)
+
+
+def _linkers(shims: Path) -> Path:
+    """Give the folder of the linkers' shims by the name that is the same in every run."""
+    folder = shims / _LINKERS
+    return folder.readlink() if folder.is_symlink() else folder
 
 
 def _write(path: Path, script: str) -> None:

@@ -11,11 +11,21 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from harness.build.order import option_name
+
 LINKS = "PERFGATE_LINKS"
 """Names the folder that takes the records; no one is written without it."""
 
 _LINK = "link"
-_SYSTEM = ("/usr/", "/lib", "/proc/", "/dev/", "/sys/")
+# What a system or a toolchain has stays, and is nobody's change.
+_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/")
+_OF_RUST = "/lib/rustlib/"
+_LIBRARY = (".a", ".rlib", ".so")
+# The value of these names no input, though a file may be called so.
+_NO_INPUT = {
+    "soname", "h", "rpath", "rpath-link", "dynamic-linker", "I", "Map", "dependency-file", "e", "entry", "u",
+    "undefined", "z", "m", "y", "init", "fini", "defsym", "plugin", "plugin-opt",
+}  # fmt: skip
 _OUTPUT = ("-o", "--output", "-output")
 
 
@@ -44,6 +54,12 @@ def stamp(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def of_system(path: str) -> bool:
+    """Return whether a file belongs to the system or to a toolchain."""
+    whole = os.path.realpath(path)
+    return whole.startswith(_SYSTEM) or _OF_RUST in whole
+
+
 def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link | None:
     """Keep the inputs of a link that is about to run; None: it is not recorded, or cannot be."""
     if not recording:
@@ -55,7 +71,7 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
         kept = {}
         for number, argument in enumerate(arguments):
             if number != place[0] and argument not in kept:
-                path = argument.partition("=")[2] if argument.startswith("-") else argument
+                path = _input(arguments[number - 1] if number else "", argument)
                 if path and _keep(path, os.path.join(folder, str(number))):  # noqa: PTH118
                     kept[argument] = (path, str(number), stamp(path))
     except OSError:
@@ -63,9 +79,16 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
     return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")  # noqa: PTH109
 
 
+def _input(before: str, argument: str) -> str:
+    """Give the path in an argument that may be an input's; "" for none."""
+    if argument.startswith("-"):
+        return "" if option_name(argument) in _NO_INPUT else argument.partition("=")[2]
+    return "" if "=" not in before and option_name(before) in _NO_INPUT else argument
+
+
 def _keep(path: str, kept: str) -> bool:
     """Keep an input, as a link to it where that can be; return whether it is one that may go away."""
-    if path.startswith(_SYSTEM):
+    if of_system(path):
         return False
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
@@ -75,6 +98,8 @@ def _keep(path: str, kept: str) -> bool:
     try:
         os.link(os.path.realpath(path), kept)
     except OSError:
+        if path.endswith(_LIBRARY):
+            return False  # large, of another file system: no temporary file
         import shutil  # rarely needed
 
         shutil.copyfile(path, kept)

@@ -75,7 +75,8 @@ class Recording:
             kind, said = "failed", ""
         if kind:
             self.remove()
-            return Found(FullBuilds(kind=kind, path=said))
+            # a name that is no UTF-8 is no JSON either
+            return Found(FullBuilds(kind=kind, path=said.encode(errors="replace").decode()))
         return Found(None, said)
 
     def remove(self) -> None:

@@ -181,3 +181,32 @@ def test_node(tmp_path: Path, shims: Path) -> None:
         ["node", str(script), "a b"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert sorted(done.stdout.splitlines()) == ["--hash-seed=5 a b", "child --hash-seed=5", "worker 0"]
+
+
+@linux
+def test_ccache_finds_in_a_run_what_another_has_compiled(tmp_path: Path) -> None:
+    need("gcc", "ccache")
+    c_program(tmp_path)
+    environment = {**os.environ, "CCACHE_DIR": str(tmp_path / "ccache"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def ccache(*arguments: str, **more: str) -> str:
+        done = subprocess.run(
+            ["ccache", *arguments],
+            cwd=tmp_path,
+            env={**environment, **more},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    hits = []
+    for number in range(2):
+        made = tmp_path / f"run-{number}"
+        make_shims(made, environment, go=False)
+        added = build_environment(PERTURBATIONS, number, environment, made)
+        for name in "abcdef":
+            ccache("gcc", "-c", f"{name}.c", **added, PERFGATE_SEED=str(number), PERFGATE_LINKS=str(tmp_path))
+        counts = dict(line.split("\t") for line in ccache("--print-stats").splitlines())
+        hits.append(int(counts["direct_cache_hit"]) + int(counts["preprocessed_cache_hit"]))
+    assert hits == [0, 6]

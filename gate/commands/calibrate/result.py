@@ -20,7 +20,7 @@ from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Record, Remembered, Round, Run
 from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import IdenticalSides
+from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
@@ -31,7 +31,7 @@ SCHEMA = 1
 SESSIONS_WANTED = 3
 """Sessions after which more of them add little."""
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
-_NO_NEWS = (IdenticalSides, FewBuilds)
+_NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
 
 
 class Added(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,6 +52,7 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
         head=_source(pair.head),
         cautions=_cautions(pair, found),
         only=found.alone.only,
+        identical={"base": pair.base.proved, "head": pair.head.proved},
         unlike=found.unlike,
         chief=found.chief,
         rounds=pair.rounds,
@@ -59,7 +60,7 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     )
     screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, 140))
     out.write(renderer(options.form)(comparison, screen))
-    return Exit.PASS if comparison.report.findings else Exit.ERROR
+    return Exit.PASS if comparison.report.findings or comparison.report.identical else Exit.ERROR
 
 
 def _source(chosen: Chosen) -> Source:

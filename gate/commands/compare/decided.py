@@ -36,6 +36,7 @@ def as_decided(report: Report, pair: Pair, rules: RulesOptions) -> Report:
         findings=[
             _finding(f, decided.get(case_id(f, f.statistic)) or recorded.get(case_id(f))) for f in report.findings
         ],
+        identical=gate.identical,
         overall=[_overall(o, means) for o in report.overall],
     )
 

@@ -19,6 +19,7 @@ from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.runs import config_of, missing_parts, parts_of, run_of
+from gate.evidence.sameness import identical
 from gate.model import (
     Build,
     Case,
@@ -57,6 +58,11 @@ class Chosen:
     def commit(self) -> Commit | None:
         """What was measured."""
         return None if self.run is None else self.run.base if self.side == "base" else self.run.head
+
+    @property
+    def proved(self) -> list[str]:
+        """Benchmarks that are the same on both sides of the run, so that it has no values of them."""
+        return [same.benchmark for same in identical(self.inputs.records, self.run)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,7 +231,9 @@ def _expected(pair: Pair, gone: Set[str | None]) -> dict[Side, list[str]]:
 
 
 def _names(chosen: Chosen) -> list[str]:
-    return (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
+    proved = chosen.proved
+    names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
+    return [name for name in names if name not in proved]
 
 
 def _wanted(located: Located, select: Sequence[str], metrics: Sequence[str]) -> Located | None:

@@ -20,6 +20,7 @@ from gate.words.failures import grouped
 from gate.words.numbers import known
 from gate.words.phrases import listed
 from gate.words.plain import clip, distinct, visible
+from gate.words.sameness import SAME
 from gate.words.sentences import say
 
 ALL = "all"
@@ -54,6 +55,8 @@ class Comparison:
     """What all ratios rest on, the gravest first."""
     only: Mapping[Side, Sequence[str]]
     """Names of what one side alone has."""
+    identical: Mapping[Side, Sequence[str]]
+    """Benchmarks that the run of a column did not measure, since base and head of it are the same program."""
     unlike: Sequence[NotComparable]
     """What both have and what cannot be compared."""
     chief: frozenset[CaseId]
@@ -296,7 +299,17 @@ def rest(comparison: Comparison) -> list[str]:
         f"only in {side}: {failures.names(list(names), _NAMES)}" for side, names in comparison.only.items() if names
     ]
     unlike = [clip(visible(say(each)), 1000) for each in comparison.unlike]
-    return [*unlike, *lines, *_failures(comparison)]
+    return [*unlike, *lines, *_identical(comparison), *_failures(comparison)]
+
+
+def _identical(comparison: Comparison) -> list[str]:
+    sources = [comparison.base] if comparison.alone else [comparison.base, comparison.head]
+    found = {(own.name, *names): names for own, names in zip(sources, comparison.identical.values(), strict=False)}
+    return [
+        f"not measured by {visible(key[0])}, because base and head run {SAME}: {failures.names(list(names), _NAMES)}"
+        for key, names in found.items()
+        if names
+    ]
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:
@@ -312,6 +325,8 @@ def nothing(comparison: Comparison) -> str:
     """Say that there is no row at all."""
     if comparison.report.findings:
         return ""
+    if comparison.report.identical:
+        return f"nothing to compare: all benchmarks run {SAME}"
     if comparison.unlike:
         return "nothing to compare: what base and head have in common is in other units or directions"
     alive = " that did not fail" if comparison.report.failures else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
-from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, UserError
+from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, Same, UserError
 from gate.model.case import CaseId, canonical
 from gate.words.plain import clip, visible
 
@@ -190,26 +190,36 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
         line.seconds(record.seconds)
         _check_factors(line, record.factors)
         _count_benchmark(line, record.benchmark, seen)
+    elif isinstance(record, Same):
+        line.place(record.session)
+        _count_benchmark(line, record.benchmark, seen)
     elif isinstance(record, Look):
         line.index("look", record.look, limits.builds + 1)
         seen.looks.add(record.look)
         if len(seen.looks) > limits.looks:
             raise line.refuse(f"there are more than {limits.looks} looks")
     elif isinstance(record, HostState):
-        line.place(record.session)
-        line.index("rounds", record.rounds, limits.builds + 1)
-        if record.cut is not None:
-            line.place(record.session, record.cut.build, record.cut.execution)
-            line.seconds(record.cut.setup)
-            line.seconds(record.cut.seconds)
-            line.seconds(record.cut.comparing)
-            _count_benchmark(line, record.cut.benchmark, seen)
+        _check_state(line, record, seen)
     elif isinstance(record, Run):
         line.index("sessions", record.sessions, limits.sessions + 1)
         line.index("session", record.session, limits.sessions)
         seen.runs += 1
         if seen.runs > limits.runs:
             raise line.refuse(f"there are more than {limits.runs:,} run lines")
+
+
+def _check_state(line: _Line, record: HostState, seen: Seen) -> None:
+    line.place(record.session)
+    line.index("rounds", record.rounds, line.limits.builds + 1)
+    for name, why in record.unproved.items():
+        line.seconds(why.seconds)
+        _count_benchmark(line, name, seen)
+    if record.cut is not None:
+        line.place(record.session, record.cut.build, record.cut.execution)
+        line.seconds(record.cut.setup)
+        line.seconds(record.cut.seconds)
+        line.seconds(record.cut.comparing)
+        _count_benchmark(line, record.cut.benchmark, seen)
 
 
 def _check_execution(line: _Line, record: Execution, seen: Seen) -> None:

@@ -16,9 +16,24 @@ from gate.config.source import from_tables
 from gate.config.types import Builds, Config
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
-from gate.model import Better, Build, Commit, Execution, Failure, HostState, Look, Metric, Record, Run, UserError, Whose
+from gate.model import (
+    Better,
+    Build,
+    Commit,
+    Execution,
+    Failure,
+    HostState,
+    Look,
+    Metric,
+    Record,
+    Run,
+    Same,
+    UserError,
+    Whose,
+)
 from gate.model.case import CaseId, canonical
 from gate.model.choice import Choice
+from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
 from gate.words.choice import chosen
 from gate.words.plain import clip, visible
@@ -218,6 +233,8 @@ class _Sieve:
                 return self._build(record)
             case HostState():
                 return self._state(record)
+            case Same():
+                return self._same(record)
             case Look():
                 settled = [name for name in record.settled if self._is_known(name)]
                 return msgspec.structs.replace(record, settled=settled, stop=None)
@@ -268,6 +285,13 @@ class _Sieve:
             better = metric.better if self._suite(benchmark) else "lower"
         return msgspec.structs.replace(metric, better=better)
 
+    def _same(self, record: Same) -> Same | None:
+        if not self._is_known(record.benchmark) and record.benchmark not in self._suites:
+            return None
+        hashes = {side: clip(visible(value), 80) for side, value in record.hash.items()}
+        differ = [clip(visible(path), _STATUS) for path in record.differ[:MOST_NAMED]]
+        return msgspec.structs.replace(record, differ=differ, hash=hashes)
+
     def _failure(self, record: Failure) -> Failure | None:
         self._failures += 1
         if self._failures > MOST_FAILURES:
@@ -303,8 +327,19 @@ class _Sieve:
         cut = record.cut
         if cut is not None and not (cut.benchmark is None or self._is_known(cut.benchmark)):
             cut = msgspec.structs.replace(cut, benchmark=None)
+        unproved = {
+            name: Unproved(kind=why.kind, path=why.path and clip(visible(why.path), _STATUS), seconds=why.seconds)
+            for name, why in record.unproved.items()
+            if self._is_known(name) or name in self._suites
+        }
         return HostState(
-            when=record.when, session=record.session, state=facts, stop=record.stop, rounds=record.rounds, cut=cut
+            when=record.when,
+            session=record.session,
+            state=facts,
+            stop=record.stop,
+            rounds=record.rounds,
+            cut=cut,
+            unproved=unproved,
         )
 
 

@@ -67,6 +67,7 @@ AnyWarning = (
     | measured.NotSteady
     | measured.IdenticalBuilds
     | measured.IdenticalSides
+    | measured.SameCommit
     | measured.OneTree
     | measured.NoBuildCommand
     | measured.BuildNeedsGit

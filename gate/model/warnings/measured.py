@@ -153,6 +153,12 @@ class IdenticalSides(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class SameCommit(Base, frozen=True):
+    """Base and head are one commit: an A/A run."""
+
+    weight: ClassVar[Weight] = "first"
+
+
 Perturbation = Literal["path", "environment"]
 
 

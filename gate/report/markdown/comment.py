@@ -48,6 +48,7 @@ def _details(
         accept(report, share=0.2),
         parts.outputs(groups, _LINES, share=0.5),
         parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.8),
+        parts.identical(report, share=0.5),
         parts.machines_table(found, share=0.6),
         parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),

@@ -15,7 +15,7 @@ from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
 from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
-from gate.words import interactions, numbers, reports
+from gate.words import interactions, numbers, reports, sameness
 from gate.words.failures import FailureGroup
 from gate.words.numbers import known
 from gate.words.sentences import say
@@ -68,6 +68,7 @@ def opening(
         "headline": brief(reports.headline(report), room.text),
         "counts": _counts(report),
         "could_have_shown": escape(reports.could_have_shown(report)),
+        "not_measured": escape(sameness.not_measured(report)),
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
@@ -144,4 +145,4 @@ def linked(links: Links | None, report: Report) -> Md | None:
         return Md(" · ".join(each for each in (whole, run) if each is not None))
     if run is not None:
         return Md(f"The full report, report.html, is among the artifacts of the {run}.")
-    return Md("The full report is the run's report.html.") if report.findings else None
+    return Md("The full report is the run's report.html.") if report.findings or report.identical else None

@@ -36,6 +36,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         accept(report, share=0.2),
         parts.outputs(groups, _LINES, share=0.5),
         parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.6),
+        parts.identical(report, share=0.4),
         parts.machines_table(found, share=0.6),
         parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),

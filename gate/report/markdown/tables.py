@@ -12,7 +12,7 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
@@ -280,6 +280,15 @@ def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> P
     """Write texts as a list."""
     shown = [text for text in texts if text.strip()]
     return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
+
+
+def identical(report: Report, share: float = 1.0) -> Part:
+    """List what was not measured because it cannot differ, below what differs between the sides."""
+    found = sameness.each(report)
+    opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in sameness.proof(report))
+    title = f"Identical, not measured: {numbers.plural(len(found), 'benchmark')}"
+    written = Written(found, lambda own: Md(f"- {code(own[0])}: {escape(own[1])}"))
+    return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
 
 
 def rules(report: Report, share: float = 1.0) -> Part:

@@ -10,6 +10,7 @@ import msgspec
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
 from gate.units import format_duration
+from gate.words.builds import say_builds, say_order
 from gate.words.numbers import known, plural
 from gate.words.plain import clip, visible
 
@@ -38,9 +39,10 @@ class BuildRow(msgspec.Struct, frozen=True):
 
 
 class Builds(msgspec.Struct, frozen=True):
-    """All builds, and what their hashes say, a sentence an artifact."""
+    """All builds, how they were made, and what their hashes say, a sentence an artifact."""
 
     rows: tuple[BuildRow, ...]
+    made: tuple[str, ...]
     said: tuple[str, ...]
 
 
@@ -48,7 +50,12 @@ def builds_of(builds: Sequence[Build]) -> Builds:
     """Bring the builds into a table, by session and number, base before head."""
     several = len({build.session for build in builds}) > 1
     inorder = sorted(builds, key=lambda build: (build.session, build.build, _settings(build), SIDES.index(build.side)))
-    return Builds(tuple(_row(build, several=several) for build in inorder), tuple(_said(builds)))
+    return Builds(tuple(_row(build, several=several) for build in inorder), tuple(_made(inorder)), tuple(_said(builds)))
+
+
+def _made(builds: Sequence[Build]) -> list[str]:
+    by_side = [(side, [build for build in builds if build.side == side]) for side in SIDES]
+    return [text for side, found in by_side for text in (say_builds(side, found), say_order(side, found)) if text]
 
 
 def _row(build: Build, *, several: bool) -> BuildRow:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.decide.importance import ORDER, plain
-from gate.model import Case, Finding, QuantileCurve, Report, Verdict
+from gate.decide.importance import plain
+from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report, Verdict
 from gate.model.case import case_id
 from gate.model.report import SessionRatio
 from gate.report.page.bars import Bar, bars
@@ -28,6 +28,7 @@ from gate.words.sentences import say
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
+    "identical": "≡",
 }  # fmt: skip
 """Beside the word, so that no verdict is told by colour alone; the marks of the forest plot."""
 NAME = 80
@@ -208,7 +209,7 @@ def _sort_keys(finding: Finding) -> SortKeys:
     better = finding.verdict == "improvement"
     return SortKeys(
         name=visible(finding.benchmark)[:NAME].casefold(),
-        verdict=str(ORDER.index(finding.verdict)),
+        verdict=str(VERDICTS.index(finding.verdict)),
         change=_key(finding.ratio.estimate),
         base=_key(finding.base.value),
         head=_key(finding.head.value),

@@ -10,7 +10,7 @@ from gate.report.measurements import Material
 from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
@@ -46,6 +46,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "say": say,
         "failures": failures,
         "interactions": interactions,
+        "sameness": sameness,
         "visible": visible,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,

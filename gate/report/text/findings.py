@@ -17,7 +17,7 @@ from gate.words.sentences import say
 
 _STYLES = {
     "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
-    "unchanged": "2", "pass": "1;32",
+    "unchanged": "2", "identical": "2", "pass": "1;32",
 }  # fmt: skip
 _NOTES = 40
 

@@ -11,12 +11,12 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import failures, interactions, numbers, reports
+from gate.words import failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.phrases import more_are
+from gate.words.phrases import listed, more_are
 from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.sentences import say
 
@@ -26,6 +26,7 @@ _UNCHANGED = 20
 _CHANGED = 50
 _FACTORS = 10
 _BY_MACHINE = 5
+_IDENTICAL = 20
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
@@ -58,8 +59,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.machines(),
-            self.factors(), self.more(), self.warnings(), self.rules(),
+            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.identical(),
+            self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -84,7 +85,9 @@ class _Text:
         style = verdict_style(self.report.verdict) if self.color else ""
         shown = reports.could_have_shown(self.report)
         lines = [*(paint(line, style) for line in headline), *self.wrap(reports.counts(self.report))]
-        return [*lines, *self.wrap(f"{shown}.")] if shown else lines
+        for text in (shown, sameness.not_measured(self.report)):
+            lines += self.wrap(f"{text}.") if text else []
+        return lines
 
     def facts(self) -> list[str]:
         report = self.report
@@ -130,6 +133,19 @@ class _Text:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} unchanged: report.json and report.html list them.")
         return [*lines, *table.footnotes()]
+
+    def identical(self) -> list[str]:
+        """Name what was not measured because it cannot differ; of all, why the others may."""
+        proved = [name for name, _ in sameness.each(self.report)]
+        lines = [self.title("identical, not measured")] if proved else []
+        if proved:
+            names = listed(proved, len(proved) if self.every else _IDENTICAL)
+            lines += self.wrap(names, first="  ", rest="  ")
+            for said in sameness.proof(self.report):
+                lines += self.wrap(f"{said}.", first="  ", rest="    ")
+        told = sameness.doubts(self.report) if self.every else []
+        lines += [self.title("measured, because it may differ")] if told else []
+        return lines + [line for name, why in told for line in self.wrap(f"{name}: {why}", first="  ", rest="    ")]
 
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""

@@ -140,6 +140,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,
     kinds.IdenticalBuilds: _identical_builds,
+    kinds.SameCommit: lambda _: (
+        "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
+    ),
     kinds.IdenticalSides: lambda _: "base and head are byte-identical: any difference is noise",
     kinds.OneTree: lambda _: (
         "no build command: every build reuses the tree of the set-up, only the environment differs"

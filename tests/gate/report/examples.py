@@ -21,12 +21,14 @@ from gate.model import (
     Family,
     Finding,
     HostState,
+    Identical,
     IntervalKind,
     LookFacts,
     MemoryFacts,
     MemoryUse,
     Overall,
     PolicyFacts,
+    Proof,
     QuantileCurve,
     QuantileEffect,
     RatioInterval,
@@ -36,6 +38,7 @@ from gate.model import (
     Round,
     RunFacts,
     SideSummary,
+    Unproved,
     Variance,
     Variances,
     Verdict,
@@ -320,7 +323,7 @@ def policy(**changes: Any) -> PolicyFacts:
 def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> Report:
     fields: dict[str, Any] = {
         "schema": REPORT_SCHEMA,
-        "summary": summary(verdict, findings, changes.get("failures", [])),
+        "summary": summary(verdict, findings, changes.get("failures", []), changes.get("identical", [])),
         "stopped": None,
         "exit_code": {"pass": 0, "regression": 1, "inconclusive": 0, "error": 4}[verdict],
         "run": run_facts(),
@@ -334,17 +337,19 @@ def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> R
         "new": [],
         "warnings": [],
     }
-    return Report(verdict=verdict, findings=findings, **(fields | changes))
+    return Report(verdict=verdict, findings=findings, **({"identical": []} | fields | changes))
 
 
-def summary(verdict: ReportVerdict, findings: list[Finding], failures: list[Failure]) -> outcomes.Summary:
+def summary(
+    verdict: ReportVerdict, findings: list[Finding], failures: list[Failure], identical: list[Identical]
+) -> outcomes.Summary:
     """What decide says of such findings."""
     evidence = Evidence(
         run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
         builds=[], states=[], warnings=[],
     )  # fmt: skip
     confined = {id(f): each.settings for f in findings for each in f.where if isinstance(each, outcomes.OnlyUnder)}
-    return decide_summary(verdict, findings, evidence, confined)
+    return decide_summary(verdict, findings, evidence, confined, identical)
 
 
 def regression() -> Report:
@@ -390,6 +395,44 @@ def regression() -> Report:
             IdenticalBuilds((SameBuilds(5, "base", ""),)),
         ],
     )
+
+
+def proof(**changes: Any) -> Proof:
+    fields: dict[str, Any] = {
+        "differ": ["README.md", "docs/index.md", "src/parse.c"],
+        "differ_count": 3,
+        "read_count": 120,
+        "hash": {"base": "sha256:" + "1a" * 32, "head": "sha256:" + "9f" * 32},
+    }
+    return Proof(**(fields | changes))
+
+
+def identical(benchmark: str, **changes: Any) -> Identical:
+    """A benchmark that was not measured; every keyword replaces a field of the finding."""
+    own = changes.get("identical", proof())
+    fields: dict[str, Any] = {
+        "benchmark": benchmark, "metric": "time", "unit": "s", "better": "lower", "statistic": "mean",
+        "threshold": 0.03, "floor": 1e-6, "identical": own,
+        "reason": reasons.SameProgram(differ=own.differ_count, read=own.read_count),
+    }  # fmt: skip
+    return Identical(**(fields | changes))
+
+
+def some_identical() -> Report:
+    """Two benchmarks of a monorepo are measured, of which one regressed."""
+    why = {
+        "parse-large": Unproved(kind="changed", path="src/parse.c"),
+        "lex": Unproved(kind="connection", path="10.0.0.7:5432"),
+    }
+    states = [HostState(when="begin"), HostState(when="end", unproved=why)]
+    proved = [identical(name) for name in ("encode", "decode", "render", "scan | walk")]
+    return report("regression", [finding("lex"), regressed()], identical=proved, run=run_facts(states=states))
+
+
+def all_identical() -> Report:
+    facts = run_facts(rounds=Round(done=0, planned=None), seconds=8.1)
+    proved = [identical(f"suite/case-{n}", identical=proof(differ=["README.md"], differ_count=1)) for n in range(14)]
+    return report("pass", [], identical=proved, run=facts)
 
 
 def passing() -> Report:
@@ -731,4 +774,6 @@ ALL = {
     "quantiles": quantiles,
     "factors": factors,
     "machines": machines,
+    "some_identical": some_identical,
+    "all_identical": all_identical,
 }

@@ -31,10 +31,20 @@ CASES = [
         (name, "summary.md")
         for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors")
     ),
-    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics")),
+    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical")),
     *(
         (name, "json")
-        for name in ("regression", "inconclusive", "failures", "nothing", "metrics", "early", "factors", "machines")
+        for name in (
+            "regression",
+            "inconclusive",
+            "failures",
+            "nothing",
+            "metrics",
+            "early",
+            "factors",
+            "machines",
+            "all_identical",
+        )
     ),
 ]
 

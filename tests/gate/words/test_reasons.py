@@ -61,6 +61,14 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.RealWithin(threshold=0.2), "real, but below the threshold of 20%"),
     (reasons.BelowFloor(threshold=None, floor=1e-6, unit="s"), "the change is smaller than the floor of 1 us"),
     (reasons.SameCount(), "the same count"),
+    (
+        reasons.SameProgram(differ=3, read=120),
+        "the same program on the same data: it opens none of the 3 paths that differ",
+    ),
+    (
+        reasons.SameProgram(differ=0, read=120),
+        "the same program on the same data: no file differs between base and head",
+    ),
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
     (
         reasons.Unbounded(),
@@ -190,6 +198,14 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (
         outcomes.SomeAccepted(count=1, findings=2, labels=["the label x"]),
         "1 of 2 findings accepted by the label x, nothing else regressed",
+    ),
+    (
+        outcomes.AllIdentical(benchmarks=14),
+        "all 14 benchmarks run the same program on the same data as base; nothing was measured, and nothing needed to be",
+    ),
+    (
+        outcomes.AllIdentical(benchmarks=1),
+        "the benchmark runs the same program on the same data as base; nothing was measured, and nothing needed to be",
     ),
     (outcomes.NothingRegressed(findings=1), "nothing regressed in 1 finding"),
 ]

@@ -149,6 +149,30 @@ def test_a_node_that_is_gone(shims: Path) -> None:
 
 
 @linux
+def test_the_linkers_of_all_runs_have_one_folder(tmp_path: Path) -> None:
+    found = set()
+    for number, damage in enumerate(("", "#!/bin/sh\nexit 1\n", "")):
+        caller = {"PATH": "/nowhere", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+        made = tmp_path / str(number)
+        make_shims(made, caller, go=False)
+        path = build_environment(["link-order"], 5, {}, made)["COMPILER_PATH"]
+        found.add((path, Path(path, "ld.gold").read_text(), Path(path, "ld").read_text()))
+        assert without_shims({"COMPILER_PATH": path, "PERFGATE_LINKS": "/links"}, made) == {}
+        Path(path, "ld").write_text(damage or Path(path, "ld").read_text())
+    assert len(found) == 1
+
+
+@linux
+def test_where_nothing_can_be_kept_a_run_has_its_own_linkers(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for number, cache in enumerate((tmp_path / "file", tmp_path / "a:b", Path("relative"))):
+        made = tmp_path / str(number)
+        make_shims(made, {"PATH": "/nowhere", "XDG_CACHE_HOME": str(cache)}, go=False)
+        assert build_environment(["link-order"], 5, {}, made)["COMPILER_PATH"] == f"{made}/linkers"
+        assert (made / "linkers/collect-ld").is_file()
+
+
+@linux
 def test_failures_name_no_folder_of_the_run(shims: Path, tools: Path) -> None:
     own = {"PATH": str(tools), "HOME": "/root"}
     build = {**own, **build_environment(["link-order"], 5, own, shims)}

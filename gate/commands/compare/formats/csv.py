@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.commands.compare.table import Comparison, Screen
-from gate.model import Finding, Overall, RatioInterval, SideSummary, Verdict
+from gate.model import Finding, Identical, Overall, RatioInterval, SideSummary, Verdict
 from gate.model.case import MEAN
 from gate.report.csv import cell
 from gate.words.numbers import known
@@ -28,10 +28,11 @@ def render(comparison: Comparison, _: Screen) -> str:
     r"""Write the findings and the geometric means as RFC 4180 has it, with a header line and "\n" at line ends.
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
-    Values are in base units, what does not exist is empty. change: worse, better, same, or not shown.
+    Values are in base units, what does not exist is empty. change: worse, better, same, not shown, or identical
+    (not measured).
     """
     report = comparison.report
-    rows = [*map(_finding, report.findings), *map(_overall, report.overall)]
+    rows = [*map(_finding, report.findings), *map(_identical, report.identical), *map(_overall, report.overall)]
     lines = [",".join(COLUMNS), *(",".join(map(cell, row)) for row in rows)]
     return "\n".join(lines) + "\n"
 
@@ -42,6 +43,11 @@ def _finding(f: Finding) -> Sequence[object]:
     notes = "; ".join([*unbounded, *map(say, f.warnings)]) or None
     names = ("benchmark", f.benchmark, f.metric, f.unit or None, f.better, f.statistic, factors)
     return *names, *_side(f.base), *_side(f.head), *_ratio(f.ratio), _CHANGES[f.verdict], notes
+
+
+def _identical(f: Identical) -> Sequence[object]:
+    names = ("benchmark", f.benchmark, f.metric, f.unit or None, f.better, f.statistic, None)
+    return *names, *[None] * 12, f.verdict, say(f.reason)
 
 
 def _overall(overall: Overall) -> Sequence[object]:

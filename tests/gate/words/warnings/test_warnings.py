@@ -375,6 +375,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "(use [build] perturb or {seed} where a program is linked)"),
         )
     ],
+    "same-commit": [
+        (
+            m.SameCommit(),
+            "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise",
+        )
+    ],
     "identical-sides": [
         (m.IdenticalSides(), "base and head are byte-identical: any difference is noise")
     ],

@@ -1,0 +1,59 @@
+"""A proof that a benchmark is the same on both sides -> its findings, one for each metric and statistic decided."""
+
+from __future__ import annotations
+
+from gate.config.rules import (
+    Policy,
+    benchmark_rules,
+    floor_of,
+    is_decided,
+    metric_rules,
+    threshold_of,
+)
+from gate.config.types import Config
+from gate.model import Evidence, Identical, Same, reasons
+from gate.units import to_base
+
+_OF_COMMANDS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
+"""The metrics of hyperfine and spawn, with their units."""
+_UNITS = _OF_COMMANDS | {"task-clock": "s"}
+
+
+def identical_of(evidence: Evidence, policy: Policy) -> list[Identical]:
+    """Make the findings of everything that is proved, in the order of the proofs."""
+    return [
+        _finding(same, metric, statistic, policy)
+        for same in evidence.identical
+        for metric in _metrics(policy.config, same.benchmark)
+        for statistic in dict.fromkeys(metric_rules(policy.config, same.benchmark, metric).statistics)
+    ]
+
+
+def _metrics(config: Config, benchmark: str) -> list[str]:
+    """Name the metrics that would have been decided, as far as the rules tell: a suite's own only its tool knows."""
+    rules = benchmark_rules(config, benchmark)
+    if rules is None:
+        return ["time"]
+    chief = rules.measured.chief
+    default = chief[0] if chief else "time"
+    # a value of a benchmark that declares no metric is a time
+    own = list(_OF_COMMANDS) if rules.instrument in ("hyperfine", "spawn") else [] if rules.metric else [default]
+    found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
+    return found or [default]
+
+
+def _finding(same: Same, metric: str, statistic: str, policy: Policy) -> Identical:
+    rules = metric_rules(policy.config, same.benchmark, metric)
+    unit, _ = to_base(rules.unit if rules.unit is not None else _UNITS.get(metric, ""))
+    names = (policy.config, same.benchmark, metric, statistic)
+    return Identical(
+        benchmark=same.benchmark,
+        metric=metric,
+        unit=unit,
+        better=rules.better or "lower",
+        statistic=statistic,
+        threshold=threshold_of(*names),
+        floor=floor_of(*names, unit),
+        reason=reasons.SameProgram(differ=same.differ_count, read=same.read_count),
+        identical=same.proof,
+    )

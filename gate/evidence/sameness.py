@@ -1,0 +1,81 @@
+"""Benchmarks that are proved to be the same on both sides, and why the others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gate.evidence.records import Located
+from gate.evidence.runs import EvidenceError
+from gate.model import Execution, Failure, HostState, Record, Run, Same, Unproved
+from gate.model.warnings.measured import SameCommit
+
+
+def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
+    """Return the proofs that hold, one for each benchmark.
+
+    What was measured or failed in any session goes by that. In an A/A run there is no proof: a job that takes one
+    commit for both sides would be green for ever.
+
+    Raises:
+        EvidenceError: one session has both a proof and executions of a benchmark.
+    """
+    proofs = [located for located in records if isinstance(located.record, Same)]
+    if not proofs:
+        return []
+    _refuse_both(records)
+    everything = [located.record for located in records]
+    tried = tried_names(everything)
+    if is_one_commit(run):
+        return []
+    found: dict[str, Same] = {}
+    for record in everything:
+        if isinstance(record, Same) and record.benchmark not in tried:
+            found.setdefault(record.benchmark, record)
+    return list(found.values())
+
+
+def tried_names(records: Iterable[Record]) -> set[str]:
+    """Return the benchmarks and suites that were measured or failed."""
+    names: set[str | None] = set()
+    for record in records:
+        if isinstance(record, Execution):
+            names |= {record.benchmark, record.suite}
+        elif isinstance(record, Failure):
+            names.add(record.benchmark)
+    return {name for name in names if name is not None}
+
+
+def is_one_commit(run: Run | None) -> bool:
+    """Return whether both sides are one commit without changes: an A/A run."""
+    if run is None or run.base is None or run.head is None:
+        return False
+    changed = any(side.dirty or side.tree for side in (run.base, run.head))
+    return run.base.sha is not None and run.base.sha == run.head.sha and not changed
+
+
+def same_commit(run: Run | None) -> list[SameCommit]:
+    """Warn of an A/A run."""
+    return [SameCommit()] if is_one_commit(run) else []
+
+
+def unproved(records: Iterable[Record]) -> dict[str, Unproved]:
+    """Give why each measured benchmark may differ, as the first session says that has a reason."""
+    found: dict[str, Unproved] = {}
+    for record in records:
+        for name, why in record.unproved.items() if isinstance(record, HostState) else ():
+            found.setdefault(name, why)
+    return found
+
+
+def _refuse_both(records: Sequence[Located]) -> None:
+    proofs = {(r.record.benchmark, r.record.session): r for r in records if isinstance(r.record, Same)}
+    for located in records:
+        e = located.record
+        if isinstance(e, Execution):
+            for name in (e.benchmark, e.suite):
+                proof = proofs.get((name, e.session)) if name else None
+                if proof is not None:
+                    raise EvidenceError(
+                        f"{proof.path}:{proof.line} and {located.path}:{located.line}: {name} is said to be the same "
+                        "on both sides, and was measured in the same session"
+                    )

@@ -1,0 +1,110 @@
+"""Sentences about benchmarks that are the same on both sides, and about why others may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gate.evidence.sameness import unproved
+from gate.model import Identical, Report, Unproved, UnprovedKind, reasons
+from gate.units import agree, format_duration, plural
+from gate.words.plain import visible
+
+SAME = "the same program on the same data"
+
+
+def _same_program(why: reasons.SameProgram) -> str:
+    if not why.differ:
+        return f"{SAME}: no file differs between base and head"
+    return f"{SAME}: it opens none of the {plural(why.differ, 'path')} that {agree(why.differ, 'differs', 'differ')}"
+
+
+_WHY: dict[UnprovedKind, str] = {
+    "off": 'gate.sameness is "off"',
+    "same-commit": "base and head are one commit",
+    "no-tracer": "this host has no tracer that shows what it reads",
+    "not-at-one-path": "base and head could not stand at one path",
+    "failed": "it failed while its reads were traced",
+    "too-long": "tracing it would have taken longer than {seconds}",
+    "changed": "{path}, which it reads, differs",
+    "listed": "{path}, which it lists, holds other names",
+    "outside-changed": "{path}, outside the checkout, changed while it was traced",
+    "connection": "it connects to {path}",
+    "command": "its command differs",
+    "environment": "its environment differs",
+    "service": "its service or load differs",
+    "instrument": "its instrument differs",
+    "side-name-read": "{path}, which it reads, says which side it is",
+    "no-trace": "not everything it reads could be traced{path}",
+}
+
+
+def _unproved(why: Unproved) -> str:
+    seconds = format_duration(why.seconds) if why.seconds is not None else "its share of the time"
+    if why.kind == "no-trace":
+        return _WHY[why.kind].format(path=f" ({why.path})" if why.path else "")
+    return _WHY[why.kind].format(path=why.path or "something", seconds=seconds)
+
+
+SENTENCES: dict[type, Callable[[Any], str]] = {reasons.SameProgram: _same_program, Unproved: _unproved}
+"""The sentence of each type, without a full stop."""
+
+
+# --- of a report ------------------------------------------------------------------------------------------------------
+
+
+def benchmarks(report: Report) -> list[Identical]:
+    """Return one finding of each identical benchmark."""
+    return list({each.benchmark: each for each in reversed(report.identical)}.values())[::-1]
+
+
+def not_measured(report: Report) -> str:
+    """Say how many benchmarks are the same on both sides, no full stop; nothing where none is, or the headline does."""
+    proved = len(benchmarks(report))
+    measured = {f.benchmark for f in report.findings} | {r.benchmark for r in report.recorded}
+    names = {own.benchmark for own in report.identical} | measured | {f.benchmark for f in report.failures}
+    every = len(names - {None})
+    if not proved or (proved == every and not report.failures):
+        return ""
+    return f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured"
+
+
+def heading(report: Report) -> str:
+    """Say what is proved, no full stop."""
+    proved = len(benchmarks(report))
+    said = f"{plural(proved, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME} on both sides"
+    return f"{said}, so {agree(proved, 'it was', 'they were')} not measured"
+
+
+def proof(report: Report) -> list[str]:
+    """Say what differs between the sides and that none of it was opened, in sentences without a full stop."""
+    found = benchmarks(report)
+    if not found:
+        return []
+    # of several machines each has a proof; the one with most is told
+    most = max((each.identical for each in found), key=lambda own: own.differ_count)
+    if not most.differ_count:
+        return ["No file differs between base and head"]
+    more = most.differ_count - len(most.differ)
+    names = ", ".join(map(visible, most.differ)) + (f" and {more:,} more" if most.differ and more > 0 else "")
+    said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
+    none = agree(most.differ_count, "It was not", "None of them was")
+    return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
+
+
+def hashes(report: Report) -> list[tuple[str, str]]:
+    """Give the hash of each side's tree, shortened."""
+    found = benchmarks(report)
+    return [(side, visible(value)[:19]) for side, value in found[0].identical.hash.items()] if found else []
+
+
+def each(report: Report) -> list[tuple[str, str]]:
+    """Give each identical benchmark with how much it read: "120 paths read"."""
+    return [(visible(own.benchmark), f"{plural(own.identical.read_count, 'path')} read") for own in benchmarks(report)]
+
+
+def doubts(report: Report) -> list[tuple[str, str]]:
+    """Give each benchmark that was measured with the reason why it was: "src/parse.c, which it reads, differs"."""
+    proved = {own.benchmark for own in report.identical}
+    found = unproved(report.run.states).items()
+    return [(visible(name), visible(_unproved(why))) for name, why in found if name not in proved]
