@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,16 +16,19 @@ import msgspec
 
 from gate.config import treatments
 from gate.config.study import Setting
-from gate.model import Build, Failure, Side
+from gate.model import SIDES, Build, Failure, Side
 from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.at_once import may_be_at_once
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.build.relink import Recording, refused
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
+from harness.process.mounts import standing
+from harness.process.together import LeftBehindError, Work, alone, together
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
@@ -38,9 +44,10 @@ class _Build:
 
     side: Side
     build: int
-    factors: Mapping[str, Setting]
+    seed: int
+    factors: Mapping[str, Setting] = field(hash=False)
     variant: str
-    recipe: Recipe
+    recipe: Recipe = field(hash=False)
 
     @property
     def tree(self) -> tuple[Side, str]:
@@ -49,9 +56,10 @@ class _Build:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """How a build was made: the fields of its record."""
+    """How a build was made: the fields of its record. prepared: seconds until its command was run."""
 
     seconds: float = 0.0
+    prepared: float = 0.0
     relinked: bool = False
     checked: float | None = None
     full: FullBuilds | None = None
@@ -83,6 +91,7 @@ class TreeBuilder:
         self._exited: set[tuple[Side, str]] = set()
         self._recordings: dict[tuple[Side, str], Recording] = {}
         self._ordered: dict[tuple[Side, str], Ordered | None] = {}
+        self._at_once: dict[_Build, Build] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -96,52 +105,102 @@ class TreeBuilder:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
             BudgetEndedError: the budget has ended.
         """
-        wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
-        made = self._attempt(wanted, seed)
+        wanted = self._wanted(side, build, seed, factors)
+        if wanted in self._at_once:
+            return self._at_once.pop(wanted)
+        made = self._attempt(wanted)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
             self._setup_failures.pop(wanted.tree, None)
-            made = self._attempt(wanted, seed)
+            made = self._attempt(wanted)
         if isinstance(made, Build):
             self._built.add(wanted.tree)
         return made
+
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})) -> None:
+        """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
+
+        Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by
+        `build`, alone: sudo does not work in a namespace, for one. So are both if one leaves a process behind, which
+        the other may have used, or links to a place outside its tree, where both may have been.
+
+        Raises:
+            SourceError: a tree cannot be made.
+            BudgetEndedError: the budget has ended.
+        """
+        pair = [self._wanted(side, build, seed, factors) for side in SIDES]
+        trees, recipes = {wanted.tree for wanted in pair}, [wanted.recipe for wanted in pair]
+        if not self._trees.one_path or trees & self._made or not may_be_at_once(recipes):
+            return
+        begin = time.perf_counter()
+        failures = [self._make_tree(wanted) for wanted in pair]
+        prepared = (time.perf_counter() - begin) / len(pair)
+        found: list[_Done | Failure] = []
+        if failures == [None, None]:
+            variant = pair[0].variant
+            with suppress(SourceError, LeftBehindError), self._trees.apart(variant) as places:
+                path = self._trees.place(variant)
+                works = [
+                    (self._work(wanted, prepared), partial(standing, directory=places[wanted.side], path=path))
+                    for wanted in pair
+                ]
+                found = together(works, self._conditions.executor, self._conditions.budget)
+        if any(isinstance(done, _Done) and done.full and done.full.kind == "outside" for done in found):
+            found = []
+        for wanted, done in zip_longest(pair, found):
+            record = self._record(wanted, done) if isinstance(done, _Done) else None
+            if isinstance(record, Build):
+                self._built.add(wanted.tree)
+                self._at_once[wanted] = record
+            else:
+                self._forget(wanted)
+
+    def _forget(self, wanted: _Build) -> None:
+        """Leave nothing of a build of a tree."""
+        self._trees.remove(*wanted.tree)
+        self._made.discard(wanted.tree)
+        self._exited.discard(wanted.tree)
+        for kept in (self._setup_failures, self._recordings, self._ordered):
+            kept.pop(wanted.tree, None)
+
+    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> _Build:
+        return _Build(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
 
     def _may_lack_git(self, wanted: _Build) -> bool:
         """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
         untried = wanted.tree not in self._built | self._with_git
         return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._exited
 
-    def _attempt(self, wanted: _Build, seed: int) -> Build | Failure:
-        side, build, factors, recipe = wanted.side, wanted.build, wanted.factors, wanted.recipe
-        table = recipe.table
+    def _attempt(self, wanted: _Build) -> Build | Failure:
         begin = time.perf_counter()
-        standing = wanted.tree in self._made and recipe.stays
+        stands = wanted.tree in self._made and wanted.recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        prepared = time.perf_counter() - begin
-        seconds = 0.0 if recipe.stays else prepared
-        shown, done = None, _Done()
-        if table.command is not None:
-            shown = by_hand(table.command, {"seed": str(seed)})
-            with self._conditions.budget.phase("build", prepared):
-                made = self._make(wanted, seed)
-            if isinstance(made, Failure):
-                return made
-            done, seconds = made, made.seconds
+        work = self._work(wanted, None if stands else time.perf_counter() - begin)
+        done = alone(work, partial(self._in_place, wanted))
+        return done if isinstance(done, Failure) else self._record(wanted, done)
+
+    def _in_place(self, wanted: _Build, command: Command) -> Outcome:
+        self._trees.project(*wanted.tree)
+        return self._conditions.executor.run(command)
+
+    def _record(self, wanted: _Build, done: _Done) -> Build | Failure:
+        recipe, table = wanted.recipe, wanted.recipe.table
         try:
-            hashes = hash_artifacts(self.directory(side, factors), table.artifacts)
+            hashes = hash_artifacts(self.directory(wanted.side, wanted.factors), table.artifacts)
         except ArtifactError as error:
+            shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             return self._failure(wanted, str(error), command=shown)
         return Build(
-            side=side,
+            side=wanted.side,
             session=self._conditions.session,
-            build=build,
-            seed=seed,
-            seconds=seconds,
-            setup=prepared if recipe.stays and not standing else None,
-            factors=dict(factors),
+            build=wanted.build,
+            seed=wanted.seed,
+            seconds=done.seconds if recipe.stays else done.prepared,
+            setup=done.prepared if recipe.stays and done.prepared else None,
+            factors=dict(wanted.factors),
             artifacts=hashes,
             needs_git=wanted.tree in self._with_git,
             relinked=done.relinked,
@@ -150,39 +209,58 @@ class TreeBuilder:
             ordered=done.ordered,
         )
 
-    def _make(self, wanted: _Build, seed: int) -> _Done | Failure:
+    def _work(self, wanted: _Build, checkout: float | None) -> Work[_Done | Failure]:
+        """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
+        table, prepared = wanted.recipe.table, checkout or 0.0
+        if checkout is not None and table.setup is not None:
+            begin = time.perf_counter()
+            with self._conditions.budget.phase("setup"):
+                outcome = yield from self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
+            if isinstance(outcome, Failure):
+                # all that follows in this tree would fail of it
+                failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
+                self._setup_failures[wanted.tree] = failure
+                return failure
+            prepared += time.perf_counter() - begin
+        done: _Done | Failure = _Done()
+        if table.command is not None:
+            with self._conditions.budget.phase("build", prepared):
+                done = yield from self._make(wanted, table.command)
+        return done if isinstance(done, Failure) else replace(done, prepared=prepared)
+
+    def _make(self, wanted: _Build, command: str | list[str]) -> Work[_Done | Failure]:
         """Run the build command, or link again what the tree's first build has compiled."""
-        table, command, values = wanted.recipe.table, wanted.recipe.table.command or [], {"seed": str(seed)}
+        table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
         first = wanted.tree not in self._built
         if table.relink not in ("auto", "off"):
             command = command if first else table.relink
-            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
-            return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, not first)
+            outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
+            return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, relinked=not first)
         full: FullBuilds | None = None
         checked: float | None = None
         recording = self._recordings.get(wanted.tree)
         if recording is not None and not first:
-            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
+            outcome = yield from self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
-                return _Done(outcome.seconds, True, ordered=self._ordered.get(wanted.tree))
+                return _Done(outcome.seconds, relinked=True, ordered=self._ordered.get(wanted.tree))
             full = recording.found().full
             del self._recordings[wanted.tree]
         if first:
             full, recording = self._begin(wanted, added)
-        outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
+        outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            check = self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
             checked = check.seconds
             found = recording.found()
             full = found.full
             if full is None:
                 self._recordings[wanted.tree] = recording
             self._ordered[wanted.tree] = found.ordered
-        return _Done(outcome.seconds, False, checked, full, self._ordered.get(wanted.tree))
+        return _Done(outcome.seconds, checked=checked, full=full, ordered=self._ordered.get(wanted.tree))
 
     def _begin(self, wanted: _Build, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
         """Have the links of a tree's first build recorded, unless there is a reason against it."""
@@ -226,7 +304,7 @@ class TreeBuilder:
         return Recipe(treatments.build_command(recipe.table, study, factors), environment)
 
     def _make_tree(self, wanted: _Build) -> Failure | None:
-        """Give a build the tree that it wants, set up."""
+        """Give a build the tree that it wants, which is to be set up where it is new."""
         recipe = wanted.recipe
         if wanted.tree in self._setup_failures:
             return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
@@ -244,25 +322,16 @@ class TreeBuilder:
                 raise
             return self._failure(wanted, str(error))
         self._made.add(wanted.tree)
-        if recipe.table.setup is None:
-            return None
-        setup = recipe.table.setup
-        with self._conditions.budget.phase("setup"):
-            outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
-        if isinstance(outcome, Failure):
-            # all that follows in this tree would fail of it
-            failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
-            self._setup_failures[wanted.tree] = failure
-            return failure
         return None
 
-    def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
+    def _run(
+        self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
+    ) -> Work[Outcome | Failure]:
         recipe, side = wanted.recipe, wanted.side
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
-        directory = self.directory(side, wanted.factors)
-        command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
-        outcome = self._conditions.executor.run(command)
+        directory = self._trees.stands(*wanted.tree)
+        outcome = yield Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
         if not outcome.status:
             return outcome
         if outcome.code is not None and not outcome.unstarted:
@@ -295,7 +364,7 @@ class TreeBuilder:
             status=why if isinstance(why, str) else why.status,
             stderr=stderr,
             command=command,
-            directory=str(self.directory(wanted.side, wanted.factors)),
+            directory=str(self._trees.found(*wanted.tree)),
             environment=changed,
         )
         unstarted = isinstance(why, Outcome) and why.unstarted
