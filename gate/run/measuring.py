@@ -32,6 +32,7 @@ from gate.run.shims import shim_warnings
 from gate.units import format_duration
 from gate.words.sentences import say
 from harness.build.builder import TreeBuilder
+from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.host.fitness import problems, standing_problems
@@ -231,7 +232,7 @@ class Measuring:
             loop = Loop(
                 job.rounds,
                 {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
-                TreeBuilder(conditions, trees, job.run.seed or 0, hint),
+                TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache()),
                 Executions(conditions, job.instruments.by_name, iterations, planned, hint),
                 append,
                 records=records,
@@ -299,6 +300,15 @@ def _recipe(config: Config) -> Recipe:
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
     table = msgspec.structs.replace(config.build, perturb=perturb)
     return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
+
+
+def _cache() -> BuildCache | None:
+    """Return where first builds are kept.
+
+    Nowhere in CI: what a pull request's code does in one job must not be found by the next one.
+    """
+    directory = None if os.environ.get("CI") or sys.platform != "linux" else directory_of(os.environ)
+    return BuildCache(directory) if directory is not None else None
 
 
 def _outlives(benchmark: Benchmark) -> bool:
