@@ -141,7 +141,9 @@ def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
         # an editor's byte order mark and CRLF are no errors of the user's
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(name, f"not valid TOML: {error}", side=side) from None
+        end = f"at line {max(1, len(text.splitlines()))}, the end of the file"
+        why = str(error).replace("at end of document", end)
+        raise ConfigError(name, f"not valid TOML: {why}", side=side) from None
     except (ValueError, RecursionError) as error:
         # such as an integer of more digits than Python reads, or brackets in a thousand brackets
         raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None
