@@ -51,8 +51,8 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
     return errors[0] if len(errors) == 1 else ManyConfigError(errors)
 
 
-_AT_END = re.compile(r"at end of document")
-"""Where tomllib names no line."""
+_AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
+"""What tomllib says where it names no line."""
 Path = tuple[str | int, ...]
 
 
