@@ -19,7 +19,7 @@ from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
-from harness.source.workdir import remove_tree
+from harness.source.workdir import make_apart, remove_tree
 
 EPOCH = 315619200
 """2 January 1980, which zip archives can hold in all time zones: when all files of a tree were changed, in seconds."""
@@ -187,7 +187,7 @@ class Trees:
 
     def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
         source, store = self.sources.of(side), self.repository.store
-        tree.mkdir(parents=True)
+        make_apart(tree)
         answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
         if answer.status != 0:
             lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
