@@ -108,10 +108,10 @@ def gather(
     both = [e for e in executions if e.benchmark in found.both]
     judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
-    hosts = host_names(records)
+    timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=[msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in pairs.cases],
+        cases=_with_hosts(pairs.cases, records),
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,
@@ -128,14 +128,19 @@ def gather(
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
-            *build_warnings(builds, run),
+            *(build_warnings(builds, run) if timed else ()),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
-            *run_states(records),
+            *(run_states(records) if timed else ()),
         ],
     )
+
+
+def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:
+    hosts = host_names(records)
+    return [msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in cases]
 
 
 def _failures(
