@@ -176,6 +176,21 @@ def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> Non
         sound(builder, tmp_path, layouts=1)
 
 
+def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    shutil.copy("/bin/true", checkout.path / "tool")
+    checkout.commit()
+    with relinking(checkout, tmp_path, "make clean app && cp tool copied") as builder:
+        sound(builder, tmp_path)
+
+
+def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    command = "make clean app && mkdir .libs && mv app .libs && echo 'exec .libs/app' > app && chmod +x app"
+    with relinking(checkout, tmp_path, command) as builder:
+        sound(builder, tmp_path, app=".libs/app")
+
+
 def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     trial = "gcc -o conftest a.c main.c b.c c.c d.c e.c f.c && ./conftest && rm conftest"
