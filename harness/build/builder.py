@@ -23,13 +23,11 @@ from harness.build.relink import Recording, refused
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.trees import Trees
+from harness.source.trees import EPOCH, Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
-_EPOCH = "315619200"
-"""2 January 1980, which zip archives can hold in all time zones: the time of a build in what it builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +207,15 @@ class TreeBuilder:
         """Give where a person finds that directory after the run, if the trees are kept."""
         return self._trees.kept(side, variant_name(factors))
 
+    def roots(self) -> Mapping[Side, Path] | None:
+        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        places = {each.stays for each in self._conditions.recipes.values()}
+        return self._trees.roots() if self._trees.one_path and len(places) == 1 else None
+
+    def root(self) -> Path:
+        """Give the path at which the trees of both sides stand by turns."""
+        return self._trees.place()
+
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study
         if study is None or not factors:
@@ -249,7 +256,7 @@ class TreeBuilder:
 
     def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
-        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
+        environment = {"SOURCE_DATE_EPOCH": str(EPOCH), **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
