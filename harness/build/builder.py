@@ -240,7 +240,7 @@ class TreeBuilder:
             outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
                 return _Done(outcome.seconds, True, ordered=self._ordered.get(wanted.tree))
-            full = recording.found().full
+            full = recording.found().full or FullBuilds(kind="failed")
             del self._recordings[wanted.tree]
         if first:
             full, recording = self._begin(wanted, added)
