@@ -28,7 +28,7 @@ from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
-from gate.evidence.sameness import identical, same_commit
+from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
     FEWEST_FOR_STEADY,
@@ -127,7 +127,7 @@ def gather(
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
-            *same_commit(run),
+            *sameness_warnings(records, run),
             *build_warnings(builds, run),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,

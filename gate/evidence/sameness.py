@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import Execution, Failure, HostState, Record, Run, Same, Unproved
-from gate.model.warnings.measured import SameCommit
+from gate.model.warnings.measured import ProvedInPart, SameCommit
 
 
 def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
@@ -53,9 +53,15 @@ def is_one_commit(run: Run | None) -> bool:
     return run.base.sha is not None and run.base.sha == run.head.sha and not changed
 
 
-def same_commit(run: Run | None) -> list[SameCommit]:
-    """Warn of an A/A run."""
-    return [SameCommit()] if is_one_commit(run) else []
+def sameness_warnings(records: Sequence[Located], run: Run | None) -> list[SameCommit | ProvedInPart]:
+    """Warn of an A/A run, and of benchmarks that are proved in some sessions only."""
+    if is_one_commit(run):
+        return [SameCommit()]
+    executions = [each.record for each in records if isinstance(each.record, Execution)]
+    measured = {name for e in executions for name in (e.benchmark, e.suite)}
+    proved = {each.record.benchmark: None for each in records if isinstance(each.record, Same)}
+    both = tuple(name for name in proved if name in measured)
+    return [ProvedInPart(both)] if both else []
 
 
 def unproved(records: Iterable[Record]) -> dict[str, Unproved]:

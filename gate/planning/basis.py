@@ -131,6 +131,8 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         evidence = gather(inputs.records, policy.config, select)
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
+        proved = [same.benchmark for same in evidence.identical]
+        notes += [f"{listed(proved)}: identical on both sides, so not measured"] if proved else []
         for subject in subjects_of(evidence, policy):
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
@@ -140,7 +142,8 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
     origin = ", ".join(names)
     if not findings:
-        raise UserError(f"{origin}: nothing to plan from: both sides have no benchmark in common")
+        told = notes[0] if notes else "both sides have no benchmark in common"
+        raise UserError(f"{origin}: nothing to plan from: {told}")
     kept = [finding for case, finding in findings.items() if case not in exact]
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")

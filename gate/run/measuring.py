@@ -17,7 +17,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, HostState, Record, Run, UserError
+from gate.model import SIDES, AfterRound, HostState, Record, Run, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.folder import make_room, outputs_in, resumed
@@ -219,6 +219,7 @@ class Measuring:
                 records=records,
                 after_round=after_round,
                 progress=progress,
+                unproved=_unproved(job),
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
@@ -265,7 +266,17 @@ def _end(job: Job, measured: Measured) -> HostState:
         stop=measured.stop,
         rounds=measured.rounds,
         cut=measured.cut,
+        unproved=dict(measured.unproved),
     )
+
+
+def _unproved(job: Job) -> UnprovedKind | None:
+    """Return why no benchmark of a job can be proved the same on both sides; None: it is tried."""
+    sources, rules = job.project.sources, job.project.settings.rules
+    if sources.base.revision == sources.head.revision:
+        return "same-commit"
+    experiment = job.treated.study is not None or job.treated.planned
+    return "off" if rules.gate.sameness == "off" or experiment else None
 
 
 def _with_warnings(run: Run, more: Iterable[AnyWarning]) -> Run:

@@ -9,7 +9,15 @@ from typing import TextIO
 from gate.report.outputs import is_terminal
 from gate.run.treatments import treatment_name
 from gate.units import format_duration, plural
-from harness.loop.measure import Event, LookTaken, RoundStarted, StepFinished, StepStarted
+from harness.loop.measure import (
+    Event,
+    LookTaken,
+    ProbeFinished,
+    ProbeStarted,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+)
 
 _CALM = 30.0
 """Seconds between two lines of a log within a round."""
@@ -40,6 +48,14 @@ class Progress:
             self._now(f"{self._round}{self._remaining()}: {_what(event)}")
         elif isinstance(event, LookTaken):
             self._looked(event)
+        elif isinstance(event, ProbeStarted):
+            many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
+            self._line(f"looking at what {many} read on each side, for at most {most}")
+        elif isinstance(event, ProbeFinished):
+            if event.identical:
+                self._line(
+                    f"{event.identical} of {event.benchmarks} run the same program on the same data: not measured"
+                )
         else:
             self._finished(event)
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from gate.evidence.sameness import unproved
 from gate.model import Identical, Report, Unproved, UnprovedKind, reasons
+from gate.model.sameness import MOST_NAMED
 from gate.units import agree, format_duration, plural
-from gate.words.plain import visible
+from gate.words.plain import clip, visible
 
+_PATH = 100
 SAME = "the same program on the same data"
 
 
@@ -85,8 +87,9 @@ def proof(report: Report) -> list[str]:
     most = max((each.identical for each in found), key=lambda own: own.differ_count)
     if not most.differ_count:
         return ["No file differs between base and head"]
-    more = most.differ_count - len(most.differ)
-    names = ", ".join(map(visible, most.differ)) + (f" and {more:,} more" if most.differ and more > 0 else "")
+    shown = [clip(visible(path), _PATH) for path in most.differ[:MOST_NAMED]]
+    more = most.differ_count - len(shown)
+    names = ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
     none = agree(most.differ_count, "It was not", "None of them was")
     return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
@@ -107,4 +110,4 @@ def doubts(report: Report) -> list[tuple[str, str]]:
     """Give each benchmark that was measured with the reason why it was: "src/parse.c, which it reads, differs"."""
     proved = {own.benchmark for own in report.identical}
     found = unproved(report.run.states).items()
-    return [(visible(name), visible(_unproved(why))) for name, why in found if name not in proved]
+    return [(visible(name), clip(visible(_unproved(why)), 3 * _PATH)) for name, why in found if name not in proved]

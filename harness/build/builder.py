@@ -209,6 +209,15 @@ class TreeBuilder:
         """Give where a person finds that directory after the run, if the trees are kept."""
         return self._trees.kept(side, variant_name(factors))
 
+    def roots(self) -> Mapping[Side, Path] | None:
+        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        places = {each.stays for each in self._conditions.recipes.values()}
+        return self._trees.roots() if self._trees.one_path and len(places) == 1 else None
+
+    def root(self) -> Path:
+        """Give the path at which the trees of both sides stand by turns."""
+        return self._trees.place()
+
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study
         if study is None or not factors:

@@ -3,14 +3,18 @@
 lld has --symbol-ordering-file, gold and GNU ld from 2.43 on --section-ordering-file. mold has none; it can shuffle.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
-from harness.build.order import doubtful, keyed_order, stable_symbol
-from harness.build.record import of_system
+from harness.build.order import doubtful, keyed_order, of_system, stable_symbol
+
+TYPE_CHECKING = False  # typing takes 3 ms to import, at each link
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _EXECUTABLE = 4
 _PREFIX = ".text."
@@ -28,7 +32,7 @@ def section_names(path: str) -> list[str]:
         OSError, ValueError, struct.error: the file cannot be read, or is not what it seems.
     """
     found: list[str] = []
-    with open(path, "rb") as file:  # noqa: PTH123
+    with open(path, "rb") as file:
         if file.read(8) == b"!<arch>\n":
             for start in _members(file):
                 found += _of_object(file, start)
@@ -111,7 +115,7 @@ def ordering(
 
 
 def _kind(linker: str) -> str:
-    names = {os.path.basename(linker), os.path.basename(os.path.realpath(linker))}  # noqa: PTH119
+    names = {os.path.basename(linker), os.path.basename(os.path.realpath(linker))}
     for kind in ("lld", "gold", "mold"):
         if any(kind in name for name in names):
             return kind
@@ -122,7 +126,7 @@ def _takes_sections(linker: str) -> bool:
     read, write = os.pipe()
     process = os.posix_spawn(linker, [linker, "--version"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, write, 1)])
     os.close(write)
-    with open(read, "rb") as answer:  # noqa: PTH123
+    with open(read, "rb") as answer:
         found = _VERSION.match(answer.read().decode(errors="replace"))
     os.waitpid(process, 0)
     return found is not None and (int(found[1]), int(found[2])) >= (2, 43)
@@ -133,12 +137,12 @@ def _inputs(arguments: Sequence[str], located: Callable[[str], str]) -> Iterator
     folders = [argument[2:] for argument in arguments if argument.startswith("-L")]
     for argument in arguments:
         if argument.startswith("-l"):
-            places = [os.path.join(folder, f"lib{argument[2:]}.a") for folder in folders]  # noqa: PTH118
-            path = next((place for place in places if os.path.isfile(place)), "")  # noqa: PTH113
+            places = [os.path.join(folder, f"lib{argument[2:]}.a") for folder in folders]
+            path = next((place for place in places if os.path.isfile(place)), "")
         else:
             path = argument if argument.endswith((".o", ".obj", ".a", ".rlib")) else ""
         path = located(path) if path else ""
-        if path and os.path.isfile(path) and not of_system(path):  # noqa: PTH113
+        if path and os.path.isfile(path) and not of_system(path):
             yield path
 
 

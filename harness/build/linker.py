@@ -8,17 +8,17 @@ build must never fail of it.
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from harness.build import functions, record
+from harness.build import functions
 from harness.build.order import permuted, relocatable, runs
 
 # Longer command lines go through a response file: exec takes at most a quarter of the stack, 2 MiB by default.
 _LONGEST = 500_000
 _FUSE = "-fuse-ld="
+_LINKS = "PERFGATE_LINKS"  # as record.LINKS
 
 
 def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
@@ -32,11 +32,16 @@ def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
     result: list[str] = []
     for argument in arguments:
         try:
-            text = Path(argument[1:]).read_text(errors="surrogateescape") if argument.startswith("@") else None
+            words = _words(_text(argument[1:])) if argument.startswith("@") else None
         except OSError:
-            text = None
-        result.extend([argument] if text is None else expanded(_words(text), depth - 1))
+            words = None
+        result.extend([argument] if words is None else expanded(words, depth - 1))
     return result
+
+
+def _text(path: str) -> str:
+    with open(path, errors="surrogateescape") as file:
+        return file.read()
 
 
 def _words(text: str) -> list[str]:
@@ -71,33 +76,35 @@ def shortened(arguments: list[str]) -> list[str]:
     return [f"@/proc/self/fd/{file}"]
 
 
-def real_linker(shim: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
+def real_linker(shim: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Find the linker that would have been taken without the shims.
 
     gcc's collect2 takes real-ld, collect-ld and ld.NAME or ld from where gcc says (COMPILER_PATH), then from PATH.
     clang is asked itself, with the arguments that it was given.
     """
-    if shim.name == "collect-ld":
+    if os.path.basename(shim) == "collect-ld":
         fused = [argument.removeprefix(_FUSE) for argument in arguments if argument.startswith(_FUSE)]
         name = f"ld.{fused[-1]}" if fused else "ld"
         named = _first(("real-ld", "collect-ld", name), environment.get("COMPILER_PATH", ""), shim)
         prefix = _prefix(environment.get("COLLECT_GCC", ""))
         return named or _first((prefix + name, name), environment.get("PATH", os.defpath), shim)
-    return _of_clang(shim, environment) or _first((shim.name,), environment.get("PATH", os.defpath), shim)
+    return _of_clang(shim, environment) or _first((os.path.basename(shim),), environment.get("PATH", os.defpath), shim)
 
 
-def _first(names: Sequence[str], path: str, shim: Path) -> str | None:
+def _first(names: Sequence[str], path: str, shim: str) -> str | None:
+    own = os.path.dirname(shim)
     for name in dict.fromkeys(names):
         for directory in path.split(os.pathsep):
-            place = os.path.join(directory or ".", name)  # noqa: PTH118  # as COMPILER_PATH has it
-            if os.path.isfile(place) and os.access(place, os.X_OK) and not shim.parent.samefile(directory or "."):  # noqa: PTH113
+            place = os.path.join(directory or ".", name)  # as COMPILER_PATH has it
+            usable = os.path.isfile(place) and os.access(place, os.X_OK)
+            if usable and not os.path.samefile(own, directory or "."):
                 return place
     return None
 
 
 def _prefix(compiler: str) -> str:
     # a cross compiler's linker is called as it is: aarch64-linux-gnu-gcc, aarch64-linux-gnu-ld
-    name = os.path.basename(compiler)  # noqa: PTH119
+    name = os.path.basename(compiler)
     for tool in ("-gcc", "-g++", "-cc", "-c++", "-gfortran"):
         head, found, _ = name.rpartition(tool)
         if found:
@@ -105,20 +112,21 @@ def _prefix(compiler: str) -> str:
     return ""
 
 
-def _of_clang(shim: Path, environment: Mapping[str, str]) -> str | None:
-    parent = Path(f"/proc/{os.getppid()}")
+def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:
+    parent = f"/proc/{os.getppid()}"
     try:
-        program = os.readlink(parent / "exe")  # noqa: PTH115
-        given = [os.fsdecode(word) for word in (parent / "cmdline").read_bytes().split(b"\0")[:-1]]
+        program = os.readlink(f"{parent}/exe")
+        with open(f"{parent}/cmdline", "rb") as file:
+            given = [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
     except OSError:
         return None
-    if not any(name in os.path.basename(program) for name in ("clang", "flang")):  # noqa: PTH119
+    if not any(name in os.path.basename(program) for name in ("clang", "flang")):
         return None
     import subprocess  # 10 ms that only clang costs
 
-    others = [d for d in environment.get("COMPILER_PATH", "").split(os.pathsep) if d and d != str(shim.parent)]
+    others = [d for d in environment.get("COMPILER_PATH", "").split(os.pathsep) if d and d != os.path.dirname(shim)]
     asked = subprocess.run(
-        [*given, f"-print-prog-name={shim.name}"],
+        [*given, f"-print-prog-name={os.path.basename(shim)}"],
         executable=program,
         env={**environment, "COMPILER_PATH": os.pathsep.join(others)},
         capture_output=True,
@@ -126,15 +134,15 @@ def _of_clang(shim: Path, environment: Mapping[str, str]) -> str | None:
         check=False,
     )
     answer = asked.stdout.strip()
-    return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else None  # noqa: PTH117
+    return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else None
 
 
-def resolved(shim: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, list[str]] | None:
+def resolved(shim: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, list[str]] | None:
     """Return the real linker and what it is to be given; None when there is no such linker."""
     linker = real_linker(shim, arguments, environment)
     if linker is None:
         return None
-    if shim.name == "collect-ld" and not linker.endswith("collect-ld"):
+    if os.path.basename(shim) == "collect-ld" and not linker.endswith("collect-ld"):
         # collect2 leaves it to a collect-ld, and no other linker knows it
         arguments = [argument for argument in arguments if not argument.startswith(_FUSE)]
     return linker, list(arguments)
@@ -174,21 +182,26 @@ def _wait(linker: str, arguments: list[str], told: int | None = None) -> int:
     return code if code >= 0 else 128 - code
 
 
-def main(shim: Path, arguments: list[str]) -> int:
+def main(shim: str, arguments: list[str]) -> int:
     """Link as the shim was asked to, in the order of PERFGATE_SEED."""
     found = resolved(shim, arguments, os.environ)
     if found is None:
-        sys.exit(f"perfgate: {shim.name}: not found")
+        sys.exit(f"perfgate: {os.path.basename(shim)}: not found")
     linker, given = found
     try:
         whole, seed = expanded(given), int(os.environ["PERFGATE_SEED"])
-        ordered, options, what = arranged(linker, whole, seed, str, os.getcwd())  # noqa: PTH109
-        link = record.begin(os.environ.get(record.LINKS), linker, whole)
+        ordered, options, what = arranged(linker, whole, seed, str, os.getcwd())
+        recording = os.environ.get(_LINKS)
     except (KeyError, ValueError, OSError):
         os.execv(linker, [linker, *given])  # noqa: S606  # as if perfgate were not there
-    if link is None and not options:
+    if not recording and not options:
         shown = given if ordered == whole else shortened(ordered)
         os.execv(linker, [linker, *shown])  # noqa: S606
+    if not recording:
+        return run(linker, ordered, options)
+    from harness.build import record  # of the first build only
+
+    link = record.begin(recording, linker, whole)
     status = run(linker, ordered, options)
     if link is not None and status == 0:
         record.end(link, what)
@@ -196,4 +209,4 @@ def main(shim: Path, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

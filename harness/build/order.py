@@ -41,6 +41,10 @@ _OF_CLANG = re.compile(r"-[0-9a-f]{6,10}(?=\.)")
 # of a Rust symbol: the hash at its end, or of the crate (it has the crate's version in it)
 _OF_SYMBOL = re.compile(r"17h[0-9a-f]{16}E|(?<=C)s[0-9a-zA-Z]*_(?=\d)")
 
+# What a system or a toolchain has stays, and is nobody's change.
+_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/")
+_OF_RUST = "/lib/rustlib/"
+
 
 def relocatable(path: str) -> bool:
     """Return whether a file is an object to be linked: ELF of that type (ET_REL), or the bitcode of LLVM.
@@ -48,7 +52,7 @@ def relocatable(path: str) -> bool:
     What is named .o may be a shared library or an archive, and then its place counts.
     """
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  # pathlib would cost more than the file
+        with open(path, "rb") as file:  # pathlib would cost more than the file
             head = file.read(18)
     except OSError:
         return False
@@ -67,7 +71,7 @@ def permuted(
     link runs; None: the current one.
     """
     result = list(arguments)
-    directory = directory or os.getcwd()  # noqa: PTH109
+    directory = directory or os.getcwd()
     for run in runs(arguments, is_object):
         names = [stable_name(arguments[place], directory) for place in run]
         for place, taken in zip(run, keyed_order(names, seed), strict=True):
@@ -88,9 +92,9 @@ def keyed_order(names: Sequence[str], seed: int) -> list[int]:
 
 def stable_name(path: str, directory: str) -> str:
     """Name an object file as every build names it: relative to the directory of the link, without random parts."""
-    inner = os.path.relpath(path, directory) if os.path.isabs(path) else path  # noqa: PTH117
-    if os.path.isabs(path) and inner.startswith(".."):  # noqa: PTH117
-        name = os.path.basename(inner)  # noqa: PTH119
+    inner = os.path.relpath(path, directory) if os.path.isabs(path) else path
+    if os.path.isabs(path) and inner.startswith(".."):
+        name = os.path.basename(inner)
         short = _OF_CLANG.sub("", _OF_GCC.sub("cc", name, count=1), count=1)
         if short != name:
             return short
@@ -134,7 +138,7 @@ def runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[lis
 
 
 def _is_named_object(argument: str) -> bool:
-    name = os.path.basename(argument)  # noqa: PTH119  # pathlib's import is not needed for it
+    name = os.path.basename(argument)  # pathlib's import is not needed for it
     return argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
 
 
@@ -143,3 +147,9 @@ def _may_take(option: str) -> bool:
         return False
     attached = option.startswith(("-L", "-l", "-O")) and len(option) > 2
     return not attached
+
+
+def of_system(path: str) -> bool:
+    """Return whether a file belongs to the system or to a toolchain."""
+    whole = os.path.realpath(path)
+    return whole.startswith(_SYSTEM) or _OF_RUST in whole

@@ -11,15 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.build.order import option_name
+from harness.build.order import of_system, option_name
 
 LINKS = "PERFGATE_LINKS"
 """Names the folder that takes the records; no one is written without it."""
 
 _LINK = "link"
-# What a system or a toolchain has stays, and is nobody's change.
-_SYSTEM = ("/usr/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/")
-_OF_RUST = "/lib/rustlib/"
 _LIBRARY = (".a", ".rlib", ".so")
 # The value of these names no input, though a file may be called so.
 _NO_INPUT = {
@@ -48,16 +45,10 @@ class Link(NamedTuple):
 def stamp(path: str) -> tuple[int, ...]:
     """Give what changes when a file is written or replaced; () where there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116
+        found = os.stat(path)
     except OSError:
         return ()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def of_system(path: str) -> bool:
-    """Return whether a file belongs to the system or to a toolchain."""
-    whole = os.path.realpath(path)
-    return whole.startswith(_SYSTEM) or _OF_RUST in whole
 
 
 def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link | None:
@@ -65,18 +56,18 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
     if not recording:
         return None
     try:
-        folder = os.path.join(recording, f"{time.time_ns():020}-{os.getpid()}")  # noqa: PTH118
-        os.mkdir(folder)  # noqa: PTH102
+        folder = os.path.join(recording, f"{time.time_ns():020}-{os.getpid()}")
+        os.mkdir(folder)
         place = output_place(arguments)
         kept = {}
         for number, argument in enumerate(arguments):
             if number != place[0] and argument not in kept:
                 path = _input(arguments[number - 1] if number else "", argument)
-                if path and _keep(path, os.path.join(folder, str(number))):  # noqa: PTH118
+                if path and _keep(path, os.path.join(folder, str(number))):
                     kept[argument] = (path, str(number), stamp(path))
     except OSError:
         return None
-    return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")  # noqa: PTH109
+    return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")
 
 
 def _input(before: str, argument: str) -> str:
@@ -91,7 +82,7 @@ def _keep(path: str, kept: str) -> bool:
     if of_system(path):
         return False
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+        if not stat.S_ISREG(os.stat(path).st_mode):
             return False
     except OSError:
         return False
@@ -109,11 +100,11 @@ def _keep(path: str, kept: str) -> bool:
 def end(link: Link, ordered: str) -> None:
     """Write the record of a link that has succeeded."""
     whole = link._replace(stamp=stamp(link.output), ordered=ordered)
-    place = os.path.join(link.folder, _LINK)  # noqa: PTH118
+    place = os.path.join(link.folder, _LINK)
     try:
-        with open(f"{place}~", "wb") as file:  # noqa: PTH123
+        with open(f"{place}~", "wb") as file:
             marshal.dump(tuple(whole), file)
-        os.replace(f"{place}~", place)  # noqa: PTH105
+        os.replace(f"{place}~", place)
     except OSError:
         return
 
@@ -125,10 +116,10 @@ def read(recording: str) -> list[Link]:
         OSError, ValueError, EOFError, TypeError: it cannot be read.
     """
     found = []
-    for name in sorted(os.listdir(recording)):  # noqa: PTH208
-        place = os.path.join(recording, name, _LINK)  # noqa: PTH118
-        if os.path.isfile(place):  # noqa: PTH113
-            with open(place, "rb") as file:  # noqa: PTH123
+    for name in sorted(os.listdir(recording)):
+        place = os.path.join(recording, name, _LINK)
+        if os.path.isfile(place):
+            with open(place, "rb") as file:
                 values: Any = marshal.load(file)  # noqa: S302  # our own
             found.append(Link(*values))
     return found
@@ -137,7 +128,7 @@ def read(recording: str) -> list[Link]:
 def located(link: Link) -> Mapping[str, str]:
     """Give, by argument, where each input of a link is now: itself while nothing changed it, or what was kept of it."""
     return {
-        argument: path if stamp(os.path.join(link.directory, path)) == was else os.path.join(link.folder, name)  # noqa: PTH118
+        argument: path if stamp(os.path.join(link.directory, path)) == was else os.path.join(link.folder, name)
         for argument, (path, name, was) in link.kept.items()
     }
 

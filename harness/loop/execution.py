@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import shlex
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,8 @@ from harness.process.execute import Command, Outcome, environment_difference
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
 from harness.source.workdir import remove_tree
+from harness.trace.executor import TracedExecutor
+from harness.trace.trace import Trace
 
 
 class Treatments:
@@ -95,6 +99,16 @@ class Attempt:
     command: Command
 
 
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """An execution that is not measured. failure: why it gave nothing. ended: because it took longer than it might."""
+
+    attempt: Attempt
+    failure: Failure | None
+    seconds: float
+    ended: bool = False
+
+
 class Executions:
     """Makes executions: the companions, the process, the values.
 
@@ -146,9 +160,12 @@ class Executions:
         return Executed(longer, made.failures, seconds)
 
     def unmeasured(
-        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, printed: Path
-    ) -> Attempt | Failure:
-        """Execute a benchmark's own command once, without its instrument, its standard output into a file.
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
+        printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
+    ) -> Unmeasured:  # fmt: skip
+        """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
+
+        printed: takes its standard output. trace: sees what it and its companions read. seconds: at most.
 
         Raises:
             OSError: perfgate's own files cannot be written.
@@ -156,23 +173,30 @@ class Executions:
         """
         benchmark = self._treatments.applied(benchmark, step)
         context = self._context(benchmark, step, directory, self._scratch.fresh())
-        with self._companions.around(benchmark, context) as living:
+        executor = self.conditions.executor if trace is None else TracedExecutor(self.conditions.executor, trace)
+        companions = Companions(executor, self.conditions.scratch, self.conditions.budget)
+        with ExitStack() as stack:
+            stack.callback(companions.stop_builds)
+            living = stack.enter_context(companions.around(benchmark, context))
+            attempt = self._attempt(benchmark, step, context)
             if isinstance(living, Unusable):
-                return self.failure(self._attempt(benchmark, step, context), living, None)
+                return Unmeasured(attempt, self.failure(attempt, living, None), 0.0)
             measured = self._attempt(benchmark, step, replace(context, port=living.port))
+            argv = measured.command.argv if benchmark.measured.suite else words(benchmark, measured.context)
             command = replace(
-                measured.command, argv=words(benchmark, measured.context), launch=None, stdout=printed,
-                max_stdout=benchmark.max_output.value, cpus=benchmark.cpus, priority=benchmark.priority,
+                measured.command, argv=argv, launch=None, stdout=printed, max_stdout=benchmark.max_output.value,
+                cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
-                outcome = self.conditions.executor.run(
-                    command, lambda: living.complaint() or _too_long(benchmark, context)
-                )
+                outcome = executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
             self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
+        if not outcome.status:
+            return Unmeasured(attempt, None, outcome.seconds)
         why = Unusable(outcome.status, told, outcome.unstarted)
-        return self.failure(attempt, why, outcome.seconds) if outcome.status else attempt
+        ended = outcome.timed_out and seconds < measured.command.timeout
+        return Unmeasured(attempt, self.failure(attempt, why, outcome.seconds), outcome.seconds, ended)
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gate.model import Build, Execution, Failure, HostState, Look, Record, Side
+from gate.model import Build, Execution, Failure, HostState, Look, Record, Same, Side
 from gate.model.case import canonical
 from harness.loop.steps import BuildStep, ExecutionStep
 
@@ -40,6 +40,7 @@ class Ledger:
         self._design = design
         self._failed: set[Scope] = set()
         self._out: set[Scope] = set()
+        self._identical: set[str] = set()
         self._named: dict[Scope, set[Scope]] = {}
         self._unbuilt: set[tuple[Side | None, str]] = set()
         self._built: set[tuple[Side, int, str]] = set()
@@ -54,6 +55,9 @@ class Ledger:
     def note(self, record: Record) -> None:
         """Take one more record."""
         self.records.append(record)
+        if isinstance(record, Same) and record.session == self._session:
+            self._identical.add(record.benchmark)
+            self._out.add(Scope(record.benchmark))
         if isinstance(record, (Build, Execution, Failure)) and record.session == self._session:
             self._note(record)
 
@@ -106,6 +110,10 @@ class Ledger:
         """Return whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
         unbuilt = self._design and (step.side, canonical(step.building)) in self._unbuilt
         return unbuilt or self._all_in(self._scope(step), self._failed)
+
+    def is_identical(self, step: ExecutionStep) -> bool:
+        """Return whether a step's benchmark is proved the same on both sides."""
+        return step.benchmark in self._identical
 
     def is_out(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark failed or needs no more; of a suite each that it names."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Protocol
@@ -13,11 +13,23 @@ import msgspec
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark
-from gate.model import SIDES, AfterRound, Build, Cut, Failure, Look, Record, Side, Stop
+from gate.model import (
+    SIDES,
+    AfterRound,
+    Build,
+    Cut,
+    Failure,
+    Look,
+    Record,
+    Side,
+    Stop,
+    Unproved,
+    UnprovedKind,
+)
 from gate.model.case import canonical
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
-from harness.loop.sameness import Compared, output_failure
+from harness.loop.probe import SECONDS, Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.process.budget import BudgetEndedError
 
@@ -45,13 +57,21 @@ class Builder(Protocol):
         """Give where a person finds that directory after the run, if the trees are kept."""
         ...
 
+    def roots(self) -> Mapping[Side, Path] | None:
+        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        ...
+
+    def root(self) -> Path:
+        """Give the path at which the trees of both sides stand by turns."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
-    the budget ended, if it did not end between two rounds.
+    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name.
     """
 
     rounds: int
@@ -60,6 +80,7 @@ class Measured:
     replicates: int = 0
     planned_replicates: int = 0
     cut: Cut | None = None
+    unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +121,23 @@ class LookTaken:
     wanted: int
 
 
-Event = RoundStarted | StepStarted | StepFinished | LookTaken
+@dataclass(frozen=True, slots=True)
+class ProbeStarted:
+    """It is looked at what so many benchmarks read, for at most so many seconds."""
+
+    benchmarks: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFinished:
+    """So many of the benchmarks are the same on both sides."""
+
+    identical: int
+    benchmarks: int
+
+
+Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
 Progress = Callable[[Event], None]
 
 
@@ -129,6 +166,7 @@ class Loop:
         records: Sequence[Record] = (),
         after_round: AfterRound | None = None,
         progress: Progress = _silent,
+        unproved: UnprovedKind | None = "off",
     ) -> None:
         """Begin.
 
@@ -144,7 +182,9 @@ class Loop:
             after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
                 from the records. None: the design is fixed.
             progress: sees what happens.
+            unproved: why no benchmark is proved the same on both sides; None: it is tried.
         """
+        begun = time.time_ns()
         self._rounds = rounds
         self._benchmarks = benchmarks
         self._builder = builder
@@ -159,6 +199,9 @@ class Loop:
         self._step: BuildStep | ExecutionStep | None = None
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
+        self._unproved: dict[str, Unproved] = {}
+        self._off = unproved
+        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
         self._budget.resume(self._ledger.seconds)
 
     def run(self) -> Measured:
@@ -182,7 +225,7 @@ class Loop:
 
     def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
         replicates = sum(each.replicates for each in self._rounds)
-        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates, cut)
+        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved)
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
         step = self._step
@@ -212,7 +255,7 @@ class Loop:
                     if not built and not self._build_all(each):
                         return "build-failure"
                     if number == 0 and not self._design:
-                        self._compare_outputs(part)
+                        self._examine(part)
                     built = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -254,27 +297,32 @@ class Loop:
                 return False
         return True
 
-    def _compare_outputs(self, steps: Sequence[ExecutionStep]) -> None:
-        """Compare the output of base and head of what is to be measured, where the rules ask for it."""
+    def _examine(self, steps: Sequence[ExecutionStep]) -> None:
+        """Compare the sides of what is to be measured, and take out what fails or is the same."""
         sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
         for step in self._ledger.pending(steps):
-            asked = self._benchmarks[step.side][step.benchmark].same_output is not False
             # what was measured before an interruption has been compared
-            if asked and not self._ledger.is_begun(step.benchmark):
+            if not self._ledger.is_begun(step.benchmark):
                 sides.setdefault((step.benchmark, canonical(step.factors)), {}).setdefault(step.side, step)
-        for found in sides.values():
-            if len(found) == len(SIDES) and not self._ledger.is_failed(found["base"]):
-                compared = {side: self._compared(found[side]) for side in SIDES}
-                failure = output_failure(self._executions, compared, self._begin)
-                if failure is not None:
-                    self._add(failure)
+        pairs = [each for each in sides.values() if len(each) == len(SIDES) and self._is_probed(each["base"])]
+        if not pairs:
+            return
+        self._progress(ProbeStarted(len(pairs), SECONDS))
+        identical = 0
+        for found in self._probe.examine(pairs, self._begin):
+            if found.unproved is not None:
+                self._unproved[found.benchmark] = found.unproved
+            for record in (found.failure, found.same):
+                if record is not None:
+                    self._add(record)
+            identical += found.same is not None
+        self._progress(ProbeFinished(identical, len(pairs)))
+
+    def _is_probed(self, step: ExecutionStep) -> bool:
+        return self._off is None or self._benchmarks[step.side][step.benchmark].same_output is not False
 
     def _begin(self, step: ExecutionStep) -> None:
         self._step = step
-
-    def _compared(self, step: ExecutionStep) -> Compared:
-        stand = partial(self._builder.directory, step.side, step.building)
-        return Compared(self._benchmarks[step.side][step.benchmark], step, stand)
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         for step in self._ledger.pending(steps):
@@ -321,7 +369,7 @@ class Loop:
         ledger = self._ledger
         if number < len(ledger.looks):
             ledger.settle(ledger.looks[number].settled)
-        elif self._after_round is not None:
+        elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
             measured = {step.benchmark: step for step in self._rounds[number].executions}
             before = set(filter(ledger.is_out, measured.values()))
             settled = self._after_round(ledger.records)

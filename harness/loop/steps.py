@@ -77,7 +77,7 @@ def execution_step(
 ) -> ExecutionStep:
     """Lay out one execution; seed: of the run. Those of both sides with one number are laid out alike."""
     factors: Mapping[str, Setting] = planned.settings if planned else {}
-    drawn = (seed, benchmark, build, execution, *key(factors))
+    drawn: tuple[str | int, ...] = (seed, benchmark, build, execution, *key(factors))
     return ExecutionStep(
         benchmark=benchmark,
         side=side,

@@ -200,6 +200,14 @@ class Trees:
             raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
 
+    def roots(self, variant: str = "") -> Mapping[Side, Path]:
+        """Give the roots of both sides' trees, wherever they are."""
+        return {side: self._made[side, variant].path for side in SIDES}
+
+    def place(self, variant: str = "") -> Path:
+        """Give the path at which both sides' trees stand by turns."""
+        return self._made["head", variant].place
+
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""
         made = self._made[side, variant]

@@ -57,10 +57,13 @@ def values(made: Project) -> list[list[float]]:
     return [list(r.metrics["time"].values) for r in records if hasattr(r, "metrics")]
 
 
-def hashes(made: Project) -> set[str]:
+def builds(made: Project) -> list[Build]:
     file = made.top / ".perfgate/measurements.jsonl"
-    records = [located.record for located in read(str(file), file.read_bytes()).records]
-    return {r.artifacts["app"] for r in records if isinstance(r, Build)}
+    return [r.record for r in read(str(file), file.read_bytes()).records if isinstance(r.record, Build)]
+
+
+def hashes(made: Project) -> set[str]:
+    return {build.artifacts["app"] for build in builds(made)}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
@@ -69,11 +72,32 @@ def test_builds_of_equal_source_differ_and_a_seed_repeats_them(tmp_path: Path) -
     done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     first, drawn = hashes(made), values(made)
-    # six builds of six objects: 720 orders
-    assert len(first) == 6
+    # three seeds, which both sides share, and six objects: 720 orders
+    assert len(first) == 3
     assert "byte-identical" not in done.stdout
     made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
     assert (hashes(made), values(made)) == (first, drawn)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="links are recorded on Linux only")
+def test_a_resumed_run_links_what_the_whole_one_has_linked(tmp_path: Path) -> None:
+    made = project(tmp_path, "")
+    made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
+    whole = builds(made)
+    assert [build.relinked for build in whole] == [False, False, True, True, True, True]
+    page = (made.top / ".perfgate/report.html").read_text()
+    assert "base: 2 builds linked again what the first one had compiled" in page
+    assert "head: each seed orders object files by name" in page
+    file = made.top / ".perfgate/measurements.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    second = next(number for number, line in enumerate(lines) if '"build":1' in line)
+    file.write_text("".join(lines[:second]))
+    done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1", "--resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    resumed = builds(made)
+    assert [build.artifacts for build in resumed] == [build.artifacts for build in whole]
+    # what the first process has recorded is gone with it
+    assert [build.relinked for build in resumed] == [False, False, False, False, True, True]
 
 
 def test_without_perturbation_builds_are_byte_identical(tmp_path: Path) -> None:

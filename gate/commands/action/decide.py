@@ -30,7 +30,7 @@ from gate.github.publishing.outcome import (
 )
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
-from gate.model import Execution, Failure, ReportVerdict, Run, UserError
+from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
 from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given
 from gate.model.warnings import typed
 from gate.report.outputs import fill, show
@@ -208,7 +208,7 @@ def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
     notices = [Notice(Exit.ERROR, failures.title(failure)) for failure in failed[:5]]
     # a shard may have nothing that both sides have; who decides over all shards sees that
     parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
-    if not failed and not parts and not any(isinstance(r.record, Execution) for r in records):
+    if not failed and not parts and not any(isinstance(r.record, (Execution, Same)) for r in records):
         notices = [Notice(Exit.ERROR, "nothing was measured")]
     verdict: ReportVerdict | None = "error" if notices else None
     code = Exit.ERROR if notices else 0

@@ -8,7 +8,7 @@ from typing import TextIO
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import Execution, Failure
+from gate.model import Execution, Failure, Same
 from gate.run.ended import ended_before_a_round
 from gate.run.failure_line import say_why
 from gate.run.folder import MEASUREMENTS, records_of
@@ -43,15 +43,17 @@ def _failed(failure: Failure) -> str:
 def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
-    executions = sum(isinstance(r, Execution) for r in records)
+    executions, proofs = (sum(isinstance(r, kind) for r in records) for kind in (Execution, Same))
     err.writelines(f"perfgate: {_failed(failure)}\n" for failure in failures)
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
+    proved = f" and {plural(proofs, 'identical benchmark')}" if proofs else ""
     more = f", with the other parts: this is {job.part}" if job.part else ""
     out.write(
-        f"{plural(executions, 'execution')} in {job.out / MEASUREMENTS}; `perfgate decide {job.out}` decides{more}\n"
+        f"{plural(executions, 'execution')}{proved} in {job.out / MEASUREMENTS}; "
+        f"`perfgate decide {job.out}` decides{more}\n"
     )
     # a shard may have nothing that both sides have; who decides over all shards sees that
     idle = job.part is not None and not any(each.executions for each in job.rounds)
-    return Exit.ERROR if failures or unfinished or not (executions or idle) else 0
+    return Exit.ERROR if failures or unfinished or not (executions or proofs or idle) else 0

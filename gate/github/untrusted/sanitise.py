@@ -286,7 +286,7 @@ class _Sieve:
         return msgspec.structs.replace(metric, better=better)
 
     def _same(self, record: Same) -> Same | None:
-        if not self._is_known(record.benchmark) and record.benchmark not in self._suites:
+        if record.benchmark not in self._single | self._suites:
             return None
         hashes = {side: clip(visible(value), 80) for side, value in record.hash.items()}
         differ = [clip(visible(path), _STATUS) for path in record.differ[:MOST_NAMED]]
@@ -330,7 +330,7 @@ class _Sieve:
         unproved = {
             name: Unproved(kind=why.kind, path=why.path and clip(visible(why.path), _STATUS), seconds=why.seconds)
             for name, why in record.unproved.items()
-            if self._is_known(name) or name in self._suites
+            if name in self._single | self._suites
         }
         return HostState(
             when=record.when,

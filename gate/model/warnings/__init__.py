@@ -68,6 +68,7 @@ AnyWarning = (
     | measured.IdenticalBuilds
     | measured.IdenticalSides
     | measured.SameCommit
+    | measured.ProvedInPart
     | measured.OneTree
     | measured.NoBuildCommand
     | measured.BuildNeedsGit

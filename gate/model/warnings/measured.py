@@ -159,6 +159,12 @@ class SameCommit(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class ProvedInPart(Base, frozen=True):
+    """Some sessions measured a benchmark that others proved to be the same on both sides."""
+
+    benchmarks: tuple[str, ...]
+
+
 Perturbation = Literal["path", "environment"]
 
 

@@ -139,7 +139,7 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("identical, not measured")] if proved else []
         if proved:
-            names = listed(proved, len(proved) if self.every else _IDENTICAL)
+            names = listed([clip(name, 60) for name in proved], len(proved) if self.every else _IDENTICAL)
             lines += self.wrap(names, first="  ", rest="  ")
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")

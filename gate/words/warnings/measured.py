@@ -143,6 +143,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.SameCommit: lambda _: (
         "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
     ),
+    kinds.ProvedInPart: lambda warning: (
+        f"{listed(warning.benchmarks)}: identical in some sessions and measured in others: only the values count"
+    ),
     kinds.IdenticalSides: lambda _: "base and head are byte-identical: any difference is noise",
     kinds.OneTree: lambda _: (
         "no build command: every build reuses the tree of the set-up, only the environment differs"

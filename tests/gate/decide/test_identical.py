@@ -229,6 +229,12 @@ def test_why_the_others_were_measured_is_in_the_details(tmp_path: Path) -> None:
     assert decided(folder)["run"]["states"][0]["unproved"]["parse"]["text"] == why
 
 
+def test_a_plan_needs_values(tmp_path: Path) -> None:
+    err = io.StringIO()
+    assert main(("plan", folder_of(tmp_path, *map(same, ("encode", "parse", "scan")))), io.StringIO(), err) == 2
+    assert "nothing to plan from: encode, parse, scan: identical on both sides, so not measured" in err.getvalue()
+
+
 # --- compare ----------------------------------------------------------------------------------------------------------
 
 

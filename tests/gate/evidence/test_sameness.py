@@ -6,7 +6,7 @@ import pytest
 
 from gate.evidence.runs import EvidenceError
 from gate.model import Evidence
-from gate.model.warnings.measured import RoundsShort, SameCommit
+from gate.model.warnings.measured import ProvedInPart, RoundsShort, SameCommit
 from tests.gate.evidence.test_runs import both, gathered, run_line, statuses
 from tests.support.lines import execution
 
@@ -114,6 +114,7 @@ def test_values_of_one_session_win_over_the_proof_of_another() -> None:
     evidence = gathered(job("x", 0, proves="x"), job("x", 1, measures="x"))
     assert (proved(evidence), evidence.failures) == ([], [])
     assert [case.benchmark for case in evidence.cases] == ["x"]
+    assert ProvedInPart(("x",)) in evidence.warnings
 
 
 def test_a_proof_beside_values_of_other_benchmarks() -> None:

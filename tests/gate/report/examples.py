@@ -37,6 +37,7 @@ from gate.model import (
     ReportVerdict,
     Round,
     RunFacts,
+    Side,
     SideSummary,
     Unproved,
     Variance,
@@ -491,7 +492,11 @@ def hostile() -> Report:
         for name in HOSTILE
     ]  # fmt: skip
     same = {name: name for name in HOSTILE}
+    hashes: dict[Side, str] = {"base": HOSTILE[0], "head": HOSTILE[3]}
+    proofs = proof(differ=HOSTILE, differ_count=len(HOSTILE), hash=hashes)
+    why = {name: Unproved(kind="changed", path=name) for name in HOSTILE[::-1]}
     facts = run_facts(
+        states=[HostState(when="end", unproved=why)],
         base=Commit(ref=HOSTILE[0], sha=HOSTILE[4]), host={name: name for name in HOSTILE},
         commands={name: name for name in HOSTILE}, chosen=" ".join(HOSTILE),
         id=HOSTILE[0], created=HOSTILE[1], perfgate=HOSTILE[3],
@@ -500,6 +505,7 @@ def hostile() -> Report:
         "regression",
         findings,
         failures=failures,
+        identical=[identical(f"same {name}", metric=name, identical=proofs) for name in HOSTILE],
         run=facts,
         recorded=[recorded(name, metric=name) for name in HOSTILE],
         overall=[

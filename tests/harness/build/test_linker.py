@@ -227,36 +227,36 @@ def shim(tmp_path: Path) -> Path:
 
 def test_gcc_s_own_folders_come_before_path(tmp_path: Path, shim: Path) -> None:
     environment = {"PATH": str(tmp_path / "bin"), "COMPILER_PATH": f"{shim.parent}/:{tmp_path}/gcc/:{tmp_path}/late/"}
-    assert real_linker(shim, ["a.o"], environment) is None
+    assert real_linker(str(shim), ["a.o"], environment) is None
     on_path = program(tmp_path / "bin/ld")
-    assert real_linker(shim, ["a.o"], environment) == str(on_path)
+    assert real_linker(str(shim), ["a.o"], environment) == str(on_path)
     late = program(tmp_path / "late/ld")
-    assert real_linker(shim, ["a.o"], environment) == str(late)
-    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) is None
+    assert real_linker(str(shim), ["a.o"], environment) == str(late)
+    assert real_linker(str(shim), ["a.o", "-fuse-ld=lld"], environment) is None
     lld = program(tmp_path / "gcc/ld.lld")
-    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) == str(lld)
+    assert real_linker(str(shim), ["a.o", "-fuse-ld=lld"], environment) == str(lld)
     # a folder named ld, or one without the right to execute it, is no linker
     (tmp_path / "gcc/ld").mkdir()
-    assert real_linker(shim, ["a.o"], environment) == str(late)
+    assert real_linker(str(shim), ["a.o"], environment) == str(late)
     real = program(tmp_path / "late/real-ld")
-    assert real_linker(shim, ["-fuse-ld=lld"], environment) == str(real)
+    assert real_linker(str(shim), ["-fuse-ld=lld"], environment) == str(real)
 
 
 def test_a_cross_compiler_s_linker(tmp_path: Path, shim: Path) -> None:
     program(tmp_path / "bin/ld")
     crossed = program(tmp_path / "bin/aarch64-linux-gnu-ld")
     environment = {"PATH": str(tmp_path / "bin"), "COLLECT_GCC": "/usr/bin/aarch64-linux-gnu-gcc-12"}
-    assert real_linker(shim, [], environment) == str(crossed)
+    assert real_linker(str(shim), [], environment) == str(crossed)
 
 
 def test_the_shim_of_another_run_is_a_linker_like_others(tmp_path: Path, shim: Path) -> None:
     outer = program(tmp_path / "outer/collect-ld")
     environment = {"PATH": "", "COMPILER_PATH": f"{shim.parent}:{outer.parent}", "PERFGATE_SEED": "1"}
-    assert resolved(shim, ["-fuse-ld=lld", "a.o"], environment) == (str(outer), ["-fuse-ld=lld", "a.o"])
+    assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(outer), ["-fuse-ld=lld", "a.o"])
 
 
 def test_only_collect_ld_is_given_the_choice_of_a_linker(tmp_path: Path, shim: Path) -> None:
     lld = program(tmp_path / "bin/ld.lld")
     environment = {"PATH": f"{shim.parent}:{tmp_path}/bin", "PERFGATE_SEED": "1"}
-    assert resolved(shim, ["-fuse-ld=lld", "a.o"], environment) == (str(lld), ["a.o"])
-    assert resolved(shim.parent / "ld.lld", ["a.o"], environment) == (str(lld), ["a.o"])
+    assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(lld), ["a.o"])
+    assert resolved(str(shim.parent / "ld.lld"), ["a.o"], environment) == (str(lld), ["a.o"])

@@ -184,6 +184,13 @@ def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: 
         assert not (builder.directory("head") / "conftest").exists()
 
 
+def test_a_trial_that_links_to_nowhere(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    trial = f"gcc -o /dev/null {SOURCES}"
+    with relinking(checkout, tmp_path, f"{trial} && make clean app") as builder:
+        sound(builder, tmp_path)
+
+
 def test_gcc_s_whole_program_optimization(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     with relinking(checkout, tmp_path, f"gcc -O1 -flto {SOURCES} -o app") as builder:

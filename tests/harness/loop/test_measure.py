@@ -71,6 +71,12 @@ class FakeBuilder:
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return self.directory(side, factors)
 
+    def roots(self) -> None:
+        return None
+
+    def root(self) -> Path:
+        raise NotImplementedError
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         assert factors == {}
         return Path(f"/trees/{side}/{self.latest[side]}")

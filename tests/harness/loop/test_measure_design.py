@@ -62,6 +62,12 @@ class FakeBuilder:
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return self.directory(side, factors)
 
+    def roots(self) -> None:
+        return None
+
+    def root(self) -> Path:
+        raise NotImplementedError
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
 

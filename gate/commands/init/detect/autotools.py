@@ -75,6 +75,7 @@ def _both(program: str) -> str:
 
 def _of_program(tree: Tree, source: str, chosen: _Program) -> Found:
     words, unsure = arguments(tree, chosen.path, chosen.sources)
+    static = _static(tree, source)
     folder, name = posixpath.split(chosen.path)
     benchmark, notes = program(name, chosen.path, words, unsure=unsure)
     if _BENCH.search(name) and not unsure:
@@ -85,8 +86,8 @@ def _of_program(tree: Tree, source: str, chosen: _Program) -> Found:
         f"{source}, program {chosen.path}",
         benchmark,
         f"rm -f {_both(chosen.path)} && make{more}",
-        _RELINKED,
-        setup=_setup(tree) + _static(tree, source),
+        [*_RELINKED, *(_NO_SCRIPT if static else [])],
+        setup=_setup(tree) + static,
         artifacts=[chosen.path],
         products=_products(tree),
         notes=notes,
@@ -97,6 +98,9 @@ _RELINKED = [
     "Everything is compiled once a side. Each build links again, in another order of the objects",
     "(docs/layout.md).",
 ]
+
+
+_NO_SCRIPT = ["Without shared libraries libtool makes the program itself, and no script that starts it."]
 
 
 def _static(tree: Tree, source: str) -> str:

@@ -16,6 +16,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
 _ANSWERS_HELP = re.compile(r'"(--)?help"')
 _READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b")
 _COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bargc\s*(<|!=)")
 _READS = re.compile(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
 _TAKES_NONE = re.compile(r"\bmain\s*\(\s*(void)?\s*\)")
 _MAIN = re.compile(r"\bmain\s*\(")
@@ -48,6 +49,12 @@ def arguments_of(tree: Tree, name: str, texts: list[str]) -> tuple[list[str], bo
     if any(_ANSWERS_HELP.search(text) for text in texts):
         return ["--help"], False
     return [], not texts or any(wants_arguments(text) for text in texts)
+
+
+def refuses_to_start(text: str) -> bool:
+    """Return whether a C or C++ source has a main() that complains of a number of arguments."""
+    text = _COMMENT.sub(lambda match: match[1] or " ", text)
+    return bool(_MAIN.search(text) and _COUNTS.search(text))
 
 
 def wants_arguments(text: str) -> bool:

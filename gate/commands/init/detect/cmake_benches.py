@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gate.commands.init.detect import test_cases
+from gate.commands.init.detect.c_programs import refuses_to_start
 from gate.commands.init.detect.cmake_files import FILE, Program, Project
 from gate.commands.init.detect.repetitions import Suite, amount, fixed_amount, length_of_value
 from gate.commands.init.detect.result import Amount, Found, Measured, left_out, names_of
@@ -35,11 +36,14 @@ Texts = list[str]
 def look(project: Project) -> Found | None:
     """Find the programs with benchmarks of a library, also those of options that are off; None without one."""
     for uses, found in ((_uses_google, _google), (_uses_catch2, _catch2), (_uses_nanobench, _nanobench)):
-        every = [built for built in project.programs if uses(built, _texts(project, [built]))]
+        using = [built for built in project.programs if uses(built, _texts(project, [built]))]
+        every = [built for built in using if not any(map(refuses_to_start, _texts(project, [built])))]
         # unit tests may hold a benchmark as well
         named = [built for built in every if _BENCH.search(built.name)]
         if every:
-            return _found(project, named if uses is _uses_catch2 and named else every, found)
+            made = _found(project, named if uses is _uses_catch2 and named else every, found)
+            wanting = [f"{built.name} needs arguments not known here" for built in using if built not in every]
+            return replace(made, notes=[*made.notes, *wanting])
     return None
 
 

@@ -220,3 +220,14 @@ def test_the_help_of_a_benchmark_is_no_benchmark(project: Project) -> None:
     found = detected(project({"CMakeLists.txt": "add_executable(my_bench m.c)", "m.c": main}))
     assert found.benchmark.name == "placeholder"
     assert found.artifacts == ["build/my_bench"]
+
+
+def test_a_program_that_complains_of_its_arguments_is_left_out(project: Project) -> None:
+    own = (
+        _GOOGLE
+        + "int main(int argc, char **argv) {\n  if (argc != 2) exit(1);\n  benchmark::Initialize(&argc, argv);\n}\n"
+    )
+    files = {"CMakeLists.txt": f"{_ONE}\nadd_executable(other c.cc)", "b.cc": _GOOGLE, "c.cc": own}
+    found = detected(project(files))
+    assert [benchmark.name for benchmark in found.benchmarks] == ["speed"]
+    assert found.notes == ["other needs arguments not known here"]

@@ -18,7 +18,7 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, UserError, Whose
+from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.words.choice import chosen
 from tests.support import runs
@@ -331,6 +331,29 @@ def test_the_rules_say_what_is_better_and_what_a_suite_is(tmp_path: Path) -> Non
     assert [next(iter(e.metrics.values())).better for e in found] == ["lower", "higher", "lower", "higher", "lower"]
     assert [e.suite for e in found] == [None, None, None, "go", "go"]
     assert {(e.started, e.lines) for e in found} == {(None, None)}
+
+
+def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay(tmp_path: Path) -> None:
+    paths = [f"a\n{i}" + "x" * 1000 for i in range(30)]
+    same = {"type": "same", "differ": paths, "differ_count": 30, "read_count": 9, "hash": {"base": "h" * 500}}
+    why = {"kind": "changed", "path": "merge\nit " + "x" * 1000}
+    end = {"type": "host", "when": "end", "unproved": dict.fromkeys(("render", "evil", "go"), why)}
+    names = ("parse", "go", "evil", "go/x")
+    found = sane(tmp_path, [RUN, *({**same, "benchmark": name} for name in names), end])
+    kept = [each.record for each in found if isinstance(each.record, Same)]
+    assert [each.benchmark for each in kept] == ["parse", "go"]
+    for each in kept:
+        assert len(each.differ) == 20 and all(len(path) <= 200 and path.isprintable() for path in each.differ)
+        assert len(each.hash["base"]) <= 80
+    unproved = only(found, HostState).unproved
+    assert list(unproved) == ["render", "go"]
+    assert all(len(own.path or "") <= 200 and (own.path or "").isprintable() for own in unproved.values())
+    # a proof that only the artifact's rules know of stands for nothing
+    assert {f.benchmark for f in evidence(tmp_path, [RUN, {**same, "benchmark": "evil"}]).failures} == {
+        "parse",
+        "render",
+        "go",
+    }
 
 
 def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone(tmp_path: Path) -> None:

@@ -375,6 +375,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "(use [build] perturb or {seed} where a program is linked)"),
         )
     ],
+    "proved-in-part": [
+        (
+            m.ProvedInPart(("a", "b")),
+            "a, b: identical in some sessions and measured in others: only the values count",
+        )
+    ],
     "same-commit": [
         (
             m.SameCommit(),

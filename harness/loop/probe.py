@@ -1,0 +1,232 @@
+"""The probe: before anything is measured, one execution of each benchmark a side that tells what can be known so.
+
+It tells whether both sides give the same output, where the rules ask for that, and whether a benchmark can differ at
+all: what runs the same program on the same data is proved identical, and not measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from gate.config.study import Setting
+from gate.config.types import Benchmark
+from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
+from gate.model.sameness import MOST_NAMED
+from harness.instruments.protocol import Unusable
+from harness.loop.execution import Attempt, Executions, Unmeasured
+from harness.loop.proof import Ground, apart, doubt, program_differs
+from harness.loop.same_output import Kept, Output, difference
+from harness.loop.steps import ExecutionStep
+from harness.source.differences import differences
+from harness.trace.trace import Trace, tracing
+
+SECONDS = 60.0
+"""That the probe takes of all benchmarks together; what compares outputs takes what it takes."""
+
+
+class Standing(Protocol):
+    """Where the sides stand."""
+
+    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
+        """Put a side's tree where its benchmarks run, and give that."""
+        ...
+
+    def roots(self) -> Mapping[Side, Path] | None:
+        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        ...
+
+    def root(self) -> Path:
+        """Give the path at which the trees of both sides stand by turns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved.
+
+    seconds: of the execution on each side that was made whole.
+    """
+
+    benchmark: str
+    failure: Failure | None = None
+    same: Same | None = None
+    unproved: Unproved | None = None
+    seconds: Mapping[Side, float] = field(default_factory=dict)
+
+
+Pair = Mapping[Side, ExecutionStep]
+"""The first step of a benchmark on each side."""
+
+
+class Probe:
+    """Probes benchmarks.
+
+    off: why none is proved the same; None: proofs are wanted. begun: when the run began, in nanoseconds.
+    """
+
+    def __init__(
+        self,
+        executions: Executions,
+        standing: Standing,
+        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        *,
+        off: UnprovedKind | None,
+        begun: int,
+    ) -> None:
+        """See the class."""
+        self._executions = executions
+        self._standing = standing
+        self._benchmarks = benchmarks
+        self._off = off
+        self._begun = begun
+
+    def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
+        """Probe benchmarks one after the other; begin: called with each step before it is executed.
+
+        Raises:
+            BudgetEndedError: the budget has ended.
+            OSError: perfgate's own files cannot be written.
+        """
+        ground = self._ground()
+        end = time.monotonic() + SECONDS
+        for number, pair in enumerate(pairs):
+            left = max(0.0, end - time.monotonic()) / (2 * (len(pairs) - number))
+            yield _One(self._executions, self._standing, self._both(pair), pair, begin, left).examined(ground)
+
+    def _both(self, pair: Pair) -> Mapping[Side, Benchmark]:
+        return {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
+
+    def _ground(self) -> Ground | Unproved:
+        """Compare both trees; or say why no proof can stand on them."""
+        if self._off is not None:
+            return Unproved(kind=self._off)
+        roots = self._standing.roots()
+        if roots is None:
+            return Unproved(kind="not-at-one-path")
+        conditions = self._executions.conditions
+        own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
+        with suppress(OSError):
+            return Ground(differences(roots), self._standing.root(), own, self._begun)
+        return Unproved(kind="failed")
+
+
+class _One:
+    """One benchmark that is probed."""
+
+    def __init__(
+        self,
+        executions: Executions,
+        standing: Standing,
+        benchmarks: Mapping[Side, Benchmark],
+        pair: Pair,
+        begin: Callable[[ExecutionStep], None],
+        share: float,
+    ) -> None:
+        self._executions = executions
+        self._standing = standing
+        self._benchmarks = benchmarks
+        self._pair = pair
+        self._begin = begin
+        self._share = share
+        self._name = pair["base"].benchmark
+        self._asked = benchmarks["base"].same_output is not False
+        self._kept: dict[Side, Kept] = {}
+        self._read: set[str] = set()
+        self._seconds: dict[Side, float] = {}
+
+    def examined(self, ground: Ground | Unproved) -> Probed:
+        """Execute what must be, and tell what it told."""
+        known = ground if isinstance(ground, Unproved) else self._doubt_before(ground)
+        nothing_differs = not isinstance(ground, Unproved) and not ground.differences.paths
+        if not self._asked and (known is not None or nothing_differs):
+            return self._probed(known, ground)
+        for side in SIDES:
+            found = self._execute(side, None if known or isinstance(ground, Unproved) else ground)
+            if isinstance(found, Failure):
+                return Probed(self._name, failure=found, seconds=self._seconds)
+            known = known or found
+            if known is not None and not self._asked:
+                break
+        return self._probed(known, ground)
+
+    def _doubt_before(self, ground: Ground) -> Unproved | None:
+        base, head = (self._benchmarks[side] for side in SIDES)
+        recipes = self._executions.conditions.recipes
+        different = apart(base, head, (recipes["base"], recipes["head"]))
+        return different or program_differs(base, self._stand("base"), ground)
+
+    def _stand(self, side: Side) -> Path:
+        return self._standing.directory(side, self._pair[side].building)
+
+    def _execute(self, side: Side, ground: Ground | None) -> Unproved | Failure | None:
+        """Execute one side; ground: of a proof that is still possible."""
+        benchmark, directory = self._benchmarks[side], self._stand(side)
+        # what the seed moves must not differ
+        first = self._pair["base"]
+        step = replace(self._pair[side], seed=first.seed, padding=first.padding)
+        self._begin(step)
+        scratch = self._executions.conditions.scratch
+        output = Output(benchmark, directory, scratch / f"same-output-{side}") if self._asked else None
+        with ExitStack() as stack:
+            trace: Trace | None = None
+            with suppress(OSError):
+                trace = stack.enter_context(tracing(scratch)) if ground is not None else None
+            ran = self._executions.unmeasured(
+                benchmark, step, directory,
+                printed=output.printed if output else None, trace=trace,
+                seconds=benchmark.timeout if self._asked else self._share,
+            )  # fmt: skip
+            accesses = trace.accesses() if trace is not None else None
+        if ran.failure is None or ran.ended:
+            self._seconds[side] = ran.seconds
+        if output is not None:
+            failure = self._compare(side, output, ran)
+            if failure is not None:
+                return failure
+        if ground is None:
+            return None
+        if accesses is None:
+            return Unproved(kind="no-tracer")
+        if ran.ended:
+            return Unproved(kind="too-long", seconds=self._share)
+        if ran.failure is not None:
+            return Unproved(kind="failed")
+        self._read |= accesses.read | accesses.listed
+        return doubt(accesses, ground)
+
+    def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
+        if ran.failure is not None:
+            return ran.failure
+        kept = output.keep(ran.attempt.context.scratch)
+        if isinstance(kept, Unusable):
+            return self._failure(ran.attempt, kept)
+        self._kept[side] = kept
+        if len(self._kept) < len(SIDES):
+            return None
+        why = difference(self._benchmarks["base"], self._kept["base"], self._kept["head"])
+        return msgspec.structs.replace(self._failure(ran.attempt, why), side=None) if why is not None else None
+
+    def _failure(self, attempt: Attempt, why: Unusable) -> Failure:
+        failure = self._executions.failure(attempt, why, None)
+        return msgspec.structs.replace(failure, kind="output", execution=None, hint=None)
+
+    def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
+        if known is not None or isinstance(ground, Unproved):
+            return Probed(self._name, unproved=known, seconds=self._seconds)
+        found = ground.differences
+        same = Same(
+            benchmark=self._name,
+            session=self._executions.conditions.session,
+            differ=sorted(found.paths)[:MOST_NAMED],
+            differ_count=len(found.paths),
+            read_count=len(self._read),
+            hash=dict(found.hashes),
+        )
+        return Probed(self._name, same=same, seconds=self._seconds)
