@@ -83,9 +83,9 @@ def plans(
         for case in cases
         if MEAN in metric_rules(rules, case.benchmark, case.metric).statistics
     ]
-    fits = [_by_one_build(noise, statistics, cost, rules, budget) for budget in budgets]
+    every = [_by_one_build(noise, statistics, cost, rules, budget) for budget in budgets]
     # a larger budget that measures no more is no other plan
-    kept = [fit for n, fit in enumerate(fits) if fit.configured or fit.builds not in {f.builds for f in fits[:n]}]
+    kept = [fit for n, fit in enumerate(every) if fit.configured or fit.builds not in {f.builds for f in every[:n]}]
     return Plans(basis="one-build", why=why, fits=tuple(kept))
 
 

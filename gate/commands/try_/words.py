@@ -187,14 +187,15 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         Column("finds" if plans.basis == "memory" else "finds at least"),
     ]  # fmt: skip
     rows = [[Cell(text) for text in _fit(fit)] for fit in plans.fits]
-    finds = any(fit.finds is not None for fit in plans.fits)
+    finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
     table = lay_out(head, rows, width - len(_INDENT)) or [" ".join(cell.text for cell in row) for row in rows]
     lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    if finds:
+        lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
     if finds and plans.basis == "one-build":
         lines += wrap(
-            "At least: how much builds differ adds to it, and one build does not show that. `perfgate calibrate` learns "
-            "it.",
+            "At least: how much builds differ adds to it, which one build does not show (`perfgate calibrate` does).",
             width, first=_INDENT, rest=_INDENT,
         )  # fmt: skip
     if plans.why:
@@ -213,7 +214,7 @@ def _fit(fit: Fit) -> list[str]:
         return [budget, "none", "", "", format_duration(fit.seconds), "not one round fits"]
     finds = "nothing"
     if fit.finds is not None:
-        finds = f"{format_share(fit.finds, sign=True)} ({visible(fit.hardest or '')})"
+        finds = format_share(fit.finds, sign=True)
     counts = [str(fit.builds), str(fit.executions), str(fit.iterations)]
     return [budget, *counts, format_duration(fit.seconds), finds]
 
