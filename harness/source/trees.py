@@ -21,6 +21,9 @@ from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
 from harness.source.workdir import remove_tree
 
+EPOCH = 315619200
+"""2 January 1980, which zip archives can hold in all time zones: when all files of a tree were changed, in seconds."""
+
 
 def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
     """Find what git does not track at or below paths of the project: paths of the repository, directories whole.
@@ -75,6 +78,19 @@ def _link(source: Path, target: Path, tree: Path) -> None:
     elif target.is_dir() and not target.is_symlink() and source.is_dir():
         for child in sorted(source.iterdir()):
             _link(child, target / child.name, tree)
+
+
+def _stamp(tree: Path) -> None:
+    """Give all files of a tree one time of change, since builds copy it into what they make (Python, ar, tar).
+
+    Raises:
+        OSError: a file cannot be changed.
+    """
+    for parent, folders, files in os.walk(tree):
+        if folders and ".git" in folders:
+            folders.remove(".git")  # git knows its own files by their times
+        for name in files:
+            os.utime(f"{parent}/{name}", (EPOCH, EPOCH), follow_symlinks=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +178,7 @@ class Trees:
         if git:
             store.attach(source.revision, tree)
         submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
+        _stamp(tree)
         link(self.repository, tree, self._shared[side])
 
     def _stand(self, side: Side, variant: str) -> None:
