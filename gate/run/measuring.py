@@ -243,7 +243,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(_end(job, measured))
+            append(_end(job, measured, budget.elapsed))
         return measured
 
     def _hold(self, job: Job) -> None:
@@ -271,7 +271,7 @@ class Measuring:
             self._err.flush()
 
 
-def _end(job: Job, measured: Measured) -> HostState:
+def _end(job: Job, measured: Measured, seconds: float) -> HostState:
     return HostState(
         when="end",
         session=job.session,
@@ -281,6 +281,8 @@ def _end(job: Job, measured: Measured) -> HostState:
         rounds=measured.rounds,
         cut=measured.cut,
         unproved=dict(measured.unproved),
+        seconds=seconds,
+        probe=measured.probe,
     )
 
 
