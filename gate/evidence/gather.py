@@ -22,6 +22,7 @@ from gate.evidence.completeness import (
     settled_of,
     slowest_round,
 )
+from gate.evidence.cost import cost_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.looks import looks_of
@@ -89,6 +90,7 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
+    cost = cost_of([located.record for located in records])
     records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
@@ -116,7 +118,8 @@ def gather(
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
-        seconds=_spent(builds, executions, failures),
+        seconds=spent(cost),
+        cost=cost,
         slowest_round=slowest_round(records),
         builds=builds,
         states=_of(everything, HostState),
@@ -151,12 +154,6 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = {f.benchmark for f in (*known, *found)}
     return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
-
-
-def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
-    steps = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
-    seconds = [each for each in (*(b.setup for b in builds), *steps) if each is not None]
-    return sum(seconds) if seconds else None
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:
