@@ -219,7 +219,7 @@ class Measuring:
         scratch.mkdir()
         make_shims(shims, os.environ, go=_uses_go(job.project))
         with (
-            closing(Progress(self._err, quiet=self._quiet)) as progress,
+            closing(Progress(self._err, quiet=self._quiet, budget=lambda: budget.left)) as progress,
             closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
         ):
             recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
