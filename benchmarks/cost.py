@@ -210,10 +210,8 @@ def _verdicts(report: Mapping[str, Any]) -> list[str]:
 
 def table(results: Mapping[str, Any], names: Sequence[str]) -> str:
     """Write the results as a table of Markdown."""
-    rows = [
-        "| project | commit | perfgate | to the verdict | set-up | builds | links | probe | measuring | other | verdict |"
-    ]
-    rows.append("|" + " --- |" * 11)
+    columns = ["project", "commit", "perfgate", "to the verdict", *_COLUMNS, "verdict"]
+    rows = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
     for name in names:
         for case in CASES:
             for when in WHEN:

@@ -334,7 +334,7 @@ class Loop:
             return
         self._progress(ProbeStarted(len(pairs), SECONDS))
         identical = 0
-        begin = time.perf_counter()
+        begin = self._budget.clock()
         try:
             for found in self._probe.examine(pairs, self._begin):
                 if found.unproved is not None:
@@ -344,7 +344,7 @@ class Loop:
                         self._add(record)
                 identical += found.same is not None
         finally:
-            self._probing = time.perf_counter() - begin
+            self._probing = self._budget.clock() - begin
         self._progress(ProbeFinished(identical, len(pairs), self._left(0)))
 
     def _is_probed(self, step: ExecutionStep) -> bool:
@@ -402,9 +402,9 @@ class Loop:
         elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
             measured = {step.benchmark: step for step in self._rounds[number].executions}
             before = set(filter(ledger.is_out, measured.values()))
-            begin = time.perf_counter()
+            begin = self._budget.clock()
             settled = self._after_round(ledger.records)
-            took = time.perf_counter() - begin
+            took = self._budget.clock() - begin
             ledger.settle(settled)
             self._add(Look(look=number + 1, settled=sorted(settled), seconds=took))
             out = set(filter(ledger.is_out, measured.values()))
