@@ -28,7 +28,7 @@ from gate.evidence.hosts import host_names, machines, run_states, side_differenc
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
-from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
@@ -139,7 +139,7 @@ def gather(
     )
 
 
-def _gaps(parts: Sequence[Run], select: Sequence[str]) -> list[Failure]:
+def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:
     return [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
 
 

@@ -41,7 +41,7 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     values: int | None = None
     """The measured iterations of each execution, where all had as many as the plan said; None: it may not heed it."""
     other: float | None = None
-    """perfgate's own work, for each execution."""
+    """perfgate's own work, for each execution; of a suite's line its share."""
     setup: float | None = None
     """Of one side, once."""
     first: float | None = None

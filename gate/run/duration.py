@@ -90,7 +90,7 @@ def _remembered(rounds: Sequence[Round], config: Config, costs: Mapping[str, Cos
             if not lines or None in seconds:
                 return None
             used.add(step.benchmark)
-            total += sum(filter(None, seconds)) + max(cost.other or 0.0 for cost in lines)
+            total += sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines)
     known = [cost for name in used for cost in _lines(costs, name)]
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
@@ -166,7 +166,7 @@ def _measured(rounds: Sequence[Round], records: Sequence[Record], config: Config
             seconds = executions.of(step.benchmark, step.factors)
             lines = _lines(costs, step.benchmark)
             more = sum(_more(cost, _iterations(config, step.benchmark)) for cost in lines)
-            more += max((cost.other or 0.0 for cost in lines), default=0.0)
+            more += sum(cost.other or 0.0 for cost in lines)
             taken.append(None if seconds is None else seconds + more)
     known = [seconds for seconds in taken if seconds is not None]
     return sum(known) + (cost_of(records).probe or 0.0) if len(known) == len(taken) else None
