@@ -184,14 +184,14 @@ def _round(cost: RoundCost, rules: Config) -> str:
 def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     head = [
         Column("budget"), *(Column(name, right=True) for name in ("builds", "executions", "iterations", "takes")),
-        Column("finds" if plans.basis == "memory" else "finds at least"),
+        Column("finds at least" if plans.basis == "one-build" else "finds"),
     ]  # fmt: skip
     rows = [[Cell(text) for text in _fit(fit)] for fit in plans.fits]
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
     table = lay_out(head, rows, width - len(_INDENT)) or [" ".join(cell.text for cell in row) for row in rows]
     lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
-    if finds:
+    if finds and plans.basis != "exact":
         lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
     if finds and plans.basis == "one-build":
         lines += wrap(
@@ -202,7 +202,8 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         lines += wrap(visible(plans.why), width, first=_INDENT, rest=_INDENT)
     if plans.basis == "memory":
         lines += wrap("noise: as remembered of this host", width, first=_INDENT, rest=_INDENT)
-    if any(fit.few for fit in plans.fits):
+    few = [fit.builds for fit in plans.fits if fit.builds and fit.finds is None]
+    if few and max(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
     return lines
@@ -232,7 +233,9 @@ def _host(trial: Trial, width: int) -> list[str]:
                 f"them, put this into the [[benchmark]] of {names}:"
             )
         else:
-            text = f"CPU time of {names} depends less on what else runs here. To decide on it:"
+            where = f"To decide on it too, put this into the [[benchmark]] of {names}:"
+            where = "To decide on it:" if proposal.place == "file" else where
+            text = f"CPU time of {names} depends less on what else runs here. {where}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
         lines += [f"{_INDENT * 2}{line}" for line in proposal.toml.splitlines()]
     return lines
