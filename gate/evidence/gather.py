@@ -22,6 +22,7 @@ from gate.evidence.completeness import (
     settled_of,
     slowest_round,
 )
+from gate.evidence.cost import cost_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.looks import looks_of
@@ -89,6 +90,7 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
+    cost = cost_of([located.record for located in records])
     records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
@@ -108,15 +110,16 @@ def gather(
     both = [e for e in executions if e.benchmark in found.both]
     judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
-    hosts = host_names(records)
+    timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=[msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in pairs.cases],
+        cases=_with_hosts(pairs.cases, records),
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
-        seconds=_spent(builds, executions, failures),
+        seconds=spent(cost),
+        cost=cost,
         slowest_round=slowest_round(records),
         builds=builds,
         states=_of(everything, HostState),
@@ -128,14 +131,19 @@ def gather(
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
-            *build_warnings(builds, run),
+            *(build_warnings(builds, run) if timed else ()),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
-            *run_states(records),
+            *(run_states(records) if timed else ()),
         ],
     )
+
+
+def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:
+    hosts = host_names(records)
+    return [msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in cases]
 
 
 def _failures(
@@ -146,12 +154,6 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = {f.benchmark for f in (*known, *found)}
     return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
-
-
-def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
-    steps = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
-    seconds = [each for each in (*(b.setup for b in builds), *steps) if each is not None]
-    return sum(seconds) if seconds else None
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:

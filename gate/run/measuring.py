@@ -225,7 +225,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(_end(job, measured))
+            append(_end(job, measured, budget.elapsed))
         return measured
 
     def hold(self, job: Job) -> None:
@@ -257,7 +257,7 @@ class Measuring:
             self._err.flush()
 
 
-def _end(job: Job, measured: Measured) -> HostState:
+def _end(job: Job, measured: Measured, seconds: float) -> HostState:
     return HostState(
         when="end",
         session=job.session,
@@ -267,6 +267,8 @@ def _end(job: Job, measured: Measured) -> HostState:
         rounds=measured.rounds,
         cut=measured.cut,
         unproved=dict(measured.unproved),
+        seconds=seconds,
+        probe=measured.probe,
     )
 
 

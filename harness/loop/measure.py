@@ -71,7 +71,8 @@ class Measured:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
-    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name.
+    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. probe: the
+    seconds of the probe; None: there was none.
     """
 
     rounds: int
@@ -81,6 +82,7 @@ class Measured:
     planned_replicates: int = 0
     cut: Cut | None = None
     unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
+    probe: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ class Loop:
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
+        self._probing: float | None = None
         self._off = unproved
         self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
         self._budget.resume(self._ledger.seconds)
@@ -225,7 +228,9 @@ class Loop:
 
     def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
         replicates = sum(each.replicates for each in self._rounds)
-        return Measured(rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved)
+        return Measured(
+            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._probing
+        )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
         step = self._step
@@ -309,13 +314,17 @@ class Loop:
             return
         self._progress(ProbeStarted(len(pairs), SECONDS))
         identical = 0
-        for found in self._probe.examine(pairs, self._begin):
-            if found.unproved is not None:
-                self._unproved[found.benchmark] = found.unproved
-            for record in (found.failure, found.same):
-                if record is not None:
-                    self._add(record)
-            identical += found.same is not None
+        begin = time.perf_counter()
+        try:
+            for found in self._probe.examine(pairs, self._begin):
+                if found.unproved is not None:
+                    self._unproved[found.benchmark] = found.unproved
+                for record in (found.failure, found.same):
+                    if record is not None:
+                        self._add(record)
+                identical += found.same is not None
+        finally:
+            self._probing = time.perf_counter() - begin
         self._progress(ProbeFinished(identical, len(pairs)))
 
     def _is_probed(self, step: ExecutionStep) -> bool:
@@ -372,9 +381,11 @@ class Loop:
         elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
             measured = {step.benchmark: step for step in self._rounds[number].executions}
             before = set(filter(ledger.is_out, measured.values()))
+            begin = time.perf_counter()
             settled = self._after_round(ledger.records)
+            took = time.perf_counter() - begin
             ledger.settle(settled)
-            self._add(Look(look=number + 1, settled=sorted(settled)))
+            self._add(Look(look=number + 1, settled=sorted(settled), seconds=took))
             out = set(filter(ledger.is_out, measured.values()))
             self._progress(LookTaken(len(out - before), len(measured) - len(out)))
 
