@@ -35,7 +35,8 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
     )
     first = (built.setup or 0.0) + built.seconds - built.later + (built.later if built.relinks else 0.0)
     return RoundCost(
-        once=2 * first,
+        # a build that is kept is not made again
+        once=first if built.kept else 2 * first,
         builds=2 * built.later,
         executions=2 * seconds,
         least=any(each.longer_than is not None for each in known),

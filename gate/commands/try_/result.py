@@ -28,6 +28,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Why they do not, where there is something to link."""
     artifacts: tuple[str, ...]
     needs_git: bool
+    cached: bool
+    """It was kept from an earlier run: what compiling takes is not known."""
+    kept: bool
+    """A later check of this head finds it, and compiles base only."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

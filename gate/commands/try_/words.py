@@ -81,7 +81,7 @@ def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100
     sections.append(_cases(trial.benchmarks, width))
     sections.append(_wrapped(_slow(trial.benchmarks), width))
     if trial.cost is not None:
-        sections.append(_wrapped([_round(trial.cost, rules)], width))
+        sections.append(_wrapped([_round(trial.cost, trial.built, rules)], width))
     if trial.plans is not None:
         sections.append(_plans(trial.plans, rules, width))
     sections.append(_host(trial, width))
@@ -100,6 +100,8 @@ def _built(built: Built) -> str:
             return f"build: a fresh checkout, {format_duration(built.seconds)}"
         return f"build: checkout and set-up, {format_duration(built.setup)}, once a side"
     made = f" of {joined(built.artifacts)}" if built.artifacts else ""
+    if built.cached and built.relinks:
+        return f"build{made}: kept from an earlier run, linked again in {format_duration(built.seconds)}"
     text = f"build{made}: {format_duration(built.seconds)}"
     if built.setup is not None and built.setup >= 1:
         text += f", after {format_duration(built.setup)} of checkout and set-up"
@@ -164,14 +166,17 @@ def _slow(tried: Sequence[Tried]) -> list[str]:
     ]
 
 
-def _round(cost: RoundCost, rules: Config) -> str:
+def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     least = "at least" if cost.least else "about"
     text = (
         f"a round takes {least} {format_duration(cost.round)} (both sides: builds {format_duration(cost.builds)}, "
         f"executions {format_duration(cost.executions)})"
     )
     if cost.once >= 1:
-        text += f"; before the first, {format_duration(cost.once)} more"
+        base = " for base (head's build is kept)" if built is not None and built.kept else ""
+        text += f"; before the first, {format_duration(cost.once)} more{base}"
+    elif built is not None and built.cached:
+        text += "; before the first, base is compiled, unless its build is kept too"
     budget = float(rules.plan.budget)
     if cost.of(1) > budget:
         text += (

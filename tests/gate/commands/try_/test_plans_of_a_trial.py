@@ -15,7 +15,16 @@ from gate.model import Execution, Metric
 from harness.loop.execution import Executed
 
 BUILT = Built(
-    command="make", setup=2.0, seconds=30.0, later=1.0, relinks=True, full=None, artifacts=("app",), needs_git=False
+    command="make",
+    setup=2.0,
+    seconds=30.0,
+    later=1.0,
+    relinks=True,
+    full=None,
+    artifacts=("app",),
+    needs_git=False,
+    cached=False,
+    kept=False,
 )
 
 
@@ -78,6 +87,12 @@ def test_the_cost_of_rounds() -> None:
     assert cost.executions == 2 * (5 * 1.0 + 4.0)
     assert not cost.least
     assert cost.of(3) == cost.once + 3 * 20.0
+
+
+def test_a_head_that_is_kept_is_not_compiled_again() -> None:
+    cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
+    assert cost is not None
+    assert cost.once == 2.0 + 29.0 + 1.0
 
 
 def test_what_failed_costs_nothing() -> None:
