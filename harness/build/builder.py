@@ -138,6 +138,11 @@ class TreeBuilder:
         place = self._trees.directory / "tree"
         return Subject(files, table, wanted.recipe.environment, place).key()
 
+    def keeps(self, side: Side) -> bool:
+        """Return whether the first build of a side is kept for later runs."""
+        key = self._key(_Build(side, 0, {}, "", self._recipe(side, {})))
+        return key is not None and self._cache is not None and self._cache.has(key)
+
     def _take(self, wanted: _Build, key: str) -> bool:
         """Take the tree of an earlier run, in the state after its first build."""
         cache, links = self._cache, self._links(wanted)

@@ -95,6 +95,10 @@ class BuildCache:
             return None
         return about
 
+    def has(self, key: str) -> bool:
+        """Return whether a build is kept."""
+        return (self._directory / key / _ABOUT).is_file()
+
     def keep(self, key: str, tree: Path, links: Path, about: About) -> None:
         """Keep a build, if there is room; whatever goes wrong, the run goes on without.
 
