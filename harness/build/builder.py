@@ -24,13 +24,15 @@ from harness.build.relink import Recording, refused
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.trees import EPOCH, Trees
+from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
 _WORTH = 1.0
 """Seconds of building that are worth a copy of the tree."""
+_EPOCH = "315619200"
+"""2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +337,7 @@ class TreeBuilder:
 
     def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
-        environment = {"SOURCE_DATE_EPOCH": str(EPOCH), **recipe.environment, "PERFGATE_SIDE": side, **added}
+        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
