@@ -106,8 +106,7 @@ def gather(
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    both = [e for e in executions if e.benchmark in found.both]
-    judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
+    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
