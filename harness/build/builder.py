@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -18,55 +16,25 @@ from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
 from gate.model.case import canonical
-from gate.model.records import FullBuilds, Ordered
+from gate.model.records import FullBuilds
 from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.at_once import may_be_at_once
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import build_environment, without_shims
-from harness.build.relink import Recording, refused
+from harness.build.relink import Recording
+from harness.build.work import Done, Tree, Wanted, Works
 from harness.errors import SourceError
-from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
-from harness.process.execute import Command, Outcome, environment_difference
+from harness.instruments.protocol import by_hand
+from harness.process.execute import Command, Outcome
 from harness.process.mounts import standing
-from harness.process.together import LeftBehindError, Work, alone, together
+from harness.process.together import LeftBehindError, alone, together
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
-_EPOCH = "315619200"
-"""2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
 _WORTH = 1.0
 """Seconds of building that are worth a copy of the tree."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Build:
-    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
-
-    side: Side
-    build: int
-    seed: int
-    factors: Mapping[str, Setting] = field(hash=False)
-    variant: str
-    recipe: Recipe = field(hash=False)
-
-    @property
-    def tree(self) -> tuple[Side, str]:
-        return self.side, self.variant
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """How a build was made: the fields of its record. prepared: seconds until its command was run."""
-
-    seconds: float = 0.0
-    prepared: float = 0.0
-    relinked: bool = False
-    checked: float | None = None
-    full: FullBuilds | None = None
-    ordered: Ordered | str | None = None
 
 
 class TreeBuilder:
@@ -87,19 +55,14 @@ class TreeBuilder:
     ) -> None:
         """See the class."""
         self._cache = cache
-        self._cached: dict[tuple[Side, str], FullBuilds | None] = {}
+        self._cached: dict[Tree, FullBuilds | None] = {}
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
-        self._hint = hint
-        self._made: set[tuple[Side, str]] = set()
-        self._setup_failures: dict[tuple[Side, str], Failure] = {}
-        self._built: set[tuple[Side, str]] = set()
-        self._with_git: set[tuple[Side, str]] = set()
-        self._exited: set[tuple[Side, str]] = set()
-        self._recordings: dict[tuple[Side, str], Recording] = {}
-        self._ordered: dict[tuple[Side, str], Ordered | str | None] = {}
-        self._at_once: dict[_Build, Build] = {}
+        self._works = Works(conditions, trees, hint)
+        self._made: set[Tree] = set()
+        self._with_git: set[Tree] = set()
+        self._at_once: dict[Wanted, Build] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -130,10 +93,10 @@ class TreeBuilder:
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
-            self._setup_failures.pop(wanted.tree, None)
+            self._works.setup_failures.pop(wanted.tree, None)
             made = self._attempt(wanted)
         if isinstance(made, Build):
-            self._built.add(wanted.tree)
+            self._works.built.add(wanted.tree)
         return made
 
     def both(self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})) -> None:
@@ -154,35 +117,40 @@ class TreeBuilder:
         keys = [self._key(wanted) for wanted in pair]
         if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
             return
-        begin = time.perf_counter()
-        failures = [self._make_tree(wanted) for wanted in pair]
-        prepared = (time.perf_counter() - begin) / len(pair)
-        found: list[_Done | Failure] = []
-        if failures == [None, None]:
-            variant = pair[0].variant
-            with suppress(SourceError, LeftBehindError), self._trees.apart(variant) as places:
-                path = self._trees.place(SIDES[0], variant)
-                works = [
-                    (self._work(wanted, prepared), partial(standing, directory=places[wanted.side], path=path))
-                    for wanted in pair
-                ]
-                found = together(works, self._conditions.executor, self._conditions.budget)
-        if any(isinstance(done, _Done) and done.full and done.full.kind == "outside" for done in found):
-            found = []
-        for wanted, key, done in zip_longest(pair, keys, found):
-            record = self._record(wanted, done) if isinstance(done, _Done) else None
+        for wanted, key, done in zip_longest(pair, keys, self._together(pair)):
+            record = self._record(wanted, done) if isinstance(done, Done) else None
             if isinstance(record, Build):
-                self._built.add(wanted.tree)
+                self._works.built.add(wanted.tree)
                 self._at_once[wanted] = record
                 if key is not None:
                     self._keep(wanted, key, record)
             else:
                 self._forget(wanted)
 
-    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> _Build:
-        return _Build(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
+    def _together(self, pair: Sequence[Wanted]) -> Sequence[Done | Failure]:
+        """Build at once; return nothing where one may have seen the other."""
+        begin = time.perf_counter()
+        if any(self._make_tree(wanted) for wanted in pair):
+            return ()
+        prepared = (time.perf_counter() - begin) / len(pair)
+        variant = pair[0].variant
+        try:
+            with self._trees.apart(variant) as places:
+                path = self._trees.place(pair[0].side, variant)
+                works = [
+                    (self._works.work(each, prepared), partial(standing, directory=places[each.side], path=path))
+                    for each in pair
+                ]
+                found = together(works, self._conditions.executor, self._conditions.budget)
+        except (SourceError, LeftBehindError):
+            return ()
+        outside = any(isinstance(done, Done) and done.full and done.full.kind == "outside" for done in found)
+        return () if outside else found
 
-    def _key(self, wanted: _Build) -> str | None:
+    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
+        return Wanted(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
+
+    def _key(self, wanted: Wanted) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
         table, cache = wanted.recipe.table, self._cache
         if cache is None or table.command is None or table.cache == "off" or wanted.factors:
@@ -202,9 +170,9 @@ class TreeBuilder:
         key = self._key(self._wanted(side, 0, 0, {}))
         return key is not None and self._cache is not None and self._cache.has(key)
 
-    def _take(self, wanted: _Build, key: str) -> bool:
+    def _take(self, wanted: Wanted, key: str) -> bool:
         """Take the tree of an earlier run, in the state after its first build."""
-        cache, links = self._cache, self._links(wanted)
+        cache, links = self._cache, self._works.links(wanted.tree)
         if cache is None:
             return False
         found: list[About] = []
@@ -219,59 +187,54 @@ class TreeBuilder:
                 return False
         (about,) = found
         self._made.add(wanted.tree)
-        self._built.add(wanted.tree)
+        self._works.built.add(wanted.tree)
         self._cached[wanted.tree] = about.full
-        self._ordered[wanted.tree] = about.ordered
+        self._works.ordered[wanted.tree] = about.ordered
         if about.full is None:
-            self._recordings[wanted.tree] = Recording(links)
+            self._works.recordings[wanted.tree] = Recording(links)
         return True
 
-    def _keep(self, wanted: _Build, key: str, made: Build) -> None:
+    def _keep(self, wanted: Wanted, key: str, made: Build) -> None:
         # where a build's command runs again all the same, only what set-up made is worth it
         saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
         if self._cache is not None and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
             about = About(made.full, made.ordered)
-            self._cache.keep(key, self._trees.place(wanted.side), self._links(wanted), about)
+            self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 
-    def _forget(self, wanted: _Build) -> None:
+    def _forget(self, wanted: Wanted) -> None:
         """Leave nothing of a tree."""
         self._trees.remove(wanted.side, wanted.variant)
         self._made.discard(wanted.tree)
-        self._built.discard(wanted.tree)
-        self._exited.discard(wanted.tree)
-        for kept in (self._setup_failures, self._recordings, self._ordered, self._cached):
-            kept.pop(wanted.tree, None)
+        self._cached.pop(wanted.tree, None)
+        self._works.forget(wanted.tree)
 
-    def _links(self, wanted: _Build) -> Path:
-        return self._trees.directory / "links" / f"{wanted.side}-{wanted.variant}"
-
-    def _may_lack_git(self, wanted: _Build) -> bool:
+    def _may_lack_git(self, wanted: Wanted) -> bool:
         """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
-        untried = wanted.tree not in self._built | self._with_git
-        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._exited
+        untried = wanted.tree not in self._works.built | self._with_git
+        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._works.exited
 
-    def _attempt(self, wanted: _Build) -> Build | Failure:
+    def _attempt(self, wanted: Wanted) -> Build | Failure:
         begin = time.perf_counter()
         stands = wanted.tree in self._made and wanted.recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        work = self._work(wanted, None if stands else time.perf_counter() - begin)
+        work = self._works.work(wanted, None if stands else time.perf_counter() - begin)
         done = alone(work, partial(self._in_place, wanted))
         return done if isinstance(done, Failure) else self._record(wanted, done)
 
-    def _in_place(self, wanted: _Build, command: Command) -> Outcome:
+    def _in_place(self, wanted: Wanted, command: Command) -> Outcome:
         self._trees.project(*wanted.tree)
         return self._conditions.executor.run(command)
 
-    def _record(self, wanted: _Build, done: _Done) -> Build | Failure:
+    def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
         recipe, table = wanted.recipe, wanted.recipe.table
         try:
             hashes = hash_artifacts(self.directory(wanted.side, wanted.factors), table.artifacts)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
-            return self._failure(wanted, str(error), command=shown)
+            return self._works.failure(wanted, str(error), command=shown)
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -287,75 +250,6 @@ class TreeBuilder:
             full=done.full,
             ordered=done.ordered,
         )
-
-    def _work(self, wanted: _Build, checkout: float | None) -> Work[_Done | Failure]:
-        """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
-        table, prepared = wanted.recipe.table, checkout or 0.0
-        if checkout is not None and table.setup is not None:
-            begin = time.perf_counter()
-            with self._conditions.budget.phase("setup"):
-                outcome = yield from self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
-            if isinstance(outcome, Failure):
-                # all that follows in this tree would fail of it
-                failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
-                self._setup_failures[wanted.tree] = failure
-                return failure
-            prepared += time.perf_counter() - begin
-        done: _Done | Failure = _Done()
-        if table.command is not None:
-            with self._conditions.budget.phase("build", prepared):
-                done = yield from self._make(wanted, table.command)
-        return done if isinstance(done, Failure) else replace(done, prepared=prepared)
-
-    def _make(self, wanted: _Build, command: str | list[str]) -> Work[_Done | Failure]:
-        """Run the build command, or link again what the tree's first build has compiled."""
-        table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
-        laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
-        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
-        first = wanted.tree not in self._built
-        if table.relink not in ("auto", "off"):
-            command = command if first else table.relink
-            outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
-            return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, relinked=not first)
-        full: FullBuilds | None = None
-        checked: float | None = None
-        recording = self._recordings.get(wanted.tree)
-        if recording is not None and not first:
-            outcome = yield from self._run(wanted, recording.replaying(self._prefix), "", added)
-            if isinstance(outcome, Outcome):
-                return _Done(outcome.seconds, relinked=True, ordered=self._ordered.get(wanted.tree))
-            full = recording.found().full or FullBuilds(kind="failed")
-            del self._recordings[wanted.tree]
-        if first:
-            full, recording = self._begin(wanted, added)
-        outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
-        if isinstance(outcome, Failure):
-            return outcome
-        if first and recording is not None:
-            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
-            checked = check.seconds
-            found = recording.found()
-            full = found.full
-            if full is None:
-                self._recordings[wanted.tree] = recording
-            self._ordered[wanted.tree] = found.ordered
-        return _Done(outcome.seconds, checked=checked, full=full, ordered=self._ordered.get(wanted.tree))
-
-    def _begin(self, wanted: _Build, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
-        """Have the links of a tree's first build recorded, unless there is a reason against it."""
-        full = refused(wanted.recipe.table)
-        if full is not None:
-            return full, None
-        recording = Recording(self._links(wanted))
-        try:
-            added |= recording.begin()
-        except OSError:
-            return FullBuilds(kind="failed"), None
-        return None, recording
-
-    @property
-    def _prefix(self) -> str:
-        return self._trees.repository.prefix.as_posix()
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
@@ -381,11 +275,11 @@ class TreeBuilder:
         environment = {**recipe.environment, **treatments.build_environment(study, factors)}
         return Recipe(treatments.build_command(recipe.table, study, factors), environment)
 
-    def _make_tree(self, wanted: _Build) -> Failure | None:
+    def _make_tree(self, wanted: Wanted) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""
         recipe = wanted.recipe
-        if wanted.tree in self._setup_failures:
-            return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
+        if wanted.tree in self._works.setup_failures:
+            return msgspec.structs.replace(self._works.setup_failures[wanted.tree], build=wanted.build)
         if wanted.tree in self._made and recipe.stays:
             return None
         # a new path for one side alone would make the paths differ
@@ -398,56 +292,9 @@ class TreeBuilder:
         except SourceError as error:
             if not any(side == wanted.side for side, _ in self._made):
                 raise
-            return self._failure(wanted, str(error))
+            return self._works.failure(wanted, str(error))
         self._made.add(wanted.tree)
         return None
-
-    def _run(
-        self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
-    ) -> Work[Outcome | Failure]:
-        recipe, side = wanted.recipe, wanted.side
-        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
-        output = self._trees.directory / f"output-{side}"
-        directory = self._trees.stands(*wanted.tree)
-        outcome = yield Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
-        if not outcome.status:
-            return outcome
-        if outcome.code is not None and not outcome.unstarted:
-            self._exited.add(wanted.tree)
-        # compilers' drivers and test runners often tell on standard output what went wrong
-        told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
-        failure = self._failure(wanted, outcome, stderr=told, command=shown, environment=environment)
-        return msgspec.structs.replace(failure, seconds=outcome.seconds)
-
-    def _failure(
-        self,
-        wanted: _Build,
-        why: str | Outcome,
-        *,
-        stderr: str = "",
-        command: str | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> Failure:
-        changed = None
-        if environment is not None:
-            changed = environment_difference(
-                self._conditions.caller, without_shims(environment, self._conditions.shims)
-            )
-        failure = Failure(
-            kind="build",
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            factors=dict(wanted.factors),
-            status=why if isinstance(why, str) else why.status,
-            stderr=stderr,
-            command=command,
-            directory=str(self._trees.found(*wanted.tree)),
-            environment=changed,
-        )
-        unstarted = isinstance(why, Outcome) and why.unstarted
-        hint, kept = self._hint(failure, unstarted), self.kept(wanted.side, wanted.factors)
-        return msgspec.structs.replace(failure, hint=hint, directory=str(kept))
 
 
 def layout_name(seed: int, build: int) -> str:
