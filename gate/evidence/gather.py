@@ -28,7 +28,7 @@ from gate.evidence.hosts import host_names, machines, run_states, side_differenc
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
-from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
@@ -90,13 +90,12 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
-    cost = cost_of([located.record for located in records])
+    cost = cost_of([r.record for r in records])
     records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
-    lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     if select:
         records = [r for r in records if _is_selected(r.record, select)]
     refuse_duplicates(records)
@@ -105,7 +104,7 @@ def gather(
     failures = _failures(_of(everything, Failure), executions, config, run, one=one)
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    failures += [*lacking, *found.missing]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     both = [e for e in executions if e.benchmark in found.both]
     judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
@@ -139,6 +138,10 @@ def gather(
             *(run_states(records) if timed else ()),
         ],
     )
+
+
+def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:
+    return [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
 
 
 def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:

@@ -207,7 +207,7 @@ class Measuring:
     ) -> Measured:
         settings = job.project.settings
         with (
-            closing(Progress(self._err, quiet=self._quiet)) as progress,
+            closing(Progress(self._err, quiet=self._quiet, budget=lambda: budget.left)) as progress,
             workshop(job, trees, budget) as made,
         ):
             loop = Loop(
