@@ -106,9 +106,9 @@ def gather(
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    both = [e for e in executions if e.benchmark in found.both]
-    judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
+    judged = [e for e in executions if e.benchmark in found.both and not failed & {e.benchmark, e.suite}]
     pairs = _pairs(judged, config, bound_factors(run))
+    timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
         cases=_with_hosts(pairs.cases, records),
@@ -129,12 +129,12 @@ def gather(
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
-            *build_warnings(builds, run),
+            *(build_warnings(builds, run) if timed else ()),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
-            *run_states(records),
+            *(run_states(records) if timed else ()),
         ],
     )
 

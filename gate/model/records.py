@@ -132,6 +132,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
     needs_git: bool = False
     """Whether its tree has a .git because the first build of its side failed without one."""
+    cached: bool = False
+    """Whether its tree was built by an earlier run, and is linked or built again from there."""
     relinked: bool = False
     """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
     checked: float | None = None

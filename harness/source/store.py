@@ -17,6 +17,8 @@ from harness.process.budget import Budget
 from harness.source.git import Answer, Git
 from harness.source.workdir import WorkDirectory
 
+PATIENCE = 600.0
+"""Seconds that comparing the user's files with commits may take: it starts filters, before there is a budget."""
 _NAME = ".store"  # no name of a tree begins with a dot
 _ISOLATED = {
     "GIT_ATTR_NOSYSTEM": "1",
@@ -76,7 +78,7 @@ class Store:
         """
         settings = self._checkout.maybe("config", "--get-regexp", r"^(filter\.lfs\.clean|lfs\.storage)$") or ""
         if not settings.startswith("filter.lfs.clean ") or "\nlfs.storage " in settings:
-            return self.git
+            return self.git.patient(PATIENCE)
         given = os.environ.get("GIT_CONFIG_COUNT", "")
         number = int(given) if given.isdecimal() else 0
         variables = {
@@ -85,7 +87,7 @@ class Store:
             # where git lfs looks for it when it fills a tree
             f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
         }
-        return self.writing.seeing(**variables)
+        return self.writing.seeing(**variables).patient(PATIENCE)
 
     @property
     def made(self) -> bool:

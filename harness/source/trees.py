@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
-from harness.source.workdir import remove_tree
+from harness.source.workdir import make_apart, remove_tree
 
 EPOCH = 315619200
 """2 January 1980, which zip archives can hold in all time zones: when all files of a tree were changed, in seconds."""
@@ -168,9 +168,26 @@ class Trees:
             raise SourceError(f"{side}, {where}, has no directory {self.repository.prefix}: choose another --{side}")
         return self.project(side, variant)
 
+    def take(self, side: Side, copy: Callable[[Path], bool]) -> bool:
+        """Make a side's only tree by a copy of an earlier one, to where it stands; return whether there was one."""
+        place = self.directory / ("tree" if self.one_path else side)
+        self._set_aside(place)
+        if not copy(place):
+            return False
+        self._made[side, ""] = _Made(place, place, git=False)
+        return True
+
+    def files(self, side: Side) -> str:
+        """Name the files of a side: the id of git's tree.
+
+        Raises:
+            SourceError: git does not know it.
+        """
+        return self.repository.git.line("rev-parse", "--verify", f"{self.sources.of(side).revision}^{{tree}}")
+
     def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
         source, store = self.sources.of(side), self.repository.store
-        tree.mkdir(parents=True)
+        make_apart(tree)
         answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
         if answer.status != 0:
             lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
@@ -221,9 +238,9 @@ class Trees:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, variant].path for side in SIDES}
 
-    def place(self, variant: str = "") -> Path:
-        """Give the path at which both sides' trees stand by turns."""
-        return self._made["head", variant].place
+    def place(self, side: Side, variant: str = "") -> Path:
+        """Give the path at which the root of a side's tree stands; with one path, both sides' by turns."""
+        return self._made[side, variant].place
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model import SIDES, Commit
+from gate.model import SIDES, Commit, Side
 from gate.model.choice import Choice
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
@@ -56,7 +56,7 @@ def trees_of(
 ) -> Iterator[Trees]:
     repository = find_repository(checkout.path)
     sources = resolve(repository, base=base, head=head, environment={})
-    shared = {"base": share, "head": share}
+    shared: dict[Side, Sequence[str]] = {"base": share, "head": share}
     with open_trees(repository, sources, share_paths=shared, keep=keep, one_path=one_path) as trees:
         yield trees
 
@@ -357,7 +357,8 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
     checkout.commit()
     checkout.write(data__tracked="new", data__large="1", data__more__file="2")
     with trees_of(checkout, share=["data"]) as trees:
-        for side, tracked in (("base", "old"), ("head", "new")):
+        wanted: dict[Side, str] = {"base": "old", "head": "new"}
+        for side, tracked in wanted.items():
             tree = trees.make(side)
             assert names(tree) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
             assert (tree / "data/tracked").read_text() == tracked
