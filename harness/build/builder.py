@@ -17,17 +17,22 @@ from gate.model import Build, Failure, Side
 from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.build.relink import Recording, refused
 from harness.errors import SourceError
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.trees import EPOCH, Trees
+from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
+_WORTH = 1.0
+"""Seconds of building that are worth a copy of the tree."""
+_EPOCH = "315619200"
+"""2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class _Done:
     relinked: bool = False
     checked: float | None = None
     full: FullBuilds | None = None
-    ordered: Ordered | None = None
+    ordered: Ordered | str | None = None
 
 
 class TreeBuilder:
@@ -65,11 +70,16 @@ class TreeBuilder:
     and a build does nothing. Where builds depend on factors a side has a tree, set up of its own, for each of their
     settings, since the executions of all are interleaved.
 
-    seed: of the run; lays out the paths. hint: says what a failed build may lack.
+    seed: of the run; lays out the paths. hint: says what a failed build may lack. cache: of first builds; None: none is
+    kept.
     """
 
-    def __init__(self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint) -> None:
+    def __init__(
+        self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint, cache: BuildCache | None = None
+    ) -> None:
         """See the class."""
+        self._cache = cache
+        self._cached: dict[tuple[Side, str], FullBuilds | None] = {}
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
@@ -80,7 +90,7 @@ class TreeBuilder:
         self._with_git: set[tuple[Side, str]] = set()
         self._exited: set[tuple[Side, str]] = set()
         self._recordings: dict[tuple[Side, str], Recording] = {}
-        self._ordered: dict[tuple[Side, str], Ordered | None] = {}
+        self._ordered: dict[tuple[Side, str], Ordered | str | None] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -95,7 +105,17 @@ class TreeBuilder:
             BudgetEndedError: the budget has ended.
         """
         wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
+        first = wanted.tree not in self._made
+        key = self._key(wanted) if first else None
+        if key is not None and self._take(wanted, key):
+            made = self._attempt(wanted, seed)
+            if isinstance(made, Build):
+                return msgspec.structs.replace(made, cached=True, full=self._cached[wanted.tree])
+            # what is kept is of no use: as if it were not there
+            self._forget(wanted)
         made = self._attempt(wanted, seed)
+        if isinstance(made, Build) and key is not None:
+            self._keep(wanted, key, made)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
@@ -104,6 +124,68 @@ class TreeBuilder:
         if isinstance(made, Build):
             self._built.add(wanted.tree)
         return made
+
+    def _key(self, wanted: _Build) -> str | None:
+        """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
+        table, cache = wanted.recipe.table, self._cache
+        if cache is None or table.command is None or table.cache == "off" or wanted.factors:
+            return None
+        # what is shared or has a history is not only what the commit says
+        if table.share or table.git == "on" or not self._trees.one_path:
+            return None
+        try:
+            files = self._trees.files(wanted.side)
+        except SourceError:
+            return None
+        place = self._trees.directory / "tree"
+        return Subject(files, table, wanted.recipe.environment, place).key()
+
+    def keeps(self, side: Side) -> bool:
+        """Return whether the first build of a side is kept for later runs."""
+        key = self._key(_Build(side, 0, {}, "", self._recipe(side, {})))
+        return key is not None and self._cache is not None and self._cache.has(key)
+
+    def _take(self, wanted: _Build, key: str) -> bool:
+        """Take the tree of an earlier run, in the state after its first build."""
+        cache, links = self._cache, self._links(wanted)
+        if cache is None:
+            return False
+        found: list[About] = []
+
+        def copy(place: Path) -> bool:
+            about = cache.take(key, place, links)
+            found.extend([about] if about is not None else [])
+            return about is not None
+
+        with self._conditions.budget.phase("checkout"):
+            if not self._trees.take(wanted.side, copy):
+                return False
+        (about,) = found
+        self._made.add(wanted.tree)
+        self._built.add(wanted.tree)
+        self._cached[wanted.tree] = about.full
+        self._ordered[wanted.tree] = about.ordered
+        if about.full is None:
+            self._recordings[wanted.tree] = Recording(links)
+        return True
+
+    def _keep(self, wanted: _Build, key: str, made: Build) -> None:
+        # where a build's command runs again all the same, only what set-up made is worth it
+        saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
+        if self._cache is not None and not made.needs_git and saved >= _WORTH:
+            self._trees.project(wanted.side)
+            about = About(made.full, made.ordered)
+            self._cache.keep(key, self._trees.place(wanted.side), self._links(wanted), about)
+
+    def _forget(self, wanted: _Build) -> None:
+        self._trees.remove(wanted.side, wanted.variant)
+        self._made.discard(wanted.tree)
+        self._built.discard(wanted.tree)
+        self._recordings.pop(wanted.tree, None)
+        self._setup_failures.pop(wanted.tree, None)
+
+    def _links(self, wanted: _Build) -> Path:
+        return self._trees.directory / "links" / f"{wanted.side}-{wanted.variant}"
 
     def _may_lack_git(self, wanted: _Build) -> bool:
         """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
@@ -165,7 +247,7 @@ class TreeBuilder:
             outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
                 return _Done(outcome.seconds, True, ordered=self._ordered.get(wanted.tree))
-            full = recording.found().full
+            full = recording.found().full or FullBuilds(kind="failed")
             del self._recordings[wanted.tree]
         if first:
             full, recording = self._begin(wanted, added)
@@ -187,8 +269,7 @@ class TreeBuilder:
         full = refused(wanted.recipe.table)
         if full is not None:
             return full, None
-        side, variant = wanted.tree
-        recording = Recording(self._trees.directory / "links" / f"{side}-{variant}")
+        recording = Recording(self._links(wanted))
         try:
             added |= recording.begin()
         except OSError:
@@ -214,7 +295,7 @@ class TreeBuilder:
 
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
-        return self._trees.place()
+        return self._trees.place("head")
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study
@@ -256,7 +337,7 @@ class TreeBuilder:
 
     def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
-        environment = {"SOURCE_DATE_EPOCH": str(EPOCH), **recipe.environment, "PERFGATE_SIDE": side, **added}
+        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self.directory(side, wanted.factors)
         command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)

@@ -134,7 +134,7 @@ class Store:
     def attach(self, revision: str, tree: Path) -> None:
         """Give the tree that was exported last a .git of its own: HEAD at its commit, with history and the user's tags.
 
-        What is written to it is lost with the tree.
+        What is written to it is lost with the tree. Files may have got other times since they were exported.
 
         Raises:
             SourceError: git failed.
@@ -143,7 +143,9 @@ class Store:
         directory = tree / ".git"
         self._init(directory, bare=False)
         _borrow(directory, self._objects)
-        shutil.copy2(self._path / "exported", directory / "index")
+        index = self._path / "exported"
+        self._isolated(tree).seeing(GIT_INDEX_FILE=str(index)).attempt("update-index", "-q", "--refresh")
+        shutil.copy2(index, directory / "index")
         tags = self._checkout.run(
             "for-each-ref",
             "--format=%(objectname) %(refname)%(if)%(*objectname)%(then)%0a^%(*objectname)%(end)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -86,7 +87,7 @@ class WorkDirectory:
         parent = _temporary()
         if parent.is_relative_to(self._checkout.resolve()):
             raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
-        directory = parent / f"perfgate-{secrets.token_hex(4)}"
+        directory = parent / _own_name(self._state, parent)
         self._record = self._state / "work" / f"{directory.name}.json"
         self._directory = directory
         try:
@@ -101,6 +102,12 @@ class WorkDirectory:
                 raise SourceError(f"{why}: set TMPDIR to another place") from None
             raise
         return directory
+
+
+def _own_name(state: Path, parent: Path) -> str:
+    """Name a work directory: by the repository, so that it is built at one path in every run, unless that is taken."""
+    usual = f"perfgate-{hashlib.sha256(os.fsencode(state.absolute())).hexdigest()[:8]}"
+    return usual if not os.path.lexists(parent / usual) else f"perfgate-{secrets.token_hex(4)}"
 
 
 def _temporary() -> Path:

@@ -357,7 +357,7 @@ def test_the_budget_ends_the_comparison_of_outputs(tmp_path: Path, budget: float
         phase="comparison", side=side, benchmark=first.benchmark, build=0, execution=first.execution, seconds=0.25,
         compared=compared, comparing=float(compared),
     )  # fmt: skip
-    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert measured == Measured(0, 3, "budget", cut=cut, probe=compared + 0.25)
     assert failures(bench.appended) == []
 
 
@@ -517,7 +517,7 @@ def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
     out = {"a": 1, "b": 2, "c": 3}
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < out[key[0]]]
     looks = [record for record in bench.appended if isinstance(record, Look)]
-    assert looks == [Look(look=1, settled=["a"]), Look(look=2, settled=["b"]), Look(look=3, settled=[])]
+    assert looks == [Look(look=n, settled=own, seconds=0.0) for n, own in enumerate((["a"], ["b"], []), 1)]
 
 
 def test_when_all_are_settled_measuring_ends(bench: Bench) -> None:
