@@ -243,6 +243,39 @@ class Trees:
             raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
 
+    def stands(self, side: Side, variant: str = "") -> Path:
+        """Give where a side's project directory is when it is used."""
+        return self._made[side, variant].place / self.repository.prefix
+
+    def found(self, side: Side, variant: str = "") -> Path:
+        """Give where a side's project directory is now."""
+        made = self._made.get((side, variant))
+        return (made.path if made is not None else self._aside(side, variant)) / self.repository.prefix
+
+    @contextmanager
+    def apart(self, variant: str = "") -> Iterator[Mapping[Side, Path]]:
+        """Set both trees aside, and give where they are; meanwhile nothing is where they stand by turns.
+
+        A program that works for a build, but does not see what the build sees there, fails: it cannot take the tree of
+        the other side.
+
+        Raises:
+            SourceError: a tree cannot be moved, or something was put where the trees stand; it is removed.
+        """
+        place = self.place(SIDES[0], variant)
+        try:
+            self._set_aside(place)
+            place.mkdir(parents=True)
+            try:
+                yield self.roots(variant)
+            finally:
+                empty = not any(place.iterdir())
+                remove_tree(place)
+        except OSError as error:
+            raise SourceError(f"the trees of both sides cannot be moved: {error.strerror or error}") from None
+        if not empty:
+            raise SourceError(f"something was put into {place}")
+
     def roots(self, variant: str = "") -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, variant].path for side in SIDES}
@@ -253,8 +286,7 @@ class Trees:
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""
-        made = self._made[side, variant]
-        return (self._aside(side, variant) if self.one_path else made.place) / self.repository.prefix
+        return self._aside(side, variant) / self.repository.prefix if self.one_path else self.found(side, variant)
 
     def leave(self) -> None:
         """Set every tree aside, under the name of its side, for a person to look at."""
