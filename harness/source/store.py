@@ -40,6 +40,7 @@ _CONTENT = (
     ("core.sparseCheckout", "false"),
     ("core.symlinks", "true"),
 )
+_LACKING = re.compile(r"^fatal: (.*): smudge filter lfs failed$", re.MULTILINE)
 _NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
 
 
@@ -227,6 +228,12 @@ class Store:
         )
         where = directory if bare else directory.parent
         Git(self.work.path, _ISOLATED).run("init", *options, "--", str(where))
+
+
+def lacking_file(answer: Answer) -> str | None:
+    """Return the file whose content git lfs neither had nor could download for an export; None for none."""
+    found = _LACKING.search(answer.stderr)
+    return found[1] if found else None
 
 
 def _borrow(repository: Path, objects: Path) -> None:

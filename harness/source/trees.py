@@ -20,6 +20,7 @@ from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
+from harness.source.store import lacking_file
 from harness.source.workdir import make_apart, remove_tree
 
 
@@ -194,8 +195,11 @@ class Trees:
         make_apart(tree)
         answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
         if answer.status != 0:
-            lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
-            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}{lfs}")
+            lacking = lacking_file(answer)
+            if lacking is not None:
+                advice = f"run `git lfs fetch origin {source.commit.sha}`"
+                raise SourceError(f"{side} needs {lacking} of git lfs, which cannot be downloaded: {advice}")
+            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}")
         _stamp(tree, begun)
         if git:
             store.attach(source.revision, tree)

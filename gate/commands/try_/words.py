@@ -53,7 +53,8 @@ def headline(trial: Trial) -> str:
     slow = [each.benchmark for each in trial.benchmarks if each.longer_than is not None]
     if slow:
         return f"{count} started, {len(slow)} of them too long to try: {visible(joined(slow))}"
-    return "the benchmark gave values" if len(trial.benchmarks) == 1 else f"all {count} gave values"
+    every = {1: "the benchmark", 2: "both benchmarks"}.get(len(trial.benchmarks), f"all {count}")
+    return f"{every} gave values"
 
 
 def brief(trial: Trial) -> list[str]:

@@ -643,6 +643,26 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
         assert trees.warnings == ()
 
 
+@pytest.mark.skipif(shutil.which("git-lfs") is None, reason="no git lfs")
+def test_real_files_of_git_lfs(checkout: Checkout, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    checkout.git("remote", "add", "origin", remote.as_uri())
+    checkout.git("lfs", "install", "--local")
+    base = checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin="1\n")
+    head = checkout.commit(a_dot_bin="2\n")
+    checkout.git("push", "-q", "origin", "main")
+    shutil.rmtree(checkout.path / ".git/lfs/objects")
+    with trees_of(checkout, base, head) as trees:
+        assert [(trees.make(side) / "a.bin").read_text() for side in SIDES] == ["1\n", "2\n"]
+    assert not (checkout.path / ".git/lfs/objects").exists()
+    shutil.rmtree(remote / "lfs/objects")
+    with trees_of(checkout, base, head) as trees, pytest.raises(SourceError) as caught:
+        trees.make("base")
+    advice = f"run `git lfs fetch origin {base}`"
+    assert str(caught.value) == f"base needs a.bin of git lfs, which cannot be downloaded: {advice}"
+
+
 def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_path: Path) -> None:
     """A stand-in for git lfs: a file is kept where lfs.storage says, else in the git directory."""
     place = '"$(git config lfs.storage || echo "$(git rev-parse --git-dir)/lfs")"'
