@@ -52,7 +52,7 @@ def headline(trial: Trial) -> str:
         return f"{len(refused)} of {count} gave no values: {visible(joined(refused))}"
     slow = [each.benchmark for each in trial.benchmarks if each.longer_than is not None]
     if slow:
-        return f"{count} started, {len(slow)} of them too long to try: {visible(joined(slow))}"
+        return f"{len(slow)} of {count} took too long to try: {visible(joined(slow))}"
     every = {1: "the benchmark", 2: "both benchmarks"}.get(len(trial.benchmarks), f"all {count}")
     return f"{every} gave values"
 
@@ -169,8 +169,10 @@ def _row(case: Case, *, several: bool) -> list[str]:
 
 def _slow(tried: Sequence[Tried]) -> list[str]:
     return [
-        f"{each.benchmark}: longer than {format_duration(each.longer_than)} a start; an execution of the plan takes at "
-        f"least {format_duration(each.execution or 0.0)}. Use a smaller input, or fewer iterations and executions"
+        f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
+        f"{format_duration(each.longer_than)} a start; an execution of the plan takes at least "
+        f"{format_duration(each.execution or 0.0)}"
+        + ("" if each.in_service else ". Use a smaller input, or fewer iterations and executions")
         for each in tried
         if each.longer_than is not None
     ]
