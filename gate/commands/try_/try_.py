@@ -32,6 +32,7 @@ from harness.host.fitness import examine, problems, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import by_hand
+from harness.loop.steps import BuildStep
 from harness.process.budget import Budget
 from harness.source.trees import open_trees
 
@@ -65,7 +66,7 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
     measuring = MeasureOptions(head=options.head)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, measuring, making.settle(project))
+        job = prepare(project, measuring, making.settle(project), gates=True)
         trial = _tried(making, job, err, quiet=options.quiet)
     _show(trial, job, options, out)
     return trial.exit_code
@@ -94,28 +95,34 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     ):
         warnings += trees.warnings
         say(words.building(head.build))
-        step = next(each for each in job.rounds[0].builds if each.side == "head")
+        step = _builds(job)[0]
         record = made.builder.build("head", 0, step.seed, step.factors)
         if isinstance(record, Failure):
             return _trial(job, host, warnings, failure=record)
         built = _built(job, record, kept=made.builder.keeps("head"))
-        return _executed(made, job, built, _trial(job, host, warnings, built=built), say)
+        return _executed(made, step, built, _trial(job, host, warnings, built=built), say)
 
 
-def _executed(made: Workshop, job: Job, built: Built, begun: Trial, say: words.Say) -> Trial:
+def _builds(job: Job) -> list[BuildStep]:
+    """Return the first builds of head: one, or one for each setting that builds depend on."""
+    return [each for each in job.rounds[0].builds if each.side == "head"]
+
+
+def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: words.Say) -> Trial:
     """Execute the benchmarks, and put what follows from that into a trial."""
+    job = made.job
     settings = job.project.settings
-    directory = made.builder.directory("head")
+    directory = made.builder.directory("head", step.factors)
     tried: list[Tried] = []
     records: list[Execution] = []
 
     def begin(each: Trying) -> None:
         say(words.trying(each))
 
-    for each, own in each_tried(made, directory, begin):
+    for each, own in each_tried(made, step, begin):
         tried.append(each)
         records += own
-    cost = round_cost(built, tried, settings.rules)
+    cost = round_cost(built, tried, settings.rules, builds=len(_builds(job)), treatments=max(job.treated.settings, 1))
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
     return msgspec.structs.replace(

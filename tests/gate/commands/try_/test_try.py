@@ -124,7 +124,8 @@ def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_
     assert "2 of 3 benchmarks gave no values: broken and absent" in text
     assert "broken failed on head: exit 3 no data.json here" in text
     assert 'absent failed on head: cannot start: there is no program "./nowhere/program"' in text
-    assert "bench 1.0" in text  # its case
+    # its own case is shown
+    assert "case value spread values bench " in text
     assert "plans" not in text
     assert text.endswith("next: fix that, and run `perfgate try` again; a check would end with an error too")
     only = project.perfgate("try", "--benchmark", "bench", "--quiet")
@@ -155,10 +156,39 @@ def test_longer_than_its_share_is_an_answer(project: Project, monkeypatch: pytes
     assert found["cost"]["least"] is True
     assert found["plans"] is None
     text = " ".join(project.perfgate("try", "--benchmark", "slow").stdout.split())
-    assert "1 benchmark started, 1 of them too long to try: slow" in text
+    assert "1 of 1 benchmark took too long to try: slow" in text
     assert "slow: longer than 3.0 s a start; an execution of the plan takes at least 1 min." in text
     assert "a round takes at least 6 min" in text
     assert "The first does not fit the budget of 2 min" in text
+
+
+def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
+    project.write("perfgate.toml", CONFIG + service)
+    text = " ".join(project.perfgate("try").stdout.split())
+    # not 20 times that: a service starts once an execution
+    assert "bench: its service is not ready after 3.0 s a start; an execution of the plan takes at least 3.0 s" in text
+
+
+STUDY = """\
+[study]
+gate = true
+[study.factor]
+level = ["O1", "O2"]
+[study.factor.load]
+idle = { args = ["idle"] }
+busy = { args = ["busy"] }
+"""
+
+
+def test_every_treatment_of_a_gate_counts(project: Project) -> None:
+    plain = tried(project)["cost"]
+    study = CONFIG.replace("cp bench.py out/bench.py", "cp bench.py out/bench.py && : {level}") + STUDY
+    project.write("perfgate.toml", study)
+    cost = tried(project)["cost"]
+    # two builds of a side, and four treatments
+    assert cost["executions"] > 2.5 * plain["executions"]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
