@@ -25,6 +25,7 @@ from gate.evidence.completeness import (
 from gate.evidence.cost import cost_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
+from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
@@ -32,7 +33,6 @@ from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
-    FEWEST_FOR_STEADY,
     SIDES,
     Build,
     Case,
@@ -48,23 +48,8 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import MetricMissing, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
-
-
-def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
-    """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
-
-    Args:
-        executions: of both sides, all with values of the metric.
-    """
-    measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
-    never = [(side, values) for side, values in measured if not values.steady]
-    if not never:
-        return None
-    of_base = sum(side == "base" for side, _ in never)
-    few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
-    return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
 
 
 def gather(
@@ -106,7 +91,7 @@ def gather(
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both and not failed & {e.benchmark, e.suite}]
+    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -369,7 +354,7 @@ def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], con
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=[warning] if (warning := steady_warning([*by_side["base"], *by_side["head"]], metric)) else [],
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, config.plan.iterations),
     )
 
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -48,6 +48,10 @@ class Builder(Protocol):
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
         """Make a side ready for round `build`, built with these settings, and give the record of it."""
+        ...
+
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], /) -> None:
+        """Know that both sides are built next, such as to build them at once."""
         ...
 
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
@@ -305,11 +309,14 @@ class Loop:
         left = self._left(number)
         self._progress(RoundStarted(each.build, len(self._rounds), len(pending), len(each.builds), left))
         needed = {(step.side, canonical(step.building)) for step in pending}
-        for build in each.builds:
-            # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
-            wanted = (build.side, canonical(build.factors)) in needed
-            wanted = wanted or not (self._design or ledger.built(build))
-            if wanted and not self._build(build) and not self._design:
+        # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
+        wanted = [
+            build
+            for build in each.builds
+            if (build.side, canonical(build.factors)) in needed or not (self._design or ledger.built(build))
+        ]
+        for build, partner in zip_longest(wanted, wanted[1:]):
+            if not self._build(build, partner) and not self._design:
                 return False
         return True
 
@@ -361,9 +368,12 @@ class Loop:
             if not empty and not self._ledger.is_failed(step):
                 self._execute(step)
 
-    def _build(self, step: BuildStep) -> bool:
+    def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
         self._progress(StepStarted(step.side, None, step.factors))
+        # of both sides with the same settings
+        if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
+            self._builder.both(step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
             self._add(record)

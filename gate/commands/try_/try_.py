@@ -98,7 +98,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
         record = made.builder.build("head", 0, step.seed, step.factors)
         if isinstance(record, Failure):
             return _trial(job, host, warnings, failure=record)
-        built = _built(job, record)
+        built = _built(job, record, kept=made.builder.keeps("head"))
         return _executed(made, job, built, _trial(job, host, warnings, built=built), say)
 
 
@@ -155,10 +155,11 @@ def _warnings(job: Job) -> list[AnyWarning]:
     return [each for each in typed(job.run.warnings) if not isinstance(each, RoundBeyondBudget)]
 
 
-def _built(job: Job, record: Build) -> Built:
+def _built(job: Job, record: Build, *, kept: bool) -> Built:
     table = job.project.settings.sides["head"].build
     seconds = record.seconds or 0.0
-    relinks = record.full is None and (record.checked is not None or table.relink not in ("auto", "off"))
+    again = record.checked is not None or record.cached or table.relink not in ("auto", "off")
+    relinks = record.full is None and again
     if table.command is None:
         # where a set-up stays nothing is made again; else every build is a checkout
         relinks, seconds = False, 0.0 if record.setup is not None else seconds
@@ -171,6 +172,8 @@ def _built(job: Job, record: Build) -> Built:
         full=record.full,
         artifacts=tuple(record.artifacts),
         needs_git=record.needs_git,
+        cached=record.cached,
+        kept=kept,
     )
 
 

@@ -137,4 +137,4 @@ def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> Non
     )
     assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
     lines = {"b/x": costs, "b/y": costs}
-    assert expected(ROUNDS, tmp_path, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
+    assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
