@@ -8,6 +8,13 @@ import os
 import site
 import sys
 
+if os.name != "nt":
+    # signal.py itself loads enum
+    import _signal  # type: ignore[import-not-found]  # built in
+
+    # gate/__main__.py handles an interruption; until then Python would answer with a traceback
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGINT})
+
 
 def run() -> None:
     """Replace this process by `python -I -m gate` with the same arguments; the entry point of the console script."""

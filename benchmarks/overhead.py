@@ -53,6 +53,15 @@ class _Here:
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:  # noqa: ARG002  # all are one
         return self._directory
 
+    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        return self.directory(side, factors)
+
+    def roots(self) -> None:
+        return None
+
+    def root(self) -> Path:
+        return self._directory
+
 
 def _bare(script: str, count: int) -> float:
     null = os.open(os.devnull, os.O_WRONLY)

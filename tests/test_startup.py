@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +66,18 @@ def test_the_arrays_start_no_threads_and_benchmarks_see_no_variable_of_ours(tmp_
     command = [sys.executable, "-c", code, "decide", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=clean)
     assert done.stderr == "1 None\n"
+
+
+def interrupted() -> None:
+    """Leave an interruption to the program that is started here, for when it first lets one through."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interruption_while_python_starts_is_no_traceback() -> None:
+    program = Path(__file__).parents[1] / "perfgate.py"
+    done = subprocess.run(
+        [sys.executable, program, "--version"], capture_output=True, text=True, check=False, preexec_fn=interrupted
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -11,7 +11,7 @@ from gate.adapters.values import Series, number, refuse_cut_off
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")
 # a name ends where the first column begins, and may hold single spaces itself
 _ROW = re.compile(r"(?P<name>.*?)(?:\s{2,}(?P<fastest>\S.*?)?\s*)?")
-_TIME = re.compile(r"([\d.]+) (ps|ns|µs|us|ms|s)")
+_TIME = re.compile(r"([\d.]+) (ps|ns|µs|us|ms|s)", re.ASCII)
 _SECONDS = {"ps": 1e-12, "ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _INDENT = 3
 _MEAN = 2

@@ -16,12 +16,13 @@ from gate.model import Better
 from gate.units import to_base
 
 # one value and its unit, as testing writes them behind a tab
-_PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)")
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:NaN|Inf)")
+_PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:NaN|Inf)", re.ASCII)
+_COUNTED = re.compile(r"\d+", re.ASCII)
 _COUNT = 8
 """The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
 _NAME = "Benchmark"
-_PROCS = re.compile(r"-\d+$")
+_PROCS = re.compile(r"-\d+$", re.ASCII)
 _FAILED = ("FAIL\t", "--- FAIL: ")
 _ENDED = ("panic: ", "fatal error: ")
 _SUMMARY = ("ok  \t", "?   \t")
@@ -93,7 +94,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
     _must_be_complete(reader, "the output")
     if not reader.complete:
         _nothing_may_be_pending(reader)
-        refuse_cut_off(data, "the output")
+    refuse_cut_off(data, "the output")
     suite = Suite({}, {})
     for (package, name, *_), results in _by_benchmark(reader.results).items():
         prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
@@ -164,12 +165,12 @@ def _alone(reader: _Reader, line: str) -> _Named | None:
     if not line.startswith(_NAME):
         return None
     words = line.split()
-    if len(words) < 4 or len(words) % 2 or not words[1].isdecimal():
+    if len(words) < 4 or len(words) % 2 or not _COUNTED.fullmatch(words[1]):
         return None
     numbers, units = words[2::2], words[3::2]
     if not all(map(_NUMBER.fullmatch, numbers)):
         return None
-    return _Named(words[0], reader.announced, dict(zip(units, map(float, numbers), strict=True)))
+    return _Named(words[0], reader.announced, _by_unit(list(zip(units, map(float, numbers), strict=True))))
 
 
 def _named(reader: _Reader, line: str) -> _Named | None:
@@ -213,7 +214,16 @@ def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, fl
     wide = len(count) - len(before.rstrip(" "))
     if len(before) == len(count) or wide < _COUNT or (before.strip(" ") and not anything_before):
         return {}
-    return dict(reversed(found))
+    return _by_unit(found[::-1])
+
+
+def _by_unit(pairs: list[tuple[str, float]]) -> dict[str, float]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        units = [unit for unit, _ in pairs]
+        twice = next(unit for unit in units if units.count(unit) > 1)
+        raise OutputError(f"a line of results has the unit {_shown(twice)} twice")
+    return found
 
 
 def _last_name(text: str) -> str:

@@ -82,17 +82,17 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
             if name not in found:
                 base, scales[name] = _unit(name, units)
                 found[name] = Series(base, [])
-            total += sum(bucket.count for bucket in buckets)
-            if total > MAX_VALUES:
-                raise OutputError(f"more than {MAX_VALUES} values: record for a shorter time, or fewer")
-            found[name].values.extend(_values(buckets, scales[name], number))
+            values = _values(buckets, scales[name], MAX_VALUES - total)
+            total += len(values)
+            random.Random(number).shuffle(values)  # noqa: S311  # an order, no secret
+            found[name].values.extend(values)
         except OutputError as error:
             raise OutputError(f"line {number} of the HdrHistogram log: {error}") from None
     refuse_cut_off(data, "the HdrHistogram log")
     return {name: series for name, series in found.items() if series.values}
 
 
-def _interval(line: bytes) -> tuple[str | None, list[Bucket]] | None:
+def _interval(line: bytes) -> tuple[str | None, Iterator[Bucket]] | None:
     if not line or line.startswith((b"#", _LEGEND)):
         return None
     match = _LINE.fullmatch(line)
@@ -114,17 +114,21 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
 
 
-def _values(buckets: list[Bucket], scale: float, seed: int) -> list[float]:
-    values = list(itertools.chain.from_iterable(itertools.repeat(b.value * scale, b.count) for b in buckets))
-    random.Random(seed).shuffle(values)  # noqa: S311  # an order, no secret
+def _values(buckets: Iterator[Bucket], scale: float, most: int) -> list[float]:
+    values: list[float] = []
+    for bucket in buckets:
+        if len(values) + bucket.count > most:
+            raise OutputError(f"more than {MAX_VALUES} values: record for a shorter time, or fewer")
+        values.extend(itertools.repeat(bucket.value * scale, bucket.count))
     return values
 
 
-def decode(encoded: bytes) -> list[Bucket]:
+def decode(encoded: bytes) -> Iterator[Bucket]:
     """Decode one histogram from base64: the buckets that hold something, smallest value first.
 
     Raises:
-        OutputError: it is damaged, or of another encoding than V2.
+        OutputError: it is damaged, or of another encoding than V2; also from the iterator, which holds one bucket at a
+            time: a small log may have millions.
     """
     try:
         data = base64.b64decode(encoded, validate=True)
@@ -146,20 +150,19 @@ def _cookie(data: bytes) -> int:
     return int(struct.unpack_from(">i", data)[0]) & ~_WORD_SIZE
 
 
-def _buckets(payload: bytes, digits: int, lowest: int) -> list[Bucket]:
+def _buckets(payload: bytes, digits: int, lowest: int) -> Iterator[Bucket]:
     half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
     unit = lowest.bit_length() - 1
-    found, index = [], 0
+    index = 0
     for count in _zigzag(payload):
         if count > 0:
             # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
             bucket = max((index >> half) - 1, 0)
             sub = index - (bucket << half)
-            found.append(Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count))
+            yield Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count)
         index += max(1, -count)
         if (index >> half) + unit > _BITS:
             raise OutputError("a damaged histogram: its counts do not end")
-    return found
 
 
 def _zigzag(payload: bytes) -> Iterator[int]:

@@ -105,6 +105,9 @@ def _mean(histogram: list[tuple[_Number, float]]) -> float:
 
 def _number(value: _Number) -> float:
     try:
+        # float() would take 1_0, and the digits of other scripts
+        if isinstance(value, str) and ("_" in value or not value.isascii()):
+            raise ValueError
         return float(value)
     except ValueError:
         raise OutputError(f"{visible(repr(value))} among its values is not a number") from None

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from gate.adapters.suites import times
 from gate.adapters.values import Series, refuse_cut_off
 
-_LINE = re.compile(r"^test (?P<name>.+?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \(", re.MULTILINE)
+_LINE = re.compile(
+    r"^test (?P<name>.+?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \(", re.MULTILINE | re.ASCII
+)
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats

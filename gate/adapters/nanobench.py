@@ -34,7 +34,7 @@ def _medians(text: str) -> Iterator[tuple[str, float]]:
         if row and columns:
             cells = dict(zip(columns, _cells(row["cells"]), strict=False))
             rate = next((cells[name] for name in cells if name.endswith("/s")), "")
-            number = float(rate.replace(",", "")) if re.fullmatch(r"\d[\d,]*(\.\d+)?", rate) else 0.0
+            number = float(rate.replace(",", "")) if re.fullmatch(r"[0-9][0-9,]*(\.[0-9]+)?", rate) else 0.0
             if number:
                 yield f"{title}{row['name']}", 1 / number
         elif header:

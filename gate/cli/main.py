@@ -70,6 +70,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            # within an import, where Python made a RuntimeError of it
+            raise error.__cause__ from None
         if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
             # standard output is on that disk: run() says so
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
     return errors[0] if len(errors) == 1 else ManyConfigError(errors)
 
 
+_AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
+"""What tomllib says where it names no line."""
 Path = tuple[str | int, ...]
 
 
@@ -141,7 +144,8 @@ def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
         # an editor's byte order mark and CRLF are no errors of the user's
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(name, f"not valid TOML: {error}", side=side) from None
+        why = _AT_END.sub(f"at line {max(1, len(text.splitlines()))}, the end of the file", str(error))
+        raise ConfigError(name, f"not valid TOML: {why}", side=side) from None
     except (ValueError, RecursionError) as error:
         # such as an integer of more digits than Python reads, or brackets in a thousand brackets
         raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None

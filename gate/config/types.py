@@ -255,6 +255,13 @@ class BuildTable(Table, frozen=True, kw_only=True):
             "command that links again, with {seed} and PERFGATE_SEED.",
         ),
     ] = "auto"
+    cache: Annotated[
+        Literal["auto", "off"],
+        Meta(
+            description="Whether the first build of a side is kept for runs that measure the same commit again, with "
+            "the same recipe, environment and tools (docs/layout.md). auto: on Linux, unless CI is set."
+        ),
+    ] = "auto"
     git: Annotated[
         Literal["auto", "on", "off"],
         Meta(

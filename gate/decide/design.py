@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
+from gate.config.types import Config
 from gate.evidence.factors import bound_factors
 from gate.model import Case, Evidence, FindingMemory, Memory
 from gate.model.case import CaseId, case_id, quantile_of
@@ -75,11 +76,16 @@ def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
     for case in evidence.cases:
         if not case.decided:
             continue
-        rules = metric_rules(policy.config, case.benchmark, case.metric)
-        # p50 and p50.0 are one question
-        once = {quantile_of(s): s for s in reversed(rules.statistics)}
-        found += [subject_of(case, s, policy, remembered) for s in reversed(once.values())]
+        names = statistics_of(policy.config, case.benchmark, case.metric)
+        found += [subject_of(case, statistic, policy, remembered) for statistic in names]
     return found
+
+
+def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
+    """List the statistics of a case that are decided."""
+    # p50 and p50.0 are one question
+    once = {quantile_of(s): s for s in reversed(metric_rules(config, benchmark, metric).statistics)}
+    return list(reversed(once.values()))
 
 
 def _by_finding(memory: Memory | None) -> dict[CaseId, FindingMemory]:

@@ -11,6 +11,7 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Config
+from gate.decide.design import statistics_of
 from gate.model import Evidence, Identical, Same, reasons
 from gate.units import to_base
 
@@ -20,12 +21,15 @@ _UNITS = _OF_COMMANDS | {"task-clock": "s"}
 
 
 def identical_of(evidence: Evidence, policy: Policy) -> list[Identical]:
-    """Make the findings of everything that is proved, in the order of the proofs."""
+    """Make the findings of everything that is proved, in the order of the benchmarks."""
+    place = {benchmark.name: number for number, benchmark in enumerate(policy.config.benchmark)}
+    # the probe takes them in any order
+    proofs = sorted(evidence.identical, key=lambda same: place.get(same.benchmark, len(place)))
     return [
         _finding(same, metric, statistic, policy)
-        for same in evidence.identical
+        for same in proofs
         for metric in _metrics(policy.config, same.benchmark)
-        for statistic in dict.fromkeys(metric_rules(policy.config, same.benchmark, metric).statistics)
+        for statistic in statistics_of(policy.config, same.benchmark, metric)
     ]
 
 

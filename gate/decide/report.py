@@ -206,6 +206,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         settings={key: run.config[key] for key in _SETTINGS if key in run.config} if run and run.config else None,
         builds=evidence.builds,
         states=evidence.states,
+        cost=evidence.cost,
     )
 
 

@@ -22,16 +22,17 @@ from gate.evidence.completeness import (
     settled_of,
     slowest_round,
 )
+from gate.evidence.cost import cost_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
+from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
-from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
-    FEWEST_FOR_STEADY,
     SIDES,
     Build,
     Case,
@@ -47,23 +48,8 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import MetricMissing, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
-
-
-def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
-    """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
-
-    Args:
-        executions: of both sides, all with values of the metric.
-    """
-    measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
-    never = [(side, values) for side, values in measured if not values.steady]
-    if not never:
-        return None
-    of_base = sum(side == "base" for side, _ in never)
-    few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
-    return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
 
 
 def gather(
@@ -89,12 +75,12 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
+    cost = cost_of([r.record for r in records])
     records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
-    lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     if select:
         records = [r for r in records if _is_selected(r.record, select)]
     refuse_duplicates(records)
@@ -103,20 +89,20 @@ def gather(
     failures = _failures(_of(everything, Failure), executions, config, run, one=one)
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    failures += [*lacking, *found.missing]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    both = [e for e in executions if e.benchmark in found.both]
-    judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
+    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
-    hosts = host_names(records)
+    timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=[msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in pairs.cases],
+        cases=_with_hosts(pairs.cases, records),
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
-        seconds=_spent(builds, executions, failures),
+        seconds=spent(cost),
+        cost=cost,
         slowest_round=slowest_round(records),
         builds=builds,
         states=_of(everything, HostState),
@@ -128,14 +114,23 @@ def gather(
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
-            *build_warnings(builds, run),
+            *(build_warnings(builds, run) if timed else ()),
             *_undecided_warnings(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
-            *run_states(records),
+            *(run_states(records) if timed else ()),
         ],
     )
+
+
+def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:
+    return [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
+
+
+def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:
+    hosts = host_names(records)
+    return [msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in cases]
 
 
 def _failures(
@@ -146,12 +141,6 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = {f.benchmark for f in (*known, *found)}
     return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
-
-
-def _spent(builds: Sequence[Build], executions: Sequence[Execution], failures: Sequence[Failure]) -> float | None:
-    steps = [*(b.seconds for b in builds), *(e.seconds for e in executions), *(f.seconds for f in failures)]
-    seconds = [each for each in (*(b.setup for b in builds), *steps) if each is not None]
-    return sum(seconds) if seconds else None
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:
@@ -365,7 +354,7 @@ def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], con
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=[warning] if (warning := steady_warning([*by_side["base"], *by_side["head"]], metric)) else [],
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, config.plan.iterations),
     )
 
 

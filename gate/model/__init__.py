@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gate.model.cost import PARTS, Cost
     from gate.model.evidence import (
         Case,
         Evidence,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEWEST_FOR_STEADY",
     "LEVELS",
+    "PARTS",
     "REPORT_SCHEMA",
     "SCHEMA",
     "SIDES",
@@ -92,6 +94,7 @@ __all__ = [
     "Build",
     "Case",
     "Commit",
+    "Cost",
     "Counts",
     "Cut",
     "DecidedAt",
@@ -144,7 +147,7 @@ __all__ = [
     "Whose",
 ]
 
-_MODULES = ("names", "sameness", "records", "evidence", "memory", "reasons", "report")
+_MODULES = ("names", "sameness", "records", "cost", "evidence", "memory", "reasons", "report")
 """From light to heavy, each with what the ones after it are made of."""
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gate.model.cost import Cost
 from gate.model.names import Better
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same
 from gate.model.warnings import AnyWarning
@@ -83,7 +84,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     rounds: Round
     looks: list[int]
     seconds: float | None
-    """Time spent in set-up, builds and executions."""
+    """Of the run: all of it where that is known, otherwise its steps."""
     slowest_round: float | None
     """Seconds; None: not known."""
     builds: list[Build]
@@ -91,5 +92,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     identical: list[Same] = []
     """The proofs of benchmarks that are the same on both sides and were measured nowhere."""
+    cost: Cost | None = None
+    """What took the seconds."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""

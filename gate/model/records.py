@@ -132,6 +132,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Path -> "sha256:...", of the files named by [build] artifacts."""
     needs_git: bool = False
     """Whether its tree has a .git because the first build of its side failed without one."""
+    cached: bool = False
+    """Whether its tree was built by an earlier run, and is linked or built again from there."""
     relinked: bool = False
     """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
     checked: float | None = None
@@ -202,6 +204,10 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count."""
     cut: Cut | None = None
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
+    seconds: float | None = None
+    """At the end: since the machine was free, or since the run was resumed."""
+    probe: float | None = None
+    """At the end: what the probe took of them; None: nothing was probed."""
     unproved: dict[str, Unproved] = {}
     """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 
@@ -251,6 +257,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """The rounds that were complete."""
     settled: list[str] = []
     stop: str | None = None
+    seconds: float | None = None
+    """What deciding it took."""
 
 
 Record = Run | Build | Execution | Failure | Same | Look | HostState

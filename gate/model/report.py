@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.choice import Choice
+from gate.model.cost import Cost
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
@@ -316,6 +317,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory: MemoryFacts | None
     """None: nothing is remembered about this machine."""
     seconds: float | None
+    """From when the machine was free until measuring ended; where that is not known, what the steps took."""
     commands: dict[str, str] | None
     settings: dict[str, Any] | None
     """[plan], [build] and [env] as they were in force."""
@@ -324,6 +326,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The machine before and after measuring."""
     choice: Choice | None = None
     """How base and head were chosen, as data; None: not known."""
+    cost: Cost | None = None
+    """What took the seconds; None: not known."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,13 +15,11 @@ import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
-from gate.config.types import Benchmark, Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, Failure, HostState, Record, Run, UnprovedKind, UserError
+from gate.model import SIDES, AfterRound, HostState, Record, Run, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import UnfitHost
-from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.folder import make_room, outputs_in, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
@@ -29,25 +27,19 @@ from gate.run.locked import record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
 from gate.run.shims import shim_warnings
+from gate.run.workshop import outlives, workshop
 from gate.units import format_duration
 from gate.words.sentences import say
-from harness.build.builder import TreeBuilder
-from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import make_shims, uses_go
 from harness.host.fitness import problems, standing_problems
 from harness.host.holder import Claim, Holder
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
-from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
-from harness.process.budget import BoundedExecutor, Budget
-from harness.process.execute import ProcessExecutor, clean_environment
+from harness.process.budget import Budget
 from harness.source.base_and_head import Source, Sources
-from harness.source.repository import files_at
 from harness.source.snapshot import overlaid
 from harness.source.trees import Trees, open_trees
-from harness.source.untracked import Hint, checkout_hint
-from harness.source.workdir import RUNNING, WorkDirectory
+from harness.source.workdir import WorkDirectory
 
 T = TypeVar("T")
 
@@ -161,7 +153,7 @@ class Measuring:
         # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
         repository.store.work.remove_leftovers()
         try:
-            self._hold(job)
+            self.hold(job)
         except NotFreeError as error:
             held = record_held(job, error, self._waits(job), resume=self._options.resume)
             return Done(held, Measured(0, len(job.rounds), "failed"))
@@ -187,7 +179,7 @@ class Measuring:
                 share_paths={side: sides[side].build.share for side in SIDES},
                 budget=budget,
                 keep=self._options.keep,
-                one_path=not any(_outlives(b) for config in sides.values() for b in config.benchmark),
+                one_path=not any(outlives(b) for config in sides.values() for b in config.benchmark),
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
@@ -214,25 +206,15 @@ class Measuring:
         budget: Budget,
     ) -> Measured:
         settings = job.project.settings
-        # in the work directory, which the next run removes should this one be killed
-        scratch, shims = trees.directory / "outputs", trees.directory / "shims"
-        scratch.mkdir()
-        make_shims(shims, os.environ, go=_uses_go(job.project))
         with (
-            closing(Progress(self._err, quiet=self._quiet)) as progress,
-            closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
+            closing(Progress(self._err, quiet=self._quiet, budget=lambda: budget.left)) as progress,
+            workshop(job, trees, budget) as made,
         ):
-            recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
-            study = job.treated.study
-            executor = BoundedExecutor(processes, budget)
-            conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
-            hint = _hint(job.project)
-            iterations, planned = settings.rules.plan.iterations, job.treated.planned
             loop = Loop(
                 job.rounds,
                 {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
-                TreeBuilder(conditions, trees, job.run.seed or 0, hint),
-                Executions(conditions, job.instruments.by_name, iterations, planned, hint),
+                made.builder,
+                made.executions(settings.rules.plan.iterations),
                 append,
                 records=records,
                 after_round=after_round,
@@ -243,11 +225,15 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
-            append(_end(job, measured))
+            append(_end(job, measured, budget.elapsed))
         return measured
 
-    def _hold(self, job: Job) -> None:
-        """Hold the machine until the run is closed."""
+    def hold(self, job: Job) -> None:
+        """Hold the machine until the run is closed.
+
+        Raises:
+            NotFreeError: another one holds it, and did not give it back in time.
+        """
         command = " ".join(["perfgate", *sys.argv[1:2]])
         claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
         path, wait = lock_file(os.environ), self._waits(job)
@@ -271,7 +257,7 @@ class Measuring:
             self._err.flush()
 
 
-def _end(job: Job, measured: Measured) -> HostState:
+def _end(job: Job, measured: Measured, seconds: float) -> HostState:
     return HostState(
         when="end",
         session=job.session,
@@ -281,6 +267,8 @@ def _end(job: Job, measured: Measured) -> HostState:
         rounds=measured.rounds,
         cut=measured.cut,
         unproved=dict(measured.unproved),
+        seconds=seconds,
+        probe=measured.probe,
     )
 
 
@@ -291,51 +279,6 @@ def _unproved(job: Job) -> UnprovedKind | None:
         return "same-commit"
     experiment = job.treated.study is not None or job.treated.planned
     return "off" if rules.gate.sameness == "off" or experiment else None
-
-
-def _recipe(config: Config) -> Recipe:
-    """Return how a side is built; where callgrind counts, paths do not vary: programs spend instructions on them."""
-    counts = any(b.measured.exact for b in config.benchmark)
-    perturb = [each for each in config.build.perturb if not (counts and each == "path")]
-    table = msgspec.structs.replace(config.build, perturb=perturb)
-    return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
-
-
-def _outlives(benchmark: Benchmark) -> bool:
-    """Return whether something of a benchmark runs in its tree while the other side executes."""
-    return benchmark.service is not None and benchmark.service.per == "build"
-
-
-def _uses_go(project: Project) -> bool:
-    sides = [(project.sources.of(side).revision, project.settings.sides[side]) for side in SIDES]
-    paths = (entry.path for revision, _ in sides for entry in files_at(project.repository, revision))
-    commands = (
-        command
-        for _, config in sides
-        for command in (config.build.setup, config.build.command, *(b.command for b in config.benchmark))
-    )
-    return uses_go(paths, commands)
-
-
-def _hint(project: Project) -> Hint:
-    """Return hints about missing files that know that each side shares what its own config says."""
-    missing = checkout_hint(project.repository)
-    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
-
-    def hint(failure: Failure, unstarted: bool) -> str | None:
-        found = missing(failure, unstarted)
-        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
-            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
-            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
-        if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
-            return found
-        more = ", ".join(sorted(shares["head"] - shares["base"]))
-        return (
-            f"{found}. Head's perfgate.toml shares {more}, base's does not: use head's for both sides with "
-            "--config perfgate.toml, or put it on the default branch first"
-        )
-
-    return hint
 
 
 def _with_warnings(run: Run, more: Iterable[AnyWarning]) -> Run:

@@ -39,7 +39,7 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
     links = _by_output(record.read(str(recording)), root)
     if not made or not links:
         raise NotSoundError("no-link")
-    found = _sources(recording, root, made, links, seed)
+    found = _sources(recording, root, made, links, seed, began)
     places = {each for every in found.values() for each in every}
     _weigh_artifacts(root, artifacts, places)
     mention = _mention(root, began)
@@ -67,7 +67,7 @@ def _by_output(links: Sequence[Link], root: Path) -> dict[str, Link]:
 
 
 def _sources(
-    recording: Path, root: Path, made: Mapping[str, int], links: Mapping[str, Link], seed: int
+    recording: Path, root: Path, made: Mapping[str, int], links: Mapping[str, Link], seed: int, began: int
 ) -> dict[str, list[str]]:
     """Find for each link the files that have its bytes; all that the build made must be found."""
     standing = {place: link for place, link in links.items() if place in made}
@@ -82,8 +82,19 @@ def _sources(
         moved = {place: link for place, link in links.items() if place not in standing}
         found = _copies(root, made, results | linked(recording / SCRATCH / "moved", moved, seed))
     missing = _missing(made, found)
-    if missing:
-        raise NotSoundError("not-linked", missing[0])
+    for place in sorted(set(missing) - _copied(root, began, {place: made[place] for place in missing})):
+        raise NotSoundError("not-linked", place)
+    return found
+
+
+def _copied(root: Path, began: int, made: Mapping[str, int]) -> set[str]:
+    """Find what is a copy of a file from before the build: no link varies it."""
+    found: set[str] = set()
+    for place, entry in _files(root) if made else ():
+        was = entry.stat(follow_symlinks=False)
+        if was.st_ctime_ns < began and was.st_size in made.values():
+            same = (each for each, size in made.items() if size == was.st_size)
+            found.update(each for each in same if filecmp.cmp(root / place, root / each, shallow=False))
     return found
 
 
@@ -165,8 +176,14 @@ def _weigh_artifacts(root: Path, artifacts: Sequence[str], linked: set[str]) -> 
         if os.path.isdir(whole):  # noqa: PTH112
             if not any(place.startswith(f"{inner}/") or inner == "." for place in linked):
                 raise NotSoundError("not-linked", artifact)
-        elif os.path.isfile(whole) and inner not in linked:  # noqa: PTH113
+        elif os.path.isfile(whole) and inner not in linked and _of_libtool(inner) not in linked:  # noqa: PTH113
             raise NotSoundError("not-linked", artifact)
+
+
+def _of_libtool(place: str) -> str:
+    """Give where libtool puts the program that its script at a place starts."""
+    folder, name = os.path.split(place)
+    return os.path.join(folder, ".libs", name)  # noqa: PTH118
 
 
 def _mention(root: Path, began: int) -> str | None:

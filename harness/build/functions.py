@@ -138,7 +138,7 @@ def _inputs(arguments: Sequence[str], located: Callable[[str], str]) -> Iterator
     for argument in arguments:
         if argument.startswith("-l"):
             places = [os.path.join(folder, f"lib{argument[2:]}.a") for folder in folders]
-            path = next((place for place in places if os.path.isfile(place)), "")
+            path = next((place for place in places if os.path.isfile(located(place))), "")
         else:
             path = argument if argument.endswith((".o", ".obj", ".a", ".rlib")) else ""
         path = located(path) if path else ""

@@ -27,6 +27,7 @@ Plan = Sequence[tuple[Link, Sequence[Sequence[str]]]]
 ANSWER = "answer"
 """Beside the records: what the check or a failed link says, kind and path."""
 _PLAN = "plan"
+_AT_A_TIME = 4  # a large link takes gigabytes
 SCRATCH = "scratch"
 # Options that write a file besides the output: it goes where the output goes.
 _BESIDES = ("-Map=", "--Map=", "--dependency-file=", "-dependency-file=", "-plugin-opt=-fresolution=")
@@ -42,7 +43,7 @@ class NotSoundError(Exception):
 
 
 def linked(scratch: Path, links: Mapping[str, Link], seed: int) -> dict[str, str]:
-    """Link into an empty folder, as many at a time as there are processors; give what succeeded by its name."""
+    """Link into an empty folder, some at a time; give what succeeded by its name."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     jobs = []
@@ -50,7 +51,7 @@ def linked(scratch: Path, links: Mapping[str, Link], seed: int) -> dict[str, str
         folder = scratch / str(number)
         folder.mkdir()
         jobs.append((name, link, str(folder / os.path.basename(link.output))))  # noqa: PTH119
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(min(_AT_A_TIME, len(os.sched_getaffinity(0)))) as pool:
         done = list(pool.map(lambda job: relinked(job[1], seed, job[2]), jobs))
     return {name: output for (name, _, output), good in zip(jobs, done, strict=True) if good}
 

@@ -21,7 +21,7 @@ _SCRIPT = re.compile(r'^exec\s+"?(?P<manager>[^"\s]*\b(?:\w+env|asdf|mise))"?\s+
 # Programs that tell by the name that they are called by: the name of their file, and of the manager.
 _LINKED = {"volta-shim": "volta", "mise": "mise", "rustup": "rustup"}
 _NVM = "nvm-exec"
-# in front of a program's name, in a command for a shell
+# in front of a program's name
 _LEADING = ("exec", "env", "command")
 
 
@@ -65,13 +65,11 @@ def find_shim(command: str | Sequence[str], environment: Mapping[str, str], dire
 
 
 def _words(command: str | Sequence[str]) -> list[str]:
-    if not isinstance(command, str):
-        return list(command)
     try:
-        words = shlex.split(command, comments=True)
+        words = shlex.split(command, comments=True) if isinstance(command, str) else list(command)
     except ValueError:
         return []
-    while words and (words[0] in _LEADING or re.match(r"\w+=", words[0], re.ASCII)):
+    while words and (Path(words[0]).name in _LEADING or re.match(r"\w+=", words[0], re.ASCII)):
         words = words[1:]
     return words
 

@@ -45,7 +45,12 @@ class Budget:
     @property
     def used(self) -> float:
         """Return the seconds since it was made, and those of the interrupted run."""
-        return self._earlier + self.clock() - self._began
+        return self._earlier + self.elapsed
+
+    @property
+    def elapsed(self) -> float:
+        """Return the seconds since it was made."""
+        return self.clock() - self._began
 
     def require(self) -> None:
         """Raise if nothing is left.

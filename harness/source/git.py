@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import subprocess
@@ -107,6 +108,8 @@ class Git:
     environment: Mapping[str, str] = field(default_factory=dict)
     budget: Budget | None = None
     """What it keeps to, and what it starts (filters, fetches); None: it takes what it takes."""
+    patience: float = math.inf
+    """Seconds after which it is ended where there is no budget."""
 
     def at(self, directory: Path) -> Git:
         """Give the same git in another directory."""
@@ -120,11 +123,15 @@ class Git:
         """Give the same git, ended when a budget is."""
         return replace(self, budget=budget)
 
+    def patient(self, seconds: float) -> Git:
+        """Give the same git, ended after some seconds where there is no budget."""
+        return replace(self, patience=seconds)
+
     def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
         """Run git and give its answer, whatever its exit status.
 
         Raises:
-            SourceError: there is no git on PATH, or it cannot be started.
+            SourceError: there is no git on PATH, it cannot be started, or its patience ended.
             BudgetEndedError: the budget has ended.
         """
         options = [part for setting in (*_CONFIG, *config) for part in ("-c", setting)]
@@ -154,7 +161,7 @@ class Git:
                     if stream is not None:
                         stream.close()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise BudgetEndedError from None
+                raise self._overdue(arguments[0]) from None
             raise
         answer = Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
         if answer.status < 0 or (answer.status != 0 and _LACKS.search(answer.stderr)):
@@ -164,9 +171,16 @@ class Git:
             )
         return answer
 
+    def _overdue(self, command: str) -> Exception:
+        if self.budget is not None:
+            return BudgetEndedError()
+        what = f"git {command} was ended after {self.patience:g} s in {self.directory}"
+        return SourceError(f"{what}: does a filter of .gitattributes hang? See `git config --get-regexp filter`")
+
     def _seconds(self) -> float | None:
+        left = self.budget.left if self.budget else self.patience
         # poll(2) counts milliseconds in 31 bits
-        return self.budget.left if self.budget and self.budget.left < _LONGEST else None
+        return left if left < _LONGEST else None
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
         """Run git and give its standard output.

@@ -17,6 +17,8 @@ from harness.process.budget import Budget
 from harness.source.git import Answer, Git
 from harness.source.workdir import WorkDirectory
 
+PATIENCE = 600.0
+"""Seconds that comparing the user's files with commits may take: it starts filters, before there is a budget."""
 _NAME = ".store"  # no name of a tree begins with a dot
 _ISOLATED = {
     "GIT_ATTR_NOSYSTEM": "1",
@@ -38,6 +40,7 @@ _CONTENT = (
     ("core.sparseCheckout", "false"),
     ("core.symlinks", "true"),
 )
+_LACKING = re.compile(r"^fatal: (.*): smudge filter lfs failed$", re.MULTILINE)
 _NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
 
 
@@ -76,7 +79,7 @@ class Store:
         """
         settings = self._checkout.maybe("config", "--get-regexp", r"^(filter\.lfs\.clean|lfs\.storage)$") or ""
         if not settings.startswith("filter.lfs.clean ") or "\nlfs.storage " in settings:
-            return self.git
+            return self.git.patient(PATIENCE)
         given = os.environ.get("GIT_CONFIG_COUNT", "")
         number = int(given) if given.isdecimal() else 0
         variables = {
@@ -85,7 +88,7 @@ class Store:
             # where git lfs looks for it when it fills a tree
             f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
         }
-        return self.writing.seeing(**variables)
+        return self.writing.seeing(**variables).patient(PATIENCE)
 
     @property
     def made(self) -> bool:
@@ -131,7 +134,7 @@ class Store:
     def attach(self, revision: str, tree: Path) -> None:
         """Give the tree that was exported last a .git of its own: HEAD at its commit, with history and the user's tags.
 
-        What is written to it is lost with the tree.
+        What is written to it is lost with the tree. Files may have got other times since they were exported.
 
         Raises:
             SourceError: git failed.
@@ -140,7 +143,9 @@ class Store:
         directory = tree / ".git"
         self._init(directory, bare=False)
         _borrow(directory, self._objects)
-        shutil.copy2(self._path / "exported", directory / "index")
+        index = self._path / "exported"
+        self._isolated(tree).seeing(GIT_INDEX_FILE=str(index)).attempt("update-index", "-q", "--refresh")
+        shutil.copy2(index, directory / "index")
         tags = self._checkout.run(
             "for-each-ref",
             "--format=%(objectname) %(refname)%(if)%(*objectname)%(then)%0a^%(*objectname)%(end)",
@@ -223,6 +228,12 @@ class Store:
         )
         where = directory if bare else directory.parent
         Git(self.work.path, _ISOLATED).run("init", *options, "--", str(where))
+
+
+def lacking_file(answer: Answer) -> str | None:
+    """Return the file whose content git lfs neither had nor could download for an export; None for none."""
+    found = _LACKING.search(answer.stderr)
+    return found[1] if found else None
 
 
 def _borrow(repository: Path, objects: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
 import stat
+import struct
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -24,6 +27,10 @@ from harness.process.leftovers import end_leftovers
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MOMENTS = 60.0
 _ATTEMPTS = 10
+# FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_TOPDIR_FL of linux/fs.h
+_GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
+_SET_FLAGS = 0x40006602 | struct.calcsize("l") << 16
+_TOP = 0x20000
 RUNNING = ".perfgate-running"
 """In a work directory: names the processes that were started, see harness.process.leftovers."""
 
@@ -80,7 +87,7 @@ class WorkDirectory:
         parent = _temporary()
         if parent.is_relative_to(self._checkout.resolve()):
             raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
-        directory = parent / f"perfgate-{secrets.token_hex(4)}"
+        directory = parent / _own_name(self._state, parent)
         self._record = self._state / "work" / f"{directory.name}.json"
         self._directory = directory
         try:
@@ -95,6 +102,12 @@ class WorkDirectory:
                 raise SourceError(f"{why}: set TMPDIR to another place") from None
             raise
         return directory
+
+
+def _own_name(state: Path, parent: Path) -> str:
+    """Name a work directory: by the repository, so that it is built at one path in every run, unless that is taken."""
+    usual = f"perfgate-{hashlib.sha256(os.fsencode(state.absolute())).hexdigest()[:8]}"
+    return usual if not os.path.lexists(parent / usual) else f"perfgate-{secrets.token_hex(4)}"
 
 
 def _temporary() -> Path:
@@ -228,6 +241,34 @@ def _forget(record: Path) -> None:
     with suppress(OSError):
         record.parent.rmdir()
         record.parent.parent.rmdir()
+
+
+def make_apart(directory: Path) -> None:
+    """Make a directory and those above it, where few files were removed of late if the file system allows that.
+
+    ext4 looks at every inode that was freed within the last five minutes before it takes one: near the trees of an
+    earlier run a new file costs 0.2 ms of CPU instead of 0.01. The flag has it choose a place for each directory, by
+    the name that this is made with.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            _spread(directory.parent)
+    made = directory.with_name(secrets.token_hex(4))
+    made.mkdir()
+    made.rename(directory)
+
+
+def _spread(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l"))))
+        fcntl.ioctl(descriptor, _SET_FLAGS, struct.pack("l", flags | _TOP))
+    finally:
+        os.close(descriptor)
 
 
 def remove_tree(directory: Path) -> str | None:

@@ -12,7 +12,7 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import failures, interactions, numbers, reports, sameness
+from gate.words import cost, failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
@@ -300,6 +300,7 @@ def rules(report: Report, share: float = 1.0) -> Part:
     texts = [
         *([f"base and head: {run.chosen}"] if run.chosen else []),
         f"measured: {reports.measured(report)}",
+        *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
         *([f"looks: {reports.looks(report)}"] if run.looks else []),
         *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,

@@ -23,7 +23,7 @@ from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact
 from gate.units import format_value
-from gate.words import failures, interactions, numbers, reports
+from gate.words import cost, failures, interactions, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
@@ -65,6 +65,7 @@ class Page(msgspec.Struct, frozen=True):
     overall: tuple[Fact, ...]
     run: tuple[Fact, ...]
     plan: tuple[Fact, ...]
+    cost: tuple[cost.Part, ...]
     advice: tuple[Markup, ...]
     environment: str
     builds: Builds
@@ -109,6 +110,7 @@ def page_of(report: Report, material: Material) -> Page:
         overall=tuple(_overall(report)),
         run=tuple(_run(report)),
         plan=tuple(_plan(report)),
+        cost=tuple(cost.parts(report.run.cost)),
         advice=tuple(_prose(line) for line in material.advice),
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),

@@ -11,7 +11,7 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import failures, interactions, numbers, reports, sameness
+from gate.words import cost, failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
@@ -96,6 +96,7 @@ class _Text:
             ("head", reports.commit(report.run.head)),
             ("chosen", visible(report.run.chosen or "")),
             ("measured", reports.measured(report)),
+            ("time", cost.where(report.run.cost)),
             ("looks", reports.looks(report)),
             ("memory", reports.memory(report)),
         ]

@@ -26,6 +26,8 @@ _VENDORS = {
     "Apple Virtualization": "Apple Virtualization",
 }  # fmt: skip
 
+_CLOCKS = {"kvm-clock": "KVM", "hyperv_clocksource": "Hyper-V", "xen": "Xen"}
+
 
 def clock(tree: Tree) -> Check:
     """Look at the clock that times are read from."""
@@ -95,7 +97,7 @@ def hypervisor(tree: Tree) -> str | None:
             return "" if ".metal" in named else kind
     flags = re.search(r"^flags\s*:(.*)$", tree.text("proc/cpuinfo") or "", flags=re.MULTILINE)
     if flags is not None:
-        return "of unknown type" if "hypervisor" in flags[1].split() else ""
+        return _by_clock(tree) if "hypervisor" in flags[1].split() else ""
     if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type"):
         return "of unknown make"
     # a board that is described by its device tree, or a maker's name that is not one of a hypervisor
@@ -103,6 +105,12 @@ def hypervisor(tree: Tree) -> str | None:
     if model == "linux,dummy-virt":
         return "QEMU"
     return "" if model or named.strip() else None
+
+
+def _by_clock(tree: Tree) -> str:
+    """Name a virtual machine that has no DMI, such as Firecracker's, by the clock that it offers."""
+    clocks = tree.text(f"{_CLOCK}/available_clocksource") or ""
+    return next((kind for clock, kind in _CLOCKS.items() if clock in clocks), "of unknown type")
 
 
 def is_virtual(tree: Tree) -> bool | None:

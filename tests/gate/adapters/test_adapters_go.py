@@ -217,6 +217,27 @@ def test_a_file_of_another_program_that_is_cut_off() -> None:
             parse(text[:length], several=False)
 
 
+@pytest.mark.parametrize("end", ["ok  \texample.com/x\t0.1", "ok  \texam", "PASS", "o"])
+def test_a_last_line_that_is_cut_off(end: str) -> None:
+    # what the other packages wrote may be missing too
+    text = f"pkg: example.com/x\nBenchmarkX \t 1\t 100 ns/op\nPASS\n{end}"
+    assert parse(text.encode() + b"\n", several=False).errors == {}
+    assert "has no newline at its end" in why(text.encode())
+
+
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_a_unit_twice_in_a_line(between: str) -> None:
+    text = between.join(["BenchmarkX", "       1", "1 ns/op", "2 ns/op"])
+    assert why(f"{text}\nPASS\n".encode()) == "a line of results has the unit 'ns/op' twice"
+
+
+@pytest.mark.parametrize("text", ["BenchmarkX ١ 5 ns/op\n", "BenchmarkX 1 ٥ ns/op\n"])
+def test_digits_of_other_scripts_are_no_results(text: str) -> None:
+    assert parse((text + "PASS\n").encode(), several=False).benchmarks == {}
+    with pytest.raises(OutputError):
+        parse((text.replace(" ", "\t       ") + "PASS\n").encode(), several=False)
+
+
 def test_a_unit_that_is_better_in_both_directions() -> None:
     text = b"Unit a better=higher\nUnit a better=lower\nBenchmarkX 1 1 a\n"
     assert why(text) == "the unit 'a' is better both lower and higher"

@@ -1,6 +1,7 @@
 import base64
 import itertools
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -75,15 +76,15 @@ def test_values_of_an_interval_are_in_a_random_order_which_is_always_the_same() 
 
 def test_the_buckets_of_a_histogram() -> None:
     # 3 digits: 2048 values of width 1, then 1024 each of width 2, 4, ...
-    assert decode(encoded(-2047, 5, 6, -1022, 7, 8)) == [
+    assert list(decode(encoded(-2047, 5, 6, -1022, 7, 8))) == [
         Bucket(2047, 5),
         Bucket(2048 + 1, 6),
         Bucket(4094 + 1, 7),
         Bucket(4096 + 2, 8),
     ]
-    assert decode(encoded(1, 1, lowest=1000)) == [Bucket(256, 1), Bucket(512 + 256, 1)]
-    assert decode(encoded(2**62)) == [Bucket(0, 2**62)]
-    assert decode(encoded()) == []
+    assert list(decode(encoded(1, 1, lowest=1000))) == [Bucket(256, 1), Bucket(512 + 256, 1)]
+    assert list(decode(encoded(2**62))) == [Bucket(0, 2**62)]
+    assert list(decode(encoded())) == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_bad_log_is_named_by_its_line(data: bytes, why: str) -> None:
 def test_a_count_that_is_cut_off() -> None:
     inner = struct.pack(">iiiiqqd", 0x1C849313, 1, 0, 3, 1, 2**40, 1.0) + b"\x80"
     with pytest.raises(OutputError, match="in the middle of a count"):
-        decode(base64.b64encode(inner))
+        list(decode(base64.b64encode(inner)))
 
 
 def test_a_small_log_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +161,17 @@ def test_a_small_log_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> 
     bomb = zlib.compress(encoded_header(1 << 24) + b"\0" * (1 << 24))
     with pytest.raises(OutputError, match="cut off"):
         decode(base64.b64encode(struct.pack(">ii", 0x1C849314, len(bomb)) + bomb))
+
+
+def test_a_log_of_many_buckets_is_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hdr, "MAX_VALUES", 1000)
+    log = line(*[1] * 100_000)
+    tracemalloc.start()
+    with pytest.raises(OutputError, match="more than 1000 values"):
+        parse(log, {"time": "s"})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
 
 
 def encoded_header(length: int) -> bytes:

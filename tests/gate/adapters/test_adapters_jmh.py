@@ -53,9 +53,10 @@ def test_throughput_is_operations_a_second_of_all_forks_and_more_is_better() -> 
     assert_series(read("1.37.json").benchmarks[f"{FOLD}:thrpt"]["throughput"], "1/s", expected, "higher")
 
 
-def test_a_value_that_is_no_number() -> None:
-    assert made(entry(primaryMetric={"scoreUnit": "us/op", "rawData": [["x"]]})).errors == {
-        "a.B.c:avgt": "'x' among its values is not a number"
+@pytest.mark.parametrize("text", ["x", "1_0", "١"])
+def test_a_value_that_is_no_number(text: str) -> None:
+    assert made(entry(primaryMetric={"scoreUnit": "us/op", "rawData": [[text]]})).errors == {
+        "a.B.c:avgt": f"{text!r} among its values is not a number"
     }
     sampled = {"scoreUnit": "us/op", "rawDataHistogram": [[[["x", 1]]]]}
     assert made(entry(primaryMetric=sampled)).errors == {"a.B.c:avgt": "'x' among its values is not a number"}

@@ -280,6 +280,7 @@ def test_a_check_that_reads_an_old_file_ends_at_its_first_look_with_the_same_ans
     project.write(
         "perfgate.toml",
         "[plan]\nbuilds = {min = 2, max = 4}\nexecutions = 2\niterations = 6\n"
+        '[gate]\nsameness = "off"\n'
         '[[benchmark]]\nname = "bench"\ncommand = ["cp", "old.txt", "{output}"]\ninstrument = "values"\n',
     )
     project.commit("base")

@@ -275,3 +275,21 @@ def test_compare_of_two_runs(tmp_path: Path) -> None:
     assert f"not measured by {first}, because base and head run the same program on the same data: encode, scan" in said
     assert f"not measured by {second}, because base and head run the same program on the same data: scan" in said
     assert "gave no values" not in said
+
+
+def test_nothing_disturbs_what_was_not_measured(tmp_path: Path) -> None:
+    """A busy host, or builds without a difference, would be warnings about values."""
+    hashes = {"app": "sha256:a"}
+    builds: list[Line] = [{"type": "build", "side": side, "build": 0, "artifacts": hashes} for side in ("base", "head")]
+    states: list[Line] = [
+        {"type": "host", "when": when, "state": {"load": load, "processors": 2}}
+        for when, load in (("begin", 0.3), ("end", 9.0))
+    ]
+    proofs = [same(name) for name in ("scan", "parse", "encode")]
+    busy, quiet = [*builds, states[0], *values("parse", 1.0), states[1]], [*builds, states[0], *proofs, states[1]]
+    kinds = {w["kind"] for w in decided(folder_of(tmp_path, *busy, config={"benchmark": BENCHMARKS[1:2]}))["warnings"]}
+    assert {"identical-sides", "load"} <= kinds
+    report = decided(folder_of(tmp_path, *quiet))
+    assert report["warnings"] == []
+    # and they stand in the order of the configuration
+    assert [f["benchmark"] for f in report["findings"]] == ["encode", "parse", "scan"]

@@ -20,6 +20,7 @@ from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.builder import TreeBuilder, layout_name, variant_name
+from harness.build.cache import BuildCache
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.errors import SourceError
@@ -41,6 +42,7 @@ def builder_of(
     base: BuildTable | None = None,
     caller: Mapping[str, str] = os.environ,
     hint: Hint = no_hint,
+    cache: BuildCache | None = None,
     **options: Any,
 ) -> Iterator[TreeBuilder]:
     repository = find_repository(checkout.path)
@@ -60,7 +62,7 @@ def builder_of(
             trees.directory / "outputs",
             **options,
         )
-        yield TreeBuilder(conditions, trees, 7, hint)
+        yield TreeBuilder(conditions, trees, 7, hint, cache)
 
 
 def good(record: Build | Failure) -> Build:

@@ -176,6 +176,30 @@ def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> Non
         sound(builder, tmp_path, layouts=1)
 
 
+def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    shutil.copy("/bin/true", checkout.path / "tool")
+    checkout.commit()
+    with relinking(checkout, tmp_path, "make clean app && cp tool copied") as builder:
+        sound(builder, tmp_path)
+
+
+def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    command = "make clean app && mkdir .libs && mv app .libs && echo 'exec .libs/app' > app && chmod +x app"
+    with relinking(checkout, tmp_path, command) as builder:
+        sound(builder, tmp_path, app=".libs/app")
+
+
+@pytest.mark.skipif(shutil.which("ld.lld") is None, reason="absent: ld.lld (no functions were put in order)")
+def test_functions_of_an_archive_beside_the_link(checkout: Checkout, tmp_path: Path) -> None:
+    project(checkout)
+    compiled = f"mkdir -p out && cd out && gcc -ffunction-sections -c {' '.join(f'../{s}' for s in SOURCES.split())}"
+    linked = "ar rcsD libcore.a [a-f].o && gcc -fuse-ld=lld main.o -L. -lcore -o ../app"
+    with relinking(checkout, tmp_path, f"{compiled} && {linked}") as builder:
+        assert {build.ordered for build in sound(builder, tmp_path)} == {"functions"}
+
+
 def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     trial = "gcc -o conftest a.c main.c b.c c.c d.c e.c f.c && ./conftest && rm conftest"
@@ -297,6 +321,16 @@ class TestFull:
             assert (third.relinked, third.full) == (False, FullBuilds(kind="failed", path="app"))
             assert (fourth.relinked, fourth.full) == (False, None)
             assert ran(tmp_path) == 3
+
+    def test_records_that_are_gone(self, checkout: Checkout, tmp_path: Path) -> None:
+        project(checkout)
+        with relinking(checkout, tmp_path, "make clean app") as builder:
+            assert built(builder, 2)[1].relinked
+            (plan,) = builder.directory("head").parent.glob("links/*/plan")
+            plan.unlink()
+            third = good(builder.build("head", 2, 3))
+            assert (third.relinked, third.full) == (False, FullBuilds(kind="failed"))
+            assert ran(tmp_path) == 2
 
 
 def test_a_command_of_one_s_own(checkout: Checkout, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_quiet_virtual_machine_is_fit_with_warnings(tmp_path: Path, monkeypatc
     assert unfit(checks.values()) == []
     assert states(checks, "warn") == {"virtual machine", "perf events"}
     # it was made from an image of Docker's, and is none of its containers
-    assert checks["virtual machine"].value == "yes, of unknown type"
+    assert checks["virtual machine"].value == "yes, KVM"
     assert "counts no cycles and no instructions" in checks["perf events"].value
     # what a virtual machine does not show is unknown
     assert states(checks, "unknown") == {"governor", "turbo", "thermal throttling", "smt"}
@@ -269,6 +269,14 @@ def test_powersave_means_another_thing_with_each_driver(
         ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7i.metal-24xl"}, "ok", "no"),
         ({"sys/class/dmi/id/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu hypervisor"}, "warn", "yes, of unknown type"),
+        (
+            {
+                "proc/cpuinfo": "flags\t: fpu hypervisor",
+                "sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc kvm-clock",
+            },
+            "warn",
+            "yes, KVM",
+        ),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
         ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
         ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),

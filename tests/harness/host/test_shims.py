@@ -54,7 +54,11 @@ def test_a_script_that_starts_the_manager(
 ) -> None:
     manager = script(tmp_path / "bin" / name, MANAGER.format(program=program))
     shim = script(tmp_path / "shims" / "python", template.format(root=tmp_path, manager=manager if by_path else name))
-    for command in (["python", "bench.py"], "SEED=1 exec python bench.py | tail"):
+    for command in (
+        ["python", "bench.py"],
+        ["/usr/bin/env", "A=b", "python", "bench.py"],
+        "SEED=1 exec python bench.py | tail",
+    ):
         found = find_shim(command, environment(shim.parent, manager.parent), tmp_path)
         assert found is not None
         assert (found.manager, found.path, found.program) == (name, str(shim), str(program))

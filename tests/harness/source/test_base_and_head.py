@@ -14,6 +14,8 @@ import pytest
 from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
 from gate.words.choice import chosen
 from harness.errors import SourceError
+from harness.process.groups import alive
+from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
 from harness.source.repository import find_repository, kept_out, text_at
@@ -624,6 +626,15 @@ def test_an_unreadable_file(checkout: Checkout) -> None:
     checkout.commit(a="1")
     checkout.file("secret", "2").chmod(0)
     assert "make it readable, or name it in .gitignore" in refused(checkout)
+
+
+def test_a_filter_that_hangs(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(_dot_gitattributes="*_slow filter=slow\n", a_slow="a\n")
+    checkout.git("config", "filter.slow.clean", f"echo $$ > {tmp_path}/started; exec sleep 1000")
+    checkout.write(a_slow="b\n")
+    monkeypatch.setattr(store, "PATIENCE", 1.0)
+    assert "git status was ended after 1 s" in refused(checkout)
+    assert not alive(int((tmp_path / "started").read_text()), None)
 
 
 def test_embedded_repositories(checkout: Checkout) -> None:

@@ -13,7 +13,7 @@ import pytest
 from gate.model.warnings.setup import LeftBehind
 from harness.errors import SourceError
 from harness.source import workdir
-from harness.source.workdir import WorkDirectory, remove_leftovers, remove_tree
+from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers, remove_tree
 
 ROOT = Path(__file__).parents[3]
 
@@ -90,7 +90,7 @@ def test_closing_twice_and_before_it_is_made(work: WorkDirectory, tmp_path: Path
     work.close()
     work.close()
     assert list(tmp_path.iterdir()) == []
-    assert work.path != first
+    assert work.path == first, "what is built is at one path in every run"
     work.close()
 
 
@@ -157,3 +157,14 @@ def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeyp
     # another file may have its number by now
     work.close()
     assert not work.made
+
+
+def test_a_directory_is_made_apart_from_what_was_removed_of_late(tmp_path: Path) -> None:
+    tree = tmp_path / "above" / "base"
+    make_apart(tree)
+    assert [path.name for path in tree.parent.iterdir()] == ["base"]
+    assert not list(tree.iterdir())
+    of = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=False).stdout
+    if of.startswith("ext"):
+        listed = subprocess.run(["lsattr", "-d", tree.parent], capture_output=True, text=True, check=True).stdout
+        assert "T" in listed.split()[0]

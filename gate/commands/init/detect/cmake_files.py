@@ -230,8 +230,8 @@ class _Walk:
         if name == "option":
             scope.declare(first, rest[1] if len(rest) > 1 else "OFF")
         elif name == "cmake_dependent_option" and len(rest) > 2:
-            truths = [scope.truth(parse(f"if({part})")[0].words) for part in rest[2].split(";")]
-            scope.declare(first, rest[1] if all(truth.holds == () for truth in truths) else (rest[3:] or ["OFF"])[0])
+            conditions = [parse(f"if({part})")[0].words for part in rest[2].split(";")]
+            scope.declare_dependent(first, rest[1], conditions, (rest[3:] or ["OFF"])[0])
         elif needs is not None and UNKNOWN not in first:
             self._known(name, first, rest, scope, place)
 

@@ -58,12 +58,14 @@ class Scope:
     """Those that are declared, and whether they are on; common to all scopes."""
     targets: set[str] = field(default_factory=set)
     """Those of the project; common to all scopes."""
+    dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What an option that is off needs to be on, where its own switch is not all; common to all scopes."""
     linked: list[str] = field(default_factory=list)
     """What all programs of the directory are linked with."""
 
     def inner(self) -> Scope:
         """Return a scope in which variables can be set without effect on this one."""
-        return Scope(dict(self.variables), self.options, self.targets, list(self.linked))
+        return Scope(dict(self.variables), self.options, self.targets, self.dependent, list(self.linked))
 
     def expand(self, text: str) -> str:
         """Put in the values of variables, with UNKNOWN for those that are not known."""
@@ -85,6 +87,18 @@ class Scope:
         """Take note of an option; one that is not known can be switched on."""
         if name not in self.variables:
             self.options.setdefault(name, UNKNOWN not in value and not FALSE.fullmatch(value))
+
+    def declare_dependent(self, name: str, value: str, conditions: list[list[Word]], otherwise: str) -> None:
+        """Take note of an option that can be switched on only where conditions hold."""
+        truths = [self.truth(condition) for condition in conditions]
+        if all(truth.holds == () for truth in truths):
+            self.declare(name, value)
+            return
+        self.declare(name, otherwise)
+        needed = [truth.holds for truth in truths if truth.holds is not None]
+        if len(needed) == len(truths):
+            own = () if UNKNOWN not in value and not FALSE.fullmatch(value) else (name,)
+            self.dependent[name] = tuple(dict.fromkeys((*sum(needed, ()), *own)))
 
     def truth(self, condition: list[Word]) -> Truth:
         """Return what a condition needs."""
@@ -151,7 +165,7 @@ class _Reader:
 
     def _bare(self, text: str) -> Truth:
         if text in self.scope.options:
-            return YES if self.scope.options[text] else Truth((text,), ())
+            return YES if self.scope.options[text] else Truth(self.scope.dependent.get(text, (text,)), ())
         value = self.scope.variables.get(text)
         if value is None and text.startswith("CMAKE_"):
             return NO  # not set: CMake's own, or for whoever builds the project

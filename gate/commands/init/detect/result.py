@@ -105,7 +105,7 @@ class Found:
             return self.amount
         if not self.build:
             return Amount(2, 5)  # a fresh checkout costs little, and builds narrow the interval most
-        return Amount(3, 3) if self.benchmark.slow else Amount(5, 10)
+        return Amount(1, 2) if self.benchmark.slow else Amount(5, 10)  # of a whole test run, as many as a budget has
 
     @property
     def rank(self) -> Rank:

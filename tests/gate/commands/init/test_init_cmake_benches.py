@@ -34,6 +34,8 @@ _ONE = "add_executable(speed b.cc)"
             "",
         ),
         (f'include(CMakeDependentOption)\ncmake_dependent_option(B x ON "UNIX;NOT WIN32" OFF)\nif(B)\n{_ONE}\nendif()', ""),
+        (f'option(D x OFF)\ncmake_dependent_option(B x OFF "D" OFF)\nif(B)\n{_ONE}\nendif()', " -DD=ON -DB=ON"),
+        (f'option(D x OFF)\ncmake_dependent_option(B x ON "UNIX;D" OFF)\nif(B)\n{_ONE}\nendif()', " -DD=ON"),
         (f"if(MSVC)\nelseif(CMAKE_SIZEOF_VOID_P EQUAL 8)\n{_ONE}\nendif()", ""),
         (f"if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 8.0)\nelse()\n{_ONE}\nendif()", ""),
         (f"if(CMAKE_VERSION VERSION_LESS 3.8)\nelse()\n{_ONE}\nendif()", ""),

@@ -54,6 +54,8 @@ def test_autotools_tests_are_linked_by_the_build(project: Project) -> None:
     # once a build; `make check` alone would compile them in the first execution
     assert found.build == "make -C test clean-checkPROGRAMS && make && make check TESTS="
     assert found.setup == "autoreconf -fi && ./configure"
+    # a test run takes long, and builds tell more than runs of one build
+    assert (found.plan.executions, found.plan.iterations) == (1, 2)
 
 
 @pytest.mark.parametrize(

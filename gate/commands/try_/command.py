@@ -1,0 +1,49 @@
+"""The options of perfgate try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TextIO
+
+from gate.cli.command import MEASURED, Command
+from gate.cli.groups import HEAD, STRICT, RulesOptions
+from gate.cli.options import group, option, switch
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TryOptions:
+    """What is tried, and where the result goes."""
+
+    head: str | None = option(HEAD, metavar="REF")
+    strict: bool = switch(STRICT)
+    json: str | None = option("write the result as JSON (-: to stdout, instead of text)", metavar="FILE")
+    quiet: bool = switch("print one line, and errors")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Options:
+    """A trial by these rules."""
+
+    trial: TryOptions = group(TryOptions)
+    rules: RulesOptions = group(RulesOptions, "rules")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Try what a check would measure."""
+    from gate.run.refusal import require_measuring
+
+    require_measuring()
+    from gate.commands.try_.try_ import run
+
+    return run(options.trial, options.rules, out, err)
+
+
+COMMAND = Command(
+    help="build head once and run every benchmark once: what would a check cost, and find?",
+    example="perfgate try\nperfgate try --benchmark 'parse-*' --set build.command='make fast'",
+    options=Options,
+    run=run,
+    codes=MEASURED,
+    done="every benchmark gave values",
+    place=2,
+)

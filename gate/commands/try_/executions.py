@@ -1,0 +1,195 @@
+"""Every benchmark of head by its real instrument, once or twice, each within its share of a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+import msgspec
+
+from gate.commands.try_.result import Case, Tried
+from gate.config.rules import is_decided, is_single, metric_rules
+from gate.config.types import Benchmark, Config
+from gate.memory.sessions import costs_of
+from gate.model import Execution, Failure, Metric
+from gate.run.workshop import Workshop
+from harness.instruments.declaration import declared
+from harness.loop.execution import Executed, Executions
+from harness.loop.probe import SECONDS
+from harness.loop.steps import ExecutionStep
+from harness.process.budget import Budget, BudgetEndedError
+
+_MOST_ITERATIONS = 5
+_FEWEST_ITERATIONS = 2
+_ROOM = 0.8
+"""Of what is left of a share that a second execution may be expected to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One execution that gave values. asked: how many, with the warm-up."""
+
+    asked: int
+    executed: Executed
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """A benchmark that is about to be executed. share: seconds that it may take."""
+
+    benchmark: str
+    number: int
+    of: int
+    share: float
+
+
+def each_tried(
+    made: Workshop, directory: Path, begin: Callable[[Trying], None], seconds: float = SECONDS
+) -> Iterator[tuple[Tried, list[Execution]]]:
+    """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
+
+    Args:
+        made: what executes.
+        directory: where head stands.
+        begin: called before each.
+        seconds: for all benchmarks together.
+
+    Raises:
+        OSError: perfgate's own files cannot be written.
+    """
+    head = {b.name: b for b in made.job.project.settings.sides["head"].benchmark}
+    steps: dict[str, ExecutionStep] = {}
+    for step in made.job.rounds[0].executions:
+        if step.side == "head":
+            steps.setdefault(step.benchmark, step)
+    # in the order of the file, not of chance
+    names = [name for name in head if name in steps]
+    whole = Budget(seconds)
+    for number, name in enumerate(names):
+        share = whole.left / (len(names) - number)
+        begin(Trying(name, number + 1, len(names), share))
+        yield _One(made, head[name], steps[name], directory, Budget(share)).tried()
+
+
+class _One:
+    """One benchmark that is tried."""
+
+    def __init__(
+        self, made: Workshop, benchmark: Benchmark, step: ExecutionStep, directory: Path, share: Budget
+    ) -> None:
+        self._made = made
+        self._benchmark = benchmark
+        self._step = step
+        self._directory = directory
+        self._share = share
+        self._rules = made.job.project.settings.rules
+
+    def tried(self) -> tuple[Tried, list[Execution]]:
+        """Execute it: with one iteration, and then with a few if there is time for them."""
+        wanted = self._rules.plan.iterations
+        single = is_single(self._rules, self._benchmark.name)
+        ran: list[Ran] = []
+        try:
+            first = self._execute(1)
+        except BudgetEndedError:
+            starts = 1 if single or not self._starts else wanted + _warmup(self._benchmark)
+            return self._with(longer_than=self._share.limit, execution=self._share.limit * starts), []
+        ran.append(first)
+        more = self._more(first.executed.seconds)
+        if more and not single and first.executed.executions and not first.executed.failures:
+            try:
+                ran.append(self._execute(more))
+            except BudgetEndedError:
+                more = 0
+        last = ran[-1].executed
+        seconds = planned_seconds(ran, 1 if single else wanted + _warmup(self._benchmark)) if last.executions else None
+        failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
+        cases = tuple(case for each in last.executions for case in cases_of(each, self._rules))
+        return self._with(cases=cases, failures=failures, execution=seconds), last.executions
+
+    @property
+    def _starts(self) -> bool:
+        """Whether each iteration is a start of the command: the first execution is the warm-up of the second."""
+        return declared(self._benchmark.instrument).any_command
+
+    def _with(
+        self,
+        *,
+        cases: tuple[Case, ...] = (),
+        failures: tuple[Failure, ...] = (),
+        longer_than: float | None = None,
+        execution: float | None = None,
+    ) -> Tried:
+        return Tried(
+            benchmark=self._benchmark.name,
+            instrument=self._benchmark.instrument,
+            cases=cases,
+            failures=failures,
+            longer_than=longer_than,
+            execution=execution,
+        )
+
+    def _more(self, seconds: float) -> int:
+        """Return how many iterations a second execution has time for; 0: too few to show a spread."""
+        fits = int(_ROOM * self._share.left / max(seconds, 1e-3)) - (0 if self._starts else _warmup(self._benchmark))
+        count = min(fits, _MOST_ITERATIONS, max(self._rules.plan.iterations, _FEWEST_ITERATIONS))
+        return count if count >= _FEWEST_ITERATIONS else 0
+
+    def _execute(self, iterations: int) -> Ran:
+        benchmark = self._benchmark
+        if self._starts:
+            benchmark = msgspec.structs.replace(benchmark, warmup=0)
+        executions: Executions = self._made.executions(iterations, self._share)
+        try:
+            executed = executions.make(benchmark, self._step, self._directory)
+        finally:
+            executions.end_round()
+        return Ran(iterations + _warmup(benchmark), executed)
+
+
+def _warmup(benchmark: Benchmark) -> int:
+    return benchmark.warmup if benchmark.warmup != "auto" else 0
+
+
+def cases_of(execution: Execution, rules: Config) -> list[Case]:
+    """Return the cases of an execution."""
+    return [_case(execution.benchmark, name, metric, rules) for name, metric in execution.metrics.items()]
+
+
+def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
+    mean = fmean(metric.values)
+    exact = metric_rules(rules, benchmark, name).exact
+    return Case(
+        benchmark=benchmark,
+        metric=name,
+        unit=metric.unit,
+        mean=mean,
+        spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
+        values=len(metric.values),
+        decided=is_decided(rules, benchmark, name),
+        exact=is_single(rules, benchmark) if exact is None else exact,
+    )
+
+
+def planned_seconds(ran: Sequence[Ran], wanted: int) -> float:
+    """Return the seconds of one execution that is asked for so many values, about.
+
+    Args:
+        ran: the executions that were made, the last one with most values.
+        wanted: the values of an execution of the plan, its warm-up among them.
+    """
+    last = ran[-1]
+    executions = last.executed.executions
+    if len(executions) == 1:
+        # the values of a time say what an iteration takes; the rest is the start
+        cost = next(iter(costs_of(executions).values()))
+        if cost.start is not None and cost.iteration is not None:
+            return cost.start + wanted * cost.iteration
+    if len(ran) > 1 and last.asked > ran[0].asked:
+        # a program may take as long however many values it is asked for, and the first start may have filled caches
+        each = (last.executed.seconds - ran[0].executed.seconds) / (last.asked - ran[0].asked)
+        each = min(max(each, 0.0), last.executed.seconds / last.asked)
+        return last.executed.seconds + (wanted - last.asked) * each
+    return last.executed.seconds * wanted / last.asked

@@ -1,0 +1,148 @@
+"""What a round costs, and which plan fits which budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost, Tried
+from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
+from gate.config.types import Config
+from gate.memory.entries import Costs as Spent
+from gate.model import Memory, UserError
+from gate.model.case import MEAN
+from gate.planning.basis import Known, from_memory
+from gate.planning.plan import terms_of
+from gate.planning.text import POWER
+from gate.stats.plan_types import PlannedCase
+from gate.stats.planning import Components, Costs, Counts
+from gate.stats.power import minimum_detectable_change
+
+_BUDGETS = (300.0, 3600.0)
+_ROOM = 0.9
+"""Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
+_MOST_BUILDS = 60
+
+
+def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost | None:
+    """Add up what rounds cost, of both sides; None where no benchmark can be executed."""
+    known = [each for each in tried if each.execution is not None]
+    if not known:
+        return None
+    seconds = sum(
+        (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
+    )
+    first = (built.setup or 0.0) + built.seconds - built.later + (built.later if built.relinks else 0.0)
+    return RoundCost(
+        # a build that is kept is not made again
+        once=first if built.kept else 2 * first,
+        builds=2 * built.later,
+        executions=2 * seconds,
+        least=any(each.longer_than is not None for each in known),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """A finding to be, and what is known of its noise.
+
+    known: of builds too, by the memory of this host. exact: it has none.
+    """
+
+    planned: PlannedCase
+    known: bool
+    exact: bool
+
+
+def plans(
+    cost: RoundCost, tried: Sequence[Tried], rules: Config, memory: Memory | None, spent: Mapping[str, Spent]
+) -> Plans | None:
+    """Say which budget is enough for how many rounds, and what these find; None without values to go by.
+
+    Args:
+        cost: of rounds.
+        tried: every benchmark.
+        rules: of the gate.
+        memory: of this host, None: there is none.
+        spent: what was measured now, by the name of a case's benchmark.
+    """
+    cases = [case for each in tried for case in each.cases if case.decided]
+    if cost.least or not cases or any(each.refused for each in tried):
+        return None
+    remembered: dict[tuple[str, str], Known] = {}
+    why = ""
+    if memory is not None:
+        try:
+            gathered = from_memory(memory, spent, rules, [each.benchmark for each in tried], "the memory of this host")
+            remembered = {(known.benchmark, known.metric): known for known in gathered.known if known.statistic == MEAN}
+        except UserError as error:
+            why = str(error)
+    wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
+    size = sum(map(len, wanted.values()))
+    # one execution says nothing of a quantile
+    noise = [
+        _noise(case, remembered.get((case.benchmark, case.metric)), rules)
+        for case, statistics in wanted.items()
+        if MEAN in statistics
+    ]
+    every = [_fit(noise, size, cost, rules, budget) for budget in sorted({*_BUDGETS, float(rules.plan.budget)})]
+    # a larger budget that measures no more is no other plan
+    kept = [fit for n, fit in enumerate(every) if fit.configured or fit.builds not in {f.builds for f in every[:n]}]
+    noisy = [each for each in noise if not each.exact]
+    known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
+    return Plans(basis=known if noisy else "exact", why=why, fits=tuple(kept))
+
+
+def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
+    components = known.estimated.components if known else Components((case.spread or 0.0) ** 2, 0.0, 0.0)
+    planned = PlannedCase(
+        benchmark=case.benchmark,
+        components=components,
+        costs=Costs(0.0, 0.0, 0.0, 0.0),
+        threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
+        aims=(),
+        shared=known.shared if known else 0.0,
+        degrees=known.degrees(rules.plan.executions, rules.plan.iterations) if known else 0.0,
+    )
+    return _Noise(planned, known is not None, case.exact)
+
+
+def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
+    """Count the builds that fit with the configured executions, and what they find."""
+    own = budget == float(rules.plan.budget)
+    room = _ROOM * budget - cost.once
+    most = most_builds(rules.plan) if own else _MOST_BUILDS
+    builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
+    finds, hardest = math.inf, None
+    if builds:
+        finds, hardest = max(
+            ((_smallest(n, builds, size, rules), n.planned.benchmark) for n in noise), default=(math.inf, None)
+        )
+    return Fit(
+        budget=budget,
+        configured=own,
+        builds=builds,
+        executions=rules.plan.executions,
+        iterations=rules.plan.iterations,
+        seconds=cost.of(max(builds, 1)),
+        finds=finds if math.isfinite(finds) else None,
+        hardest=hardest,
+    )
+
+
+def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
+    planned = noise.planned
+    if noise.exact:
+        return planned.threshold
+    terms = terms_of(rules, size)
+    interval = terms.interval_of(planned, builds)
+    return minimum_detectable_change(
+        planned.components,
+        Counts(builds, rules.plan.executions, rules.plan.iterations),
+        threshold=planned.threshold,
+        alpha=terms.family_levels((builds,), interval)[-1],
+        interval=interval,
+        min_builds=terms.min_builds,
+        wanted=POWER,
+    )

@@ -1,0 +1,168 @@
+"""What a trial found, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gate.codes import Exit
+from gate.model import Commit, Failure
+from gate.model.records import FullBuilds
+from gate.model.warnings import AnyWarning
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """How head was built, and what building costs."""
+
+    command: str | None
+    """As one would type it; None: a fresh checkout is the build."""
+    setup: float | None
+    """Seconds of the checkout and set-up before it; None: the checkout is the build."""
+    seconds: float
+    later: float
+    """Seconds that each later build takes, about."""
+    relinks: bool
+    """Whether later builds link again what this one compiled."""
+    full: FullBuilds | None
+    """Why they do not, where there is something to link."""
+    artifacts: tuple[str, ...]
+    needs_git: bool
+    cached: bool
+    """It was kept from an earlier run: what compiling takes is not known."""
+    kept: bool
+    """A later check of this head finds it, and compiles base only."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric of a benchmark, by the values of one execution."""
+
+    benchmark: str
+    metric: str
+    unit: str
+    mean: float
+    spread: float | None
+    """Standard deviation over the mean; None: of one value."""
+    values: int
+    decided: bool
+    exact: bool
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one [[benchmark]]; without cases and failures it took longer than its share, or named nothing."""
+
+    benchmark: str
+    instrument: str
+    cases: tuple[Case, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    longer_than: float | None = None
+    """Seconds after which its first start was ended; None: it was not."""
+    execution: float | None = None
+    """Seconds that one execution of the plan takes, about; longer_than: at least. None: it failed."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether a check would end with an error for it."""
+        return bool(self.failures) or (not self.cases and self.longer_than is None)
+
+
+class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds that rounds take, of both sides together, if base is like head."""
+
+    once: float
+    """Checkout, set-up, and what the first builds take longer than later ones."""
+    builds: float
+    executions: float
+    least: bool
+    """A benchmark takes longer than could be waited for: it is at least that much."""
+
+    @property
+    def round(self) -> float:
+        """Return the seconds of every round but the first."""
+        return self.builds + self.executions
+
+    def of(self, rounds: int) -> float:
+        """Return the seconds of so many rounds."""
+        return self.once + rounds * self.round
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """What a budget is enough for."""
+
+    budget: float
+    configured: bool
+    """It is that of plan.budget."""
+    builds: int
+    """0: not even one round fits."""
+    executions: int
+    iterations: int
+    seconds: float
+    finds: float | None
+    """The smallest slowdown that 80% of such checks call, of the noisiest finding; None: none."""
+    hardest: str | None
+    """That finding."""
+
+
+Basis = Literal["memory", "one-build", "exact"]
+"""Of what a plan finds. one-build: how builds differ is not known of every finding, so that it is at least that large.
+exact: there is no noise."""
+
+
+class Plans(msgspec.Struct, frozen=True, kw_only=True):
+    """How many rounds of the configured executions fit which budget."""
+
+    basis: Basis
+    why: str
+    """Why what is remembered is not used, if something is."""
+    fits: tuple[Fit, ...]
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes the host unfit."""
+
+    check: str
+    value: str
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure instead of time on an unfit host."""
+
+    kind: Literal["count", "cpu-time"]
+    benchmarks: tuple[str, ...]
+    place: Literal["file", "benchmark"]
+    """Where they belong: into the file, or into the [[benchmark]]."""
+    toml: str
+    """The lines to paste."""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """What to mind about a benchmark."""
+
+    kind: Literal["short", "quantile"]
+    """short: a process that takes so little time that its start is most of it. quantile: as `text` says."""
+    benchmark: str = ""
+    seconds: float = 0.0
+    text: str = ""
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    head: Commit | None
+    built: Built | None
+    failure: Failure | None
+    """Of the build."""
+    benchmarks: tuple[Tried, ...]
+    host: tuple[Problem, ...]
+    cost: RoundCost | None
+    plans: Plans | None
+    proposals: tuple[Proposal, ...]
+    notes: tuple[Note, ...]
+    warnings: tuple[AnyWarning, ...]
+    """Those that a check would give too."""
+
+    @property
+    def exit_code(self) -> Exit:
+        """Return what the command ends with."""
+        refused = self.failure is not None or any(each.refused for each in self.benchmarks)
+        return Exit.ERROR if refused else Exit.PASS

@@ -1,0 +1,199 @@
+"""perfgate try: builds head once, runs every benchmark once, and says what a check would cost and find."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
+from gate.commands.try_ import words
+from gate.commands.try_.executions import Trying, each_tried
+from gate.commands.try_.instead import proposals
+from gate.commands.try_.plans import plans, round_cost
+from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
+from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.memory.sessions import costs_of
+from gate.model import SIDES, Build, Execution, Failure, UserError
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.setup import RoundBeyondBudget
+from gate.report.outputs import colored, require_writable, targets, write
+from gate.run.job import Job, prepare
+from gate.run.measuring import Measuring, opened, refuse_unfit
+from gate.run.plan_warnings import quantile_warnings
+from gate.run.project import open_itself
+from gate.run.refusal import refuse_unsafe
+from gate.run.shims import shim_warnings
+from gate.run.workshop import Workshop, workshop
+from harness.host.fitness import examine, problems, unfit
+from harness.host.lock import NotFreeError
+from harness.instruments.declaration import declared
+from harness.instruments.protocol import by_hand
+from harness.process.budget import Budget
+from harness.source.trees import open_trees
+
+if TYPE_CHECKING:
+    from gate.commands.try_.command import TryOptions
+
+_FOLDER = Path(DEFAULT_FOLDER) / "try"
+_SHORT = 0.005
+"""Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
+
+
+class HeldError(UserError):
+    """Another perfgate measures on this machine."""
+
+    exit_code = Exit.ERROR
+
+
+def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+    """Try what a check of head would measure; 0 where every benchmark gave values or takes long, otherwise 4.
+
+    Raises:
+        UserError: nothing to measure, or a config that is wrong; UnfitError with --strict; RefusedError where it may
+            not run in this workflow; HeldError.
+        EndedError: a signal.
+    """
+    refuse_unsafe()
+    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
+    require_writable(outputs)
+    if options.strict:
+        refuse_unfit(problems())
+    measuring = MeasureOptions(head=options.head)
+    with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
+        project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
+        job = prepare(project, measuring, making.settle(project))
+        trial = _tried(making, job, err, quiet=options.quiet)
+    _show(trial, job, options, out)
+    return trial.exit_code
+
+
+def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
+    repository, head = job.project.repository, job.project.settings.sides["head"]
+    repository.store.work.remove_leftovers()
+    try:
+        making.hold(job)
+    except NotFreeError as error:
+        raise HeldError(f"{error}: only one perfgate at a time measures on a machine") from None
+
+    def say(line: str) -> None:
+        if not quiet:
+            err.write(f"perfgate: {line}\n")
+            err.flush()
+
+    # before anything is built: a build is load too
+    host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine(None)))
+    warnings = [*_warnings(job), *shim_warnings(job)]
+    budget = Budget()
+    with (
+        open_trees(repository, job.project.sources, share_paths=dict.fromkeys(SIDES, head.build.share)) as trees,
+        workshop(job, trees, budget) as made,
+    ):
+        warnings += trees.warnings
+        say(words.building(head.build))
+        step = next(each for each in job.rounds[0].builds if each.side == "head")
+        record = made.builder.build("head", 0, step.seed, step.factors)
+        if isinstance(record, Failure):
+            return _trial(job, host, warnings, failure=record)
+        built = _built(job, record, kept=made.builder.keeps("head"))
+        return _executed(made, job, built, _trial(job, host, warnings, built=built), say)
+
+
+def _executed(made: Workshop, job: Job, built: Built, begun: Trial, say: words.Say) -> Trial:
+    """Execute the benchmarks, and put what follows from that into a trial."""
+    settings = job.project.settings
+    directory = made.builder.directory("head")
+    tried: list[Tried] = []
+    records: list[Execution] = []
+
+    def begin(each: Trying) -> None:
+        say(words.trying(each))
+
+    for each, own in each_tried(made, directory, begin):
+        tried.append(each)
+        records += own
+    cost = round_cost(built, tried, settings.rules)
+    later = Build(side="head", build=1, seconds=built.later)
+    spent = costs_of([later, *records])
+    return msgspec.structs.replace(
+        begun,
+        benchmarks=tuple(tried),
+        cost=cost,
+        plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
+        proposals=proposals(settings.sides["head"], settings.rules, tried, directory) if begun.host else (),
+        notes=tuple(_notes(job, tried)),
+    )
+
+
+def _trial(
+    job: Job,
+    host: tuple[Problem, ...],
+    warnings: list[AnyWarning],
+    *,
+    built: Built | None = None,
+    failure: Failure | None = None,
+) -> Trial:
+    return Trial(
+        head=job.run.head,
+        built=built,
+        failure=msgspec.structs.replace(failure, directory=None) if failure else None,
+        benchmarks=(),
+        host=host,
+        cost=None,
+        plans=None,
+        proposals=(),
+        notes=(),
+        warnings=tuple(warnings),
+    )
+
+
+def _warnings(job: Job) -> list[AnyWarning]:
+    # what a round costs is found out now
+    return [each for each in typed(job.run.warnings) if not isinstance(each, RoundBeyondBudget)]
+
+
+def _built(job: Job, record: Build, *, kept: bool) -> Built:
+    table = job.project.settings.sides["head"].build
+    seconds = record.seconds or 0.0
+    again = record.checked is not None or record.cached or table.relink not in ("auto", "off")
+    relinks = record.full is None and again
+    if table.command is None:
+        # where a set-up stays nothing is made again; else every build is a checkout
+        relinks, seconds = False, 0.0 if record.setup is not None else seconds
+    return Built(
+        command=by_hand(table.command, {"seed": str(record.seed)}) if table.command is not None else None,
+        setup=record.setup,
+        seconds=seconds,
+        later=record.checked if relinks and record.checked is not None else seconds,
+        relinks=relinks,
+        full=record.full,
+        artifacts=tuple(record.artifacts),
+        needs_git=record.needs_git,
+        cached=record.cached,
+        kept=kept,
+    )
+
+
+def _notes(job: Job, tried: list[Tried]) -> list[Note]:
+    notes = [Note(kind="quantile", text=text) for text in quantile_warnings(job.project.settings.rules)]
+    for each in tried:
+        times = [case.mean for case in each.cases if case.metric == "time"]
+        if declared(each.instrument).any_command and times and min(times) < _SHORT:
+            notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
+    return notes
+
+
+def _show(trial: Trial, job: Job, options: TryOptions, out: TextIO) -> None:
+    if options.json == "-":
+        out.write(words.as_json(trial))
+        return
+    if options.json is not None:
+        write(Path(options.json), words.as_json(trial))
+    if options.quiet:
+        out.writelines(f"{line}\n" for line in words.brief(trial))
+    else:
+        width = min(shutil.get_terminal_size((100, 24)).columns, 140)
+        out.write(words.render(trial, job.project.settings.rules, color=colored(out), width=width))

@@ -1,0 +1,273 @@
+"""A trial in words: for a terminal, in one line, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.commands.try_.executions import Trying
+from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
+from gate.config.types import BuildTable, Config
+from gate.model import SCHEMA, Failure
+from gate.planning.text import POWER
+from gate.units import format_duration, format_share, format_value, plural
+from gate.words.builds import say_why
+from gate.words.failures import last_words, title
+from gate.words.grid import Cell, Column, lay_out, paint
+from gate.words.phrases import joined
+from gate.words.plain import clip, visible, wrap
+from gate.words.reports import commit
+from gate.words.sentences import say
+
+Say = Callable[[str], None]
+_MOST_CASES = 20
+_COMMAND = 120
+_INDENT = "  "
+
+
+def building(table: BuildTable) -> str:
+    """Say that head is built."""
+    if table.command is None:
+        return "checking head out" + (" and setting it up" if table.setup is not None else "")
+    text = table.command if isinstance(table.command, str) else " ".join(table.command)
+    return f"building head: {clip(visible(text), _COMMAND)}"
+
+
+def trying(each: Trying) -> str:
+    """Say which benchmark is executed."""
+    most = format_duration(each.share)
+    return f"trying {visible(each.benchmark)} ({each.number} of {each.of}), {most} at most"
+
+
+def headline(trial: Trial) -> str:
+    """Say in one line whether a check could be made."""
+    if trial.failure is not None:
+        return f"head cannot be measured: {title(trial.failure)}"
+    refused = [each.benchmark for each in trial.benchmarks if each.refused]
+    count = plural(len(trial.benchmarks), "benchmark")
+    if refused:
+        return f"{len(refused)} of {count} gave no values: {visible(joined(refused))}"
+    slow = [each.benchmark for each in trial.benchmarks if each.longer_than is not None]
+    if slow:
+        return f"{count} started, {len(slow)} of them too long to try: {visible(joined(slow))}"
+    every = {1: "the benchmark", 2: "both benchmarks"}.get(len(trial.benchmarks), f"all {count}")
+    return f"{every} gave values"
+
+
+def brief(trial: Trial) -> list[str]:
+    """Write the headline and what failed."""
+    return [headline(trial), *(title(failure) for each in trial.benchmarks for failure in each.failures)]
+
+
+def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100) -> str:
+    """Write everything for a terminal; ends with what to do next.
+
+    Args:
+        trial: what was found.
+        rules: of the gate.
+        color: SGR codes for the headline.
+        width: columns; only lines to paste go beyond it.
+    """
+    bad = trial.exit_code != 0
+    first = wrap(f"{commit(trial.head)}: {headline(trial)}", width, rest=_INDENT)
+    sections: list[list[str]] = [[paint(line, ("1;31" if bad else "1;32") if color else "") for line in first]]
+    if trial.failure is not None:
+        sections.append(_failed(trial.failure, width))
+    if trial.built is not None:
+        sections.append(_wrapped([_built(trial.built)], width))
+    sections += [_refused(each, width) for each in trial.benchmarks if each.refused]
+    sections.append(_cases(trial.benchmarks, width))
+    sections.append(_wrapped(_slow(trial.benchmarks), width))
+    if trial.cost is not None:
+        sections.append(_wrapped([_round(trial.cost, trial.built, rules)], width))
+    if trial.plans is not None:
+        sections.append(_plans(trial.plans, rules, width))
+    sections.append(_host(trial, width))
+    sections.append(_wrapped([*map(_note, trial.notes), *(f"warning: {say(each)}" for each in trial.warnings)], width))
+    sections.append(_wrapped([_next(trial)], width))
+    return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
+
+
+def _wrapped(texts: Iterable[str], width: int) -> list[str]:
+    return [line for text in texts for line in wrap(visible(text), width, rest=_INDENT)]
+
+
+def _built(built: Built) -> str:
+    if built.command is None:
+        if built.setup is None:
+            return f"build: a fresh checkout, {format_duration(built.seconds)}"
+        return f"build: checkout and set-up, {format_duration(built.setup)}, once a side"
+    made = f" of {joined(built.artifacts)}" if built.artifacts else ""
+    if built.cached and built.relinks:
+        return f"build{made}: kept from an earlier run, linked again in {format_duration(built.seconds)}"
+    text = f"build{made}: {format_duration(built.seconds)}"
+    if built.setup is not None and built.setup >= 1:
+        text += f", after {format_duration(built.setup)} of checkout and set-up"
+    if built.needs_git:
+        text += ", with a .git in the tree because it failed without"
+    if built.relinks:
+        return f"{text}; later builds link again what this one compiled: about {format_duration(built.later)} each"
+    why = say_why(built.full) if built.full is not None else ""
+    return f"{text}; later builds are full ones{f', because {why}' if why else ''}"
+
+
+def _failed(failure: Failure, width: int) -> list[str]:
+    """Write why something failed, what it said last, what may help and how to repeat it."""
+    said = last_words(failure)
+    lines = wrap(said, width, first=_INDENT, rest=_INDENT) if said else []
+    if failure.hint:
+        lines += wrap(visible(failure.hint), width, first=_INDENT, rest=_INDENT)
+    if failure.command:
+        lines += [f"{_INDENT}command: {visible(line)}" for line in failure.command.splitlines()[-1:]]
+    return lines
+
+
+def _refused(each: Tried, width: int) -> list[str]:
+    if not each.failures:
+        nothing = f"{each.benchmark}: its command named no benchmark that include and exclude leave"
+        return _wrapped([nothing], width)
+    lines = []
+    for failure in each.failures[:_MOST_CASES]:
+        lines += [*_wrapped([title(failure)], width), *_failed(failure, width)]
+    more = len(each.failures) - _MOST_CASES
+    return [*lines, *([f"{_INDENT}and {more} more of {visible(each.benchmark)}"] if more > 0 else [])]
+
+
+def _cases(tried: Sequence[Tried], width: int) -> list[str]:
+    cases = [case for each in tried for case in each.cases if case.decided]
+    if not cases:
+        return []
+    head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
+    several = len({case.metric for case in cases}) > 1
+    rows = [[Cell(text) for text in _row(case, several=several)] for case in cases[:_MOST_CASES]]
+    title_ = "values of one execution; spread: standard deviation of one value"
+    table = lay_out(head, rows, width - len(_INDENT))
+    if table is None:
+        table = [": ".join([row[0].text, ", ".join(cell.text for cell in row[1:] if cell.text)]) for row in rows]
+    more = len(cases) - _MOST_CASES
+    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    return [*lines, *([f"{_INDENT}and {plural(more, 'more case')}"] if more > 0 else [])]
+
+
+def _row(case: Case, *, several: bool) -> list[str]:
+    name = f"{case.benchmark} {case.metric}" if several else case.benchmark
+    spread = "exact" if case.exact else "" if case.spread is None else f"±{format_share(case.spread)}"
+    return [visible(name), format_value(case.mean, case.unit), spread, f"{case.values:,}"]
+
+
+def _slow(tried: Sequence[Tried]) -> list[str]:
+    return [
+        f"{each.benchmark}: longer than {format_duration(each.longer_than)} a start; an execution of the plan takes at "
+        f"least {format_duration(each.execution or 0.0)}. Use a smaller input, or fewer iterations and executions"
+        for each in tried
+        if each.longer_than is not None
+    ]
+
+
+def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
+    least = "at least" if cost.least else "about"
+    text = (
+        f"a round takes {least} {format_duration(cost.round)} (both sides: builds {format_duration(cost.builds)}, "
+        f"executions {format_duration(cost.executions)})"
+    )
+    if cost.once >= 1:
+        base = " for base (head's build is kept)" if built is not None and built.kept else ""
+        text += f"; before the first, {format_duration(cost.once)} more{base}"
+    elif built is not None and built.cached:
+        text += "; before the first, base is compiled, unless its build is kept too"
+    budget = float(rules.plan.budget)
+    if cost.of(1) > budget:
+        text += (
+            f". The first does not fit the budget of {format_duration(budget)}: raise plan.budget, or measure less "
+            "(plan.executions, plan.iterations, a smaller input)"
+        )
+    return text
+
+
+def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
+    head = [
+        Column("budget"), *(Column(name, right=True) for name in ("builds", "executions", "iterations", "takes")),
+        Column("finds at least" if plans.basis == "one-build" else "finds"),
+    ]  # fmt: skip
+    rows = [[Cell(text) for text in _fit(fit)] for fit in plans.fits]
+    finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
+    title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
+    table = lay_out(head, rows, width - len(_INDENT)) or [" ".join(cell.text for cell in row) for row in rows]
+    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    if finds and plans.basis != "exact":
+        lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
+    if finds and plans.basis == "one-build":
+        lines += wrap(
+            "At least: how much builds differ adds to it, which one build does not show (`perfgate calibrate` does).",
+            width, first=_INDENT, rest=_INDENT,
+        )  # fmt: skip
+    if plans.why:
+        lines += wrap(visible(plans.why), width, first=_INDENT, rest=_INDENT)
+    if plans.basis == "memory":
+        lines += wrap("noise: as remembered of this host", width, first=_INDENT, rest=_INDENT)
+    few = [fit.builds for fit in plans.fits if fit.builds and fit.finds is None]
+    if few and max(few) < rules.gate.min_builds:
+        text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
+        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
+    return lines
+
+
+def _fit(fit: Fit) -> list[str]:
+    budget = format_duration(fit.budget) + (", as configured" if fit.configured else "")
+    if fit.builds == 0:
+        return [budget, "none", "", "", format_duration(fit.seconds), "not one round fits"]
+    finds = "nothing"
+    if fit.finds is not None:
+        finds = format_share(fit.finds, sign=True)
+    counts = [str(fit.builds), str(fit.executions), str(fit.iterations)]
+    return [budget, *counts, format_duration(fit.seconds), finds]
+
+
+def _host(trial: Trial, width: int) -> list[str]:
+    if not trial.host:
+        return ["host: fit to measure on"]
+    problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
+    lines = _wrapped([f"host: unfit, {problems} (`perfgate doctor` shows more)"], width)
+    for proposal in trial.proposals:
+        names = visible(joined(proposal.benchmarks))
+        if proposal.kind == "count":
+            text = (
+                f"instructions do not depend on what else runs here (waiting and cache misses do not count). To count "
+                f"them, put this into the [[benchmark]] of {names}:"
+            )
+        else:
+            where = f"To decide on it too, put this into the [[benchmark]] of {names}:"
+            where = "To decide on it:" if proposal.place == "file" else where
+            text = f"CPU time of {names} depends less on what else runs here. {where}"
+        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
+        lines += [f"{_INDENT * 2}{line}" for line in proposal.toml.splitlines()]
+    return lines
+
+
+def _note(note: Note) -> str:
+    if note.kind == "short":
+        return (
+            f"{note.benchmark} takes {format_duration(note.seconds)}, and much of that is starting a process: give it "
+            'more work, or have the program measure itself (instrument = "values")'
+        )
+    return note.text
+
+
+def _next(trial: Trial) -> str:
+    if trial.exit_code != 0:
+        return "next: fix that, and run `perfgate try` again; a check would end with an error too"
+    if any(each.longer_than is not None for each in trial.benchmarks):
+        return "next: make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
+    return "next: perfgate check"
+
+
+def as_json(trial: Trial) -> str:
+    """Write a trial as JSON: what does not exist is null, and what has a sentence has it as its text."""
+    table: dict[str, Any] = {"schema": SCHEMA, "exit_code": int(trial.exit_code), "headline": headline(trial)}
+    table |= msgspec.to_builtins(trial)
+    table["warnings"] = [{**msgspec.to_builtins(each), "text": say(each)} for each in trial.warnings]
+    table["notes"] = [{**msgspec.to_builtins(each), "text": _note(each)} for each in trial.notes]
+    return json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,74 @@
+"""Where the time of a run went, by its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gate.model import Build, Cost, Cut, Execution, Failure, HostState, Look, Record
+
+
+def cost_of(records: Sequence[Record]) -> Cost:
+    """Add up the seconds of all jobs by what took them.
+
+    The total is known where every part of a run that began has also ended, and says how long it took: not after a
+    kill, nor of files that an older perfgate has written.
+    """
+    builds = [r for r in records if isinstance(r, Build)]
+    executions = [r for r in records if isinstance(r, Execution)]
+    failures = [r for r in records if isinstance(r, Failure)]
+    ends = [r for r in records if isinstance(r, HostState) and r.when == "end"]
+    cuts = [end.cut for end in ends if end.cut is not None]
+    full = [b for b in builds if not b.relinked]
+    again = [b for b in builds if b.relinked]
+    setup = _sum((*(b.setup for b in builds), *map(_setting_up, cuts)))
+    compiling = _sum((*(b.seconds for b in full), *_failed(failures, "build"), *_cut(cuts, "build")))
+    link = _sum((*(b.seconds for b in again), *(b.checked for b in builds)))
+    measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
+    probe = _sum(end.probe for end in ends)
+    decide = _sum(r.seconds for r in records if isinstance(r, Look))
+    known = [each for each in (setup, compiling, link, measure, probe, decide) if each is not None]
+    total = _total(records, ends)
+    return Cost(
+        setup=setup,
+        compile=compiling,
+        link=link,
+        probe=probe,
+        measure=measure,
+        decide=decide,
+        other=max(0.0, total - sum(known)) if total is not None else None,
+        total=max(total, sum(known)) if total is not None else None,
+        compiled=len(full),
+        linked=len(again),
+    )
+
+
+def spent(cost: Cost) -> float | None:
+    """Return the seconds of a run: the total, or where it is not known the sum of what is."""
+    if cost.total is not None:
+        return cost.total
+    return _sum((cost.setup, cost.compile, cost.link, cost.probe, cost.measure, cost.decide))
+
+
+def _total(records: Sequence[Record], ends: Sequence[HostState]) -> float | None:
+    begun = sum(isinstance(r, HostState) and r.when == "begin" for r in records)
+    seconds = [end.seconds for end in ends if end.seconds is not None]
+    return sum(seconds) if seconds and len(seconds) == len(ends) == begun else None
+
+
+def _sum(seconds: Iterable[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) if known else None
+
+
+def _setting_up(cut: Cut) -> float | None:
+    return cut.setup + (cut.seconds if cut.phase in ("checkout", "setup") else 0.0) or None
+
+
+def _failed(failures: Sequence[Failure], kind: str) -> list[float | None]:
+    return [failure.seconds for failure in failures if failure.kind == kind]
+
+
+def _cut(cuts: Sequence[Cut], what: str) -> list[float]:
+    """Return the seconds of the steps that the budget ended; the probe counts its own."""
+    phases = ("build",) if what == "build" else ("execution", "service")
+    return [cut.seconds for cut in cuts if cut.phase in phases]

@@ -1,0 +1,34 @@
+"""Where the time of a run went."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds of all jobs of a run, by what took them; None: not known."""
+
+    setup: float | None
+    """Making the trees and the set-up command."""
+    compile: float | None
+    """Builds that ran the build command, or were a fresh checkout."""
+    link: float | None
+    """Builds that linked again what an earlier one had compiled, and the check that this gives the same."""
+    probe: float | None
+    """Finding out what cannot differ, and comparing outputs."""
+    measure: float | None
+    """Executions with their warm-up and their services."""
+    decide: float | None
+    """The looks between rounds; the report itself is made later."""
+    other: float | None
+    """The rest: hashing, swapping trees, describing the host, perfgate's own work between two steps."""
+    total: float | None
+    """From when the machine was free until measuring ended."""
+    compiled: int
+    """Builds in `compile`."""
+    linked: int
+    """Builds in `link`."""
+
+
+PARTS = ("setup", "compile", "link", "probe", "measure", "decide", "other")
+"""The fields that add up to the total, in the order in which they are shown."""

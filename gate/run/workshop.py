@@ -1,0 +1,122 @@
+"""What builds and executes: processes, recipes, shims and a place for outputs, as long as the trees of a run stand."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from gate.config.types import Benchmark, Config
+from gate.model import SIDES, Failure
+from gate.model.warnings.setup import BaseWithoutConfig
+from gate.run.job import Job
+from gate.run.project import Project
+from harness.build.builder import TreeBuilder
+from harness.build.cache import BuildCache, directory_of
+from harness.build.conditions import Conditions, Recipe
+from harness.build.perturb import make_shims, uses_go
+from harness.loop.execution import Executions
+from harness.process.budget import BoundedExecutor, Budget
+from harness.process.execute import Executor, ProcessExecutor, clean_environment
+from harness.source.repository import files_at
+from harness.source.trees import Trees
+from harness.source.untracked import Hint, checkout_hint
+from harness.source.workdir import RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What builds the sides of a job, and executes their benchmarks."""
+
+    job: Job
+    conditions: Conditions
+    builder: TreeBuilder
+    hint: Hint
+    processes: Executor
+    """Starts processes without a budget."""
+
+    def executions(self, iterations: int, within: Budget | None = None) -> Executions:
+        """Return what makes executions of so many iterations; within: another budget than that of the run."""
+        conditions = self.conditions
+        if within is not None:
+            conditions = replace(conditions, executor=BoundedExecutor(self.processes, within), budget=within)
+        return Executions(conditions, self.job.instruments.by_name, iterations, self.job.treated.planned, self.hint)
+
+
+@contextmanager
+def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
+    """Give what builds and executes in trees, within a budget; in the end no process of it is left.
+
+    Raises:
+        OSError: its files cannot be written.
+    """
+    settings = job.project.settings
+    # in the work directory, which the next run removes should this one be killed
+    scratch, shims = trees.directory / "outputs", trees.directory / "shims"
+    scratch.mkdir()
+    make_shims(shims, os.environ, go=_uses_go(job.project))
+    with closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes:
+        recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
+        executor, study = BoundedExecutor(processes, budget), job.treated.study
+        conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
+        hint = _hint(job.project)
+        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache())
+        yield Workshop(job, conditions, builder, hint, processes)
+
+
+def _cache() -> BuildCache | None:
+    """Return where first builds are kept.
+
+    Nowhere in CI: what a pull request's code does in one job must not be found by the next one.
+    """
+    directory = None if os.environ.get("CI") or sys.platform != "linux" else directory_of(os.environ)
+    return BuildCache(directory) if directory is not None else None
+
+
+def outlives(benchmark: Benchmark) -> bool:
+    """Return whether something of a benchmark runs in its tree while the other side executes."""
+    return benchmark.service is not None and benchmark.service.per == "build"
+
+
+def _recipe(config: Config) -> Recipe:
+    """Return how a side is built; where callgrind counts, paths do not vary: programs spend instructions on them."""
+    counts = any(b.measured.exact for b in config.benchmark)
+    perturb = [each for each in config.build.perturb if not (counts and each == "path")]
+    table = msgspec.structs.replace(config.build, perturb=perturb)
+    return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
+
+
+def _uses_go(project: Project) -> bool:
+    sides = [(project.sources.of(side).revision, project.settings.sides[side]) for side in SIDES]
+    paths = (entry.path for revision, _ in sides for entry in files_at(project.repository, revision))
+    commands = (
+        command
+        for _, config in sides
+        for command in (config.build.setup, config.build.command, *(b.command for b in config.benchmark))
+    )
+    return uses_go(paths, commands)
+
+
+def _hint(project: Project) -> Hint:
+    """Return hints about missing files that know that each side shares what its own config says."""
+    missing = checkout_hint(project.repository)
+    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
+
+    def hint(failure: Failure, unstarted: bool) -> str | None:
+        found = missing(failure, unstarted)
+        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
+            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
+            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
+        if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
+            return found
+        more = ", ".join(sorted(shares["head"] - shares["base"]))
+        return (
+            f"{found}. Head's perfgate.toml shares {more}, base's does not: use head's for both sides with "
+            "--config perfgate.toml, or put it on the default branch first"
+        )
+
+    return hint

@@ -1,0 +1,58 @@
+"""Where the time of a run went, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gate.model import PARTS, Cost
+from gate.units import format_duration, plural
+from gate.words.numbers import known
+
+_SHOWN = 0.005
+"""The share of the time below which a line leaves a part out."""
+_NAMES = {
+    "setup": "set-up",
+    "compile": "builds",
+    "link": "links",
+    "probe": "probe",
+    "measure": "measuring",
+    "decide": "looks",
+    "other": "other",
+}
+
+
+class Part(msgspec.Struct, frozen=True):
+    """What took a part of the time: its name, the time in words, and its share of what is known."""
+
+    name: str
+    text: str
+    share: float
+
+
+def parts(cost: Cost | None) -> list[Part]:
+    """Give what took the time, in the order of a run; nothing where too little is known."""
+    found = [] if cost is None else list(_known(cost))
+    total = sum(seconds for _, seconds in found)
+    return [Part(name, format_duration(seconds), seconds / total) for name, seconds in found] if total > 0 else []
+
+
+def where(cost: Cost | None) -> str:
+    """Say where the time went: "11 min: 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min"; "": not known."""
+    text = ", ".join(f"{part.name} {part.text}" for part in parts(cost) if part.share >= _SHOWN)
+    whole = f"{format_duration(cost.total)}: " if text and cost is not None and known(cost.total) else ""
+    return f"{whole}{text}"
+
+
+def _known(cost: Cost) -> Iterator[tuple[str, float]]:
+    for key in PARTS:
+        seconds = getattr(cost, key)
+        if known(seconds) and seconds > 0:
+            yield _name(key, cost), seconds
+
+
+def _name(key: str, cost: Cost) -> str:
+    if key == "compile":
+        return plural(cost.compiled, "build")
+    return plural(cost.linked, "link") if key == "link" and cost.linked else _NAMES[key]

@@ -1,0 +1,184 @@
+"""First builds that are kept: a commit that is measured again need not be compiled again.
+
+What is kept is the tree after its first build, with the record of its links, so that every later run draws its layouts
+anew. An entry is for one tree of files, one recipe, environment and toolchain, at one path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gate.config.types import BuildTable
+from gate.model.records import FullBuilds, Ordered
+from harness.source.workdir import remove_tree
+
+MOST = 4_000_000_000
+"""Bytes of all that is kept; a tree larger than half of it is not."""
+_FORMAT = 1
+"""Of an entry and of the record of its links; another one is not found."""
+_TREE, _LINKS, _ABOUT = "tree", "links", "about.json"
+# Of a terminal or a login, and no matter of a build.
+_OF_SESSION = (
+    "COLORTERM", "COLUMNS", "DISPLAY", "LINES", "LS_COLORS", "OLDPWD", "PWD", "SHLVL", "STY", "TERM", "TMUX",
+    "WINDOWID", "XAUTHORITY", "_",
+)  # fmt: skip
+_OF_SESSIONS = ("DBUS_", "GPG_", "SSH_", "TERM_", "TMUX_", "VTE_", "WAYLAND_", "XDG_SESSION_", "PERFGATE_")
+_TOOLS = (
+    "ar", "as", "c++", "cargo", "cc", "clang", "clang++", "cmake", "g++", "gcc", "go", "gradle", "java", "javac", "ld",
+    "make", "meson", "mvn", "ninja", "node", "npm", "python3", "rustc", "rustup", "sh", "zig",
+)  # fmt: skip
+_INSTALLED = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "/var/lib/pacman/local")
+"""Where systems note what is installed: libraries and headers come and go with it."""
+
+
+class About(msgspec.Struct, frozen=True):
+    """What is known of a kept build. full: why later builds of it are full ones. ordered: as in a build's record."""
+
+    full: FullBuilds | None = None
+    ordered: Ordered | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an entry is of: files (the id of git's tree), recipe, whole environment, and the path where it stands."""
+
+    files: str
+    table: BuildTable
+    environment: Mapping[str, str]
+    place: Path
+
+    def key(self) -> str:
+        """Return the name of its entry."""
+        path = self.environment.get("PATH", os.defpath)
+        facts = {
+            "format": _FORMAT,
+            "files": self.files,
+            "table": repr(self.table),
+            "environment": {name: value for name, value in self.environment.items() if not _of_session(name)},
+            "place": str(self.place),
+            "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
+            "installed": [_facts(each) for each in _INSTALLED],
+            "rustup": _content(Path(self.environment.get("RUSTUP_HOME", "~/.rustup")).expanduser() / "settings.toml"),
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+class BuildCache:
+    """Builds that are kept in a directory, the least recently used of which go first."""
+
+    def __init__(self, directory: Path, most: int = MOST) -> None:
+        """Read and write nothing yet; most: bytes of all."""
+        self._directory = directory
+        self._most = most
+
+    def take(self, key: str, tree: Path, links: Path) -> About | None:
+        """Copy a build to where it stands, and the record of its links; None: it is not kept, or cannot be read."""
+        entry = self._directory / key
+        try:
+            about = msgspec.json.decode((entry / _ABOUT).read_bytes(), type=About)
+            _copy(entry / _TREE, tree)
+            if about.full is None:
+                _copy(entry / _LINKS, links)
+            os.utime(entry)
+        except (OSError, subprocess.SubprocessError, msgspec.DecodeError):
+            remove_tree(tree)
+            remove_tree(links)
+            return None
+        return about
+
+    def has(self, key: str) -> bool:
+        """Return whether a build is kept."""
+        return (self._directory / key / _ABOUT).is_file()
+
+    def keep(self, key: str, tree: Path, links: Path, about: About) -> None:
+        """Keep a build, if there is room; whatever goes wrong, the run goes on without.
+
+        tree: nothing has run in it since it was built.
+        """
+        entry, unfinished = self._directory / key, self._directory / f"{key}.{os.getpid()}"
+        size = _size(tree)
+        if entry.exists() or size > self._most / 2:
+            return
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_room(size)
+            unfinished.mkdir()
+            _copy(tree, unfinished / _TREE)
+            if about.full is None:
+                _copy(links, unfinished / _LINKS)
+            (unfinished / _ABOUT).write_bytes(msgspec.json.encode(about))
+            unfinished.rename(entry)
+        except (OSError, subprocess.SubprocessError):
+            remove_tree(unfinished)
+
+    def _make_room(self, size: int) -> None:
+        entries = sorted(self._directory.iterdir(), key=lambda entry: entry.stat().st_mtime)
+        sizes = {entry: _size(entry) for entry in entries}
+        over = sum(sizes.values()) + size - self._most
+        for entry in entries:
+            # one that a killed run left is of no use to anybody
+            if over > 0 or not (entry / _ABOUT).exists():
+                remove_tree(entry)
+                over -= sizes[entry]
+
+
+def directory_of(environment: Mapping[str, str]) -> Path | None:
+    """Return where builds are kept; None: nowhere, since the user has no home directory."""
+    base = Path(environment.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        home = environment.get("HOME")
+        if not home:
+            return None
+        base = Path(home) / ".cache"
+    return base / "perfgate" / "builds"
+
+
+def _of_session(name: str) -> bool:
+    return name in _OF_SESSION or name.startswith(_OF_SESSIONS)
+
+
+def _facts(path: str | None) -> Sequence[object]:
+    if path is None:
+        return ()
+    real = os.path.realpath(path)
+    with suppress(OSError):
+        facts = Path(real).stat()
+        return (real, facts.st_size, facts.st_mtime_ns)
+    return (real,)
+
+
+def _content(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def _size(tree: Path) -> int:
+    total = 0
+    for parent, _, files in os.walk(tree):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(f"{parent}/{name}").st_blocks * 512
+    return total
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a directory with times, modes and hard links, sharing the content where the file system can.
+
+    Raises:
+        OSError: cp is not there.
+        subprocess.SubprocessError: it fails.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run: Callable[..., object] = subprocess.run
+    run(["cp", "-a", "--reflink=auto", "-T", "--", source, target], check=True, capture_output=True)

@@ -1,0 +1,181 @@
+"""First builds are kept for runs that measure the same again, and only for those: real compilers and real builds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gate.config.types import BuildTable
+from gate.model import Build
+from harness.build import builder as building
+from harness.build.builder import TreeBuilder
+from harness.build.cache import BuildCache, directory_of
+from harness.build.perturb import make_shims
+from tests.harness.build.test_builder import builder_of, good
+
+if TYPE_CHECKING:
+    from tests.harness.conftest import Checkout
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="first builds are kept on Linux only"),
+    pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was linked)"),
+]
+
+
+@pytest.fixture(autouse=True)
+def worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    # the programs of tests are compiled in less than what is worth keeping
+    monkeypatch.setattr(building, "_WORTH", 0.0)
+
+
+@pytest.fixture
+def project(checkout: Checkout) -> Checkout:
+    for name in "abcd":
+        checkout.file(f"{name}.c", f"int {name}(int x) {{ return x + {ord(name)}; }}\n")
+    checkout.file("main.c", "int a(int), b(int), c(int), d(int);\nint main(void) { return a(b(c(d(0)))) != 394; }\n")
+    objects = "main.o a.o b.o c.o d.o"
+    checkout.file("Makefile", f"app: {objects}\n\tgcc -o $@ $^\nclean:\n\trm -f *.o app\n")
+    checkout.commit()
+    return checkout
+
+
+@contextmanager
+def opened(checkout: Checkout, tmp_path: Path, most: int = 10**9, **changes: Any) -> Iterator[TreeBuilder]:
+    shims = tmp_path / f"shims-{len(list(tmp_path.glob('shims-*')))}"
+    make_shims(shims, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, go=False)
+    table = BuildTable(
+        **{"command": f"echo x >> {tmp_path}/ran; make clean app", "artifacts": ["app"], **changes.pop("table", {})}
+    )
+    with builder_of(checkout, table, shims=shims, cache=BuildCache(tmp_path / "builds", most), **changes) as builder:
+        yield builder
+
+
+def built(checkout: Checkout, tmp_path: Path, seed: int = 1, **changes: Any) -> Build:
+    with opened(checkout, tmp_path, **changes) as builder:
+        return good(builder.build("head", 0, seed))
+
+
+def ran(tmp_path: Path) -> int:
+    return len((tmp_path / "ran").read_text().splitlines())
+
+
+def test_what_is_measured_again_is_not_compiled_again(project: Checkout, tmp_path: Path) -> None:
+    first = built(project, tmp_path)
+    assert (first.cached, first.relinked, first.full) == (False, False, None)
+    with opened(project, tmp_path) as builder:
+        again = [good(builder.build("head", number, seed)) for number, seed in enumerate((1, 2, 3, 1))]
+        base = good(builder.build("base", 0, 1))
+    assert [each.cached for each in again] == [True, False, False, False]
+    assert all(each.relinked for each in again)
+    # layouts are drawn anew, and a seed gives what it gave in the first run
+    assert again[0].artifacts == again[3].artifacts == first.artifacts
+    assert len({each.artifacts["app"] for each in again}) > 1
+    assert base.cached and base.artifacts == first.artifacts
+    assert ran(tmp_path) == 1
+
+
+def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, tmp_path: Path) -> None:
+    first = built(project, tmp_path)
+    with opened(project, tmp_path) as builder:
+        good(builder.build("head", 0, 1))
+        for path in builder.directory("head").iterdir():
+            path.write_text("measured code writes everywhere")
+    assert built(project, tmp_path).artifacts == first.artifacts
+
+
+@pytest.mark.parametrize(
+    "change", ["source", "data", "mode", "command", "environment", "tool", "off", "share", "git", "place"]
+)
+def test_what_may_have_another_result_is_built(
+    change: str, project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "rustc").write_text("#!/bin/sh\n")
+    (tools / "rustc").chmod(0o755)
+    caller = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    built(project, tmp_path, caller=caller)
+    changes: dict[str, Any] = {"caller": caller}
+    match change:
+        case "source":
+            project.commit(**{"a.c": "int a(int x) { return x + 97 + 0; }\n"})
+        case "data":
+            project.commit(notes="x")
+        case "mode":
+            (project.path / "Makefile").chmod(0o755)
+            project.commit()
+        case "command":
+            changes["table"] = {"command": f"echo x >> {tmp_path}/ran; make  clean app"}
+        case "environment":
+            changes["caller"] = {**caller, "CFLAGS": "-O1"}
+        case "tool":
+            (tools / "rustc").write_text("#!/bin/sh\n# another\n")
+        case "off":
+            changes["table"] = {"cache": "off"}
+        case "share":
+            project.write(data="x")
+            changes["table"] = {"share": ["data"]}
+        case "git":
+            changes["table"] = {"git": "on"}
+        case _:
+            other = tmp_path / "elsewhere"
+            other.mkdir()
+            monkeypatch.setattr("tempfile.tempdir", str(other))
+    assert not built(project, tmp_path, **changes).cached
+    assert ran(tmp_path) == 2
+
+
+def test_a_terminal_is_no_matter(project: Checkout, tmp_path: Path) -> None:
+    built(project, tmp_path, caller={**os.environ, "TERM": "xterm", "SSH_CLIENT": "1"})
+    assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
+
+
+@pytest.mark.parametrize("damage", ["about.json", "tree", "links"])
+def test_a_damaged_entry_is_as_if_it_were_not_there(damage: str, project: Checkout, tmp_path: Path) -> None:
+    first = built(project, tmp_path)
+    (entry,) = (tmp_path / "builds").iterdir()
+    broken = entry / damage
+    if broken.is_dir():
+        shutil.rmtree(broken)
+    else:
+        broken.write_text("x")
+    again = built(project, tmp_path)
+    assert again.artifacts == first.artifacts
+    assert ran(tmp_path) == 2
+
+
+def test_what_is_kept_is_bounded_and_the_oldest_go_first(project: Checkout, tmp_path: Path) -> None:
+    built(project, tmp_path)
+    (entry,) = (tmp_path / "builds").iterdir()
+    size = sum(path.lstat().st_blocks * 512 for path in entry.rglob("*") if path.is_file())
+    most = int(size * 2.5)
+    project.commit(one="1")
+    built(project, tmp_path, most=most)
+    os.utime(entry, (1, 1))
+    project.commit(two="2")
+    built(project, tmp_path, most=most)
+    assert len(list((tmp_path / "builds").iterdir())) == 2
+    assert not entry.exists()
+    project.commit(three="3")
+    built(project, tmp_path, most=size)
+    assert len(list((tmp_path / "builds").iterdir())) == 2, "a tree larger than half of it is not kept"
+
+
+def test_a_build_that_failed_is_not_kept(project: Checkout, tmp_path: Path) -> None:
+    with opened(project, tmp_path, table={"command": "make app; exit 1"}) as builder:
+        builder.build("head", 0, 1)
+    assert not (tmp_path / "builds").exists()
+
+
+def test_where_builds_are_kept() -> None:
+    assert directory_of({"HOME": "/home/x"}) == Path("/home/x/.cache/perfgate/builds")
+    assert directory_of({"HOME": "/home/x", "XDG_CACHE_HOME": "/c"}) == Path("/c/perfgate/builds")
+    assert directory_of({"HOME": "/home/x", "XDG_CACHE_HOME": "c"}) == Path("/home/x/.cache/perfgate/builds")
+    assert directory_of({}) is None
