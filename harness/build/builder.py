@@ -16,6 +16,7 @@ from gate.config.study import Setting
 from gate.model import Build, Failure, Side
 from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
+from harness.build.archives import TREE
 from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
@@ -228,6 +229,7 @@ class TreeBuilder:
         table, command, values = wanted.recipe.table, wanted.recipe.table.command or [], {"seed": str(seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
+        added[TREE] = str(self._trees.place(wanted.side, wanted.variant))
         first = wanted.tree not in self._built
         if table.relink not in ("auto", "off"):
             command = command if first else table.relink
