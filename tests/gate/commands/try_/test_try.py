@@ -10,6 +10,8 @@ import pytest
 
 from gate.commands.try_ import try_
 from gate.commands.try_.executions import each_tried
+from gate.commands.try_.plans import round_cost
+from gate.commands.try_.result import RoundCost
 from harness.host.fitness import Check
 from tests.support.project import Project
 
@@ -79,8 +81,8 @@ def tried(project: Project, *arguments: str, code: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_it_says_what_a_check_would_cost_and_find_and_leaves_nothing(project: Project) -> None:
-    before = project.git("status", "--porcelain", "--ignored")
+def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
+    before = project.git("status", "--porcelain")
     done = project.perfgate("try")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
@@ -95,7 +97,12 @@ def test_it_says_what_a_check_would_cost_and_find_and_leaves_nothing(project: Pr
         "perfgate: building head: mkdir -p out && cp bench.py out/bench.py",
         "perfgate: trying bench (1 of 1), 1 min at most",
     ]
-    assert project.git("status", "--porcelain", "--ignored") == before
+    assert project.git("status", "--porcelain") == before
+    # the first line of a check knows it too
+    preview = project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
+    assert " by `perfgate try`, at most 2 min (the budget)" in preview
+    project.write("perfgate.toml", CONFIG.replace('name = "bench"', 'name = "other"'))
+    assert "no earlier run to estimate from" in project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
 
 
 def test_as_json(project: Project) -> None:
@@ -182,13 +189,18 @@ busy = { args = ["busy"] }
 """
 
 
-def test_every_treatment_of_a_gate_counts(project: Project) -> None:
-    plain = tried(project)["cost"]
-    study = CONFIG.replace("cp bench.py out/bench.py", "cp bench.py out/bench.py && : {level}") + STUDY
-    project.write("perfgate.toml", study)
-    cost = tried(project)["cost"]
+def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[dict[str, int]] = []
+
+    def counting(*known: Any, **more: int) -> RoundCost | None:
+        counts.append(more)
+        return round_cost(*known, **more)
+
+    monkeypatch.setattr(try_, "round_cost", counting)
+    project.write("perfgate.toml", CONFIG.replace("cp bench.py", ": {level} && cp bench.py") + STUDY)
+    assert tried(project)["plans"] is not None
     # two builds of a side, and four treatments
-    assert cost["executions"] > 2.5 * plain["executions"]
+    assert counts == [{"builds": 2, "treatments": 4}]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
