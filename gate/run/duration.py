@@ -1,4 +1,4 @@
-"""How long a run takes, by what the last one in its folder took or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took, by a trial, or by what is remembered of this host."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.folder import MEASUREMENTS, PAST
+from gate.run.trial import trial_seconds
 from harness.loop.schedule import Round
 
 
@@ -29,11 +30,11 @@ class Expected:
     """How long rounds take, set-up included. source: what tells it."""
 
     seconds: float
-    source: Literal["last-run", "memory"]
+    source: Literal["last-run", "trial", "memory"]
 
 
 def expected_time(rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs]) -> Expected | None:
-    """Return how long rounds take with their set-up, by the last run in a folder that tells it, otherwise by memory.
+    """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
 
     Args:
         rounds: from the first one on.
@@ -45,6 +46,9 @@ def expected_time(rounds: Sequence[Round], folder: Path, config: Config, costs: 
         seconds = _measured(rounds, [located.record for located in records], config)
         if seconds is not None:
             return Expected(seconds, "last-run")
+    tried = trial_seconds(rounds, folder)
+    if tried is not None:
+        return Expected(tried, "trial")
     remembered = _remembered(rounds, config, costs)
     return None if remembered is None else Expected(remembered, "memory")
 
