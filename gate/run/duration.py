@@ -1,4 +1,4 @@
-"""How long a run takes, by what the last one in its folder took or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took, by a trial, or by what is remembered of this host."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
 from gate.memory.entries import Costs
-from gate.memory.sessions import costs_of, first_build, next_build
+from gate.memory.sessions import costs_of, first_build
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.build_cache import build_cache
 from gate.run.folder import MEASUREMENTS, PAST
+from gate.run.trial import trial_seconds
 from harness.loop.steps import BuildStep, Round
 
 
@@ -30,13 +31,13 @@ class Expected:
     """How long rounds take, set-up included. source: what tells it."""
 
     seconds: float
-    source: Literal["last-run", "memory"]
+    source: Literal["last-run", "trial", "memory"]
 
 
 def expected_time(
     rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
 ) -> Expected | None:
-    """Return how long rounds take with their set-up, by the last run in a folder that tells it, otherwise by memory.
+    """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
 
     Args:
         rounds: from the first one on.
@@ -52,6 +53,9 @@ def expected_time(
         seconds = _measured(rounds, past[number:], config, kept)
         if seconds is not None and records:
             return Expected(seconds, "last-run")
+    tried = trial_seconds(rounds, folder)
+    if tried is not None:
+        return Expected(tried, "trial")
     remembered = _remembered(rounds, config, costs, kept)
     return None if remembered is None else Expected(remembered, "memory")
 
@@ -208,7 +212,7 @@ class _Builds:
         several = any(build.build for build in newest)
         for build in newest:
             if build.build or build.cached or not several:
-                self._later.add(build.side, build.factors, build.seconds if build.build else next_build(build))
+                self._later.add(build.side, build.factors, build.seconds if build.build else build.following)
         for records in past:
             alone = [record for record in records if isinstance(record, Build)] if kept else one_by_one(records)
             compiled = [build for build in alone if build.build == 0 and not build.cached]

@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 
-from harness.trace import child, syscalls
+from harness.trace import filters, start, syscalls
 
 _CONT_SYSCALL, _SEIZE, _INTERRUPT, _LISTEN, _CALL = 24, 0x4206, 0x4207, 0x4208, 0x420E
 _OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000  # SYSGOOD, FORK, VFORK, CLONE, EXEC, EXITKILL
@@ -85,7 +85,7 @@ def main(machine: str, channel: socket.socket, number: int, command: list[str]) 
     """Trace the command, and end as it does."""
     refused = True
     try:
-        child.installed(machine, child.without_io_uring(), (0,))
+        filters.installed(machine, filters.without_io_uring(), (0,))
     except OSError:
         refused = False
     tracer = _Tracer(channel, machine, refused=refused)
@@ -95,19 +95,19 @@ def main(machine: str, channel: socket.socket, number: int, command: list[str]) 
         os.close(begun)
         os.read(begin, 1)
         os.close(begin)
-        child.execute(command, channel)
+        start.execute(command, channel)
     os.close(begin)
     # to the whole group, and what it means is the command's to say
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(each, signal.SIG_IGN)
     try:
         tracer.seize(first)
-        how = child.PTRACE
+        how = start.PTRACE
     except OSError:
-        how = child.NONE
-    child.greet(channel, how, number)
+        how = start.NONE
+    start.greet(channel, how, number)
     os.close(begun)
-    status = tracer.follow(first) if how == child.PTRACE else os.waitpid(first, 0)[1]
+    status = tracer.follow(first) if how == start.PTRACE else os.waitpid(first, 0)[1]
     _end(os.waitstatus_to_exitcode(status))
 
 

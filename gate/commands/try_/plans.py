@@ -10,7 +10,7 @@ from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost,
 from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
 from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
-from gate.model import Memory, UserError
+from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Known, from_memory
 from gate.planning.plan import terms_of
@@ -38,16 +38,21 @@ def round_cost(
     seconds = sum(
         (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
     )
-    # what was compiled is linked once more, to see that this gives its bytes
-    checked = built.later if built.relinks and not built.cached else 0.0
-    first = (built.setup or 0.0) + built.seconds - built.later + checked
     return RoundCost(
-        # a build that is kept is not made again
-        once=builds * (first if built.kept else 2 * first),
+        once=builds * sum(first_builds(built).values()) - 2 * builds * built.later,
         builds=2 * builds * built.later,
         executions=2 * treatments * seconds,
         least=any(each.longer_than is not None for each in known),
     )
+
+
+def first_builds(built: Built) -> dict[Side, float]:
+    """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
+    # what was compiled is linked once more, to see that this gives its bytes
+    checked = built.later if built.relinks and not built.cached else 0.0
+    first = (built.setup or 0.0) + built.seconds + checked
+    # a build that is kept is not made again
+    return {"base": first, "head": built.later if built.kept else first}
 
 
 @dataclass(frozen=True, slots=True)

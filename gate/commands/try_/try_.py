@@ -13,20 +13,21 @@ from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import Trying, each_tried
 from gate.commands.try_.instead import proposals
-from gate.commands.try_.plans import plans, round_cost
+from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import RoundBeyondBudget
-from gate.report.outputs import colored, require_writable, targets, write
+from gate.report.outputs import colored, make_folder, require_writable, targets, write
 from gate.run.job import Job, prepare
 from gate.run.measuring import Measuring, opened, refuse_unfit
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.shims import shim_warnings
+from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from harness.host.fitness import examine, problems, unfit
 from harness.host.lock import NotFreeError
@@ -68,8 +69,18 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
         job = prepare(project, measuring, making.settle(project), gates=True)
         trial = _tried(making, job, err, quiet=options.quiet)
+        _keep(trial, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job, options, out)
     return trial.exit_code
+
+
+def _keep(trial: Trial, folder: Path) -> None:
+    """Keep what steps take, for the first line of the next check."""
+    if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
+        return
+    executions = {each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None}
+    make_folder(folder, own=True)
+    keep_times(TrialTimes(first_builds(trial.built), trial.built.later, executions), folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
