@@ -25,14 +25,14 @@ from gate.evidence.completeness import (
 from gate.evidence.cost import cost_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
+from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
-from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
 from gate.model import (
-    FEWEST_FOR_STEADY,
     SIDES,
     Build,
     Case,
@@ -48,23 +48,8 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, NotSteady, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import MetricMissing, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
-
-
-def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
-    """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
-
-    Args:
-        executions: of both sides, all with values of the metric.
-    """
-    measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
-    never = [(side, values) for side, values in measured if not values.steady]
-    if not never:
-        return None
-    of_base = sum(side == "base" for side, _ in never)
-    few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
-    return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
 
 
 def gather(
@@ -90,13 +75,12 @@ def gather(
     run = run_of(records)
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
-    cost = cost_of([located.record for located in records])
+    cost = cost_of([r.record for r in records])
     records = complete_rounds(without_past_waits(records))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
-    lacking = [*missing_parts(parts), *(f for f in session_gaps(parts) if _wanted(f.benchmark, select))]
     if select:
         records = [r for r in records if _is_selected(r.record, select)]
     refuse_duplicates(records)
@@ -105,10 +89,9 @@ def gather(
     failures = _failures(_of(everything, Failure), executions, config, run, one=one)
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    failures += [*lacking, *found.missing]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    both = [e for e in executions if e.benchmark in found.both]
-    judged = [e for e in both if e.benchmark not in failed and e.suite not in failed]
+    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -139,6 +122,10 @@ def gather(
             *(run_states(records) if timed else ()),
         ],
     )
+
+
+def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:
+    return [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
 
 
 def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:
@@ -367,7 +354,7 @@ def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], con
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=[warning] if (warning := steady_warning([*by_side["base"], *by_side["head"]], metric)) else [],
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, config.plan.iterations),
     )
 
 

@@ -29,13 +29,25 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that one step of a finding's benchmark takes; None: not known."""
 
     build: float | None
-    """Of one side."""
+    """Of one side, but for its first build where there were later ones."""
     start: float | None
     """Of an execution, without its iterations."""
     iteration: float | None
     """Of one measured iteration."""
     warmup: float | None
     """Of all the iterations that are dropped."""
+    execution: float | None = None
+    """Of a whole execution; of a suite's line its share."""
+    values: int | None = None
+    """The measured iterations of each execution, where all had as many as the plan said; None: it may not heed it."""
+    other: float | None = None
+    """perfgate's own work, for each execution; of a suite's line its share."""
+    setup: float | None = None
+    """Of one side, once."""
+    first: float | None = None
+    """The first build of one side, with the check of its links."""
+    probe: float | None = None
+    """Of this benchmark, once."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

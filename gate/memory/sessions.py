@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+
+import msgspec
 
 from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
+from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
-from gate.model import Build, Case, Execution, Record
+from gate.model import Build, Case, Execution, Record, Run
 from gate.model.case import quantile_of
 from gate.stats.remembered_variance import remember
 from gate.units import to_base
@@ -100,21 +103,69 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
     else an even share of the execution, whose start is then not known.
     """
-    builds = [r.seconds for r in records if isinstance(r, Build) and r.seconds is not None]
-    build = fmean(builds) if builds else None
+    cost = cost_of(records)
+    builds = [build for build in records if isinstance(build, Build)]
+    alone = one_by_one(records)
     executions: dict[str, list[Execution]] = defaultdict(list)
     for record in records:
         if isinstance(record, Execution):
             executions[record.benchmark].append(record)
-    return {name: _costs(build, [_parts(e) for e in own]) for name, own in executions.items()}
+    made = sum(map(len, executions.values()))
+    known = Costs(
+        build=later_build(builds),
+        start=None,
+        iteration=None,
+        warmup=None,
+        other=(cost.other + (cost.decide or 0.0)) / made if cost.other is not None and made else None,
+        setup=mean_of(build.setup for build in alone),
+        first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
+        probe=cost.probe / len(executions) if cost.probe is not None and executions else None,
+    )
+    plans = {_iterations(record) for record in records if isinstance(record, Run)}
+    planned = plans.pop() if len(plans) == 1 else None
+    return {name: _costs(known, own, planned) for name, own in executions.items()}
 
 
-def _costs(build: float | None, parts: Sequence[Costs]) -> Costs:
-    def mean(name: str) -> float | None:
-        known = [value for part in parts if (value := getattr(part, name)) is not None]
-        return fmean(known) if known else None
+def _iterations(run: Run) -> int | None:
+    plan = (run.config or {}).get("plan")
+    found = plan.get("iterations") if isinstance(plan, Mapping) else None
+    return found if isinstance(found, int) else None
 
-    return Costs(build=build, start=mean("start"), iteration=mean("iteration"), warmup=mean("warmup"))
+
+def first_build(build: Build) -> float | None:
+    """Return what the first build of a side took, with the check of its links."""
+    return None if build.seconds is None else build.seconds + (build.checked or 0.0)
+
+
+def later_build(builds: Sequence[Build]) -> float | None:
+    """Return what a build takes after the first of its side; where there was none yet, what is to be expected."""
+    later = mean_of(build.seconds for build in builds if build.build > 0)
+    return mean_of(map(next_build, builds)) if later is None else later
+
+
+def next_build(build: Build) -> float | None:
+    """Return what the next build of a side will take by its first: a link as long as its check, or the same again."""
+    return build.seconds if build.checked is None or build.full is not None else build.checked
+
+
+def mean_of(seconds: Iterable[float | None]) -> float | None:
+    """Return the mean of what is known; None of nothing."""
+    known = [each for each in seconds if each is not None]
+    return fmean(known) if known else None
+
+
+def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
+    parts = [_parts(execution) for execution in executions]
+    counts = {part.values for part in parts}
+    return msgspec.structs.replace(
+        known,
+        start=mean_of(part.start for part in parts),
+        iteration=mean_of(part.iteration for part in parts),
+        warmup=mean_of(part.warmup for part in parts),
+        execution=mean_of(execution.seconds for execution in executions),
+        # a program that writes its own number of values takes as long whatever the plan
+        values=planned if counts == {planned} else None,
+    )
 
 
 def _parts(execution: Execution) -> Costs:
@@ -123,11 +174,13 @@ def _parts(execution: Execution) -> Costs:
     measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
     if seconds is None or measured is None or not measured.values:
         return nothing
+    count = len(measured.values)
     time = execution.metrics.get("time")
     if time is not None and time.values and to_base(time.unit)[0] == "s":
         scale = to_base(time.unit)[1]
         own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
         if own > 0 and own + dropped <= seconds:
-            return Costs(build=None, start=seconds - own - dropped, iteration=own / len(time.values), warmup=dropped)
+            start, each = seconds - own - dropped, own / len(time.values)
+            return Costs(build=None, start=start, iteration=each, warmup=dropped, values=count)
     each = seconds / (len(measured.values) + len(measured.dropped))
-    return Costs(build=None, start=None, iteration=each, warmup=each * len(measured.dropped))
+    return Costs(build=None, start=None, iteration=each, warmup=each * len(measured.dropped), values=count)

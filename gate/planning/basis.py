@@ -70,6 +70,8 @@ class Gathered:
     """What the reader must know."""
     origin: str
     """In words."""
+    once: float = 0.0
+    """Seconds of a run that do not depend on the counts."""
 
 
 def _nothing(_executions: float, _iterations: float) -> float:
@@ -278,7 +280,9 @@ def _gathered(
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
     used = {k.benchmark: spent[k.benchmark] for k in known}
-    return Gathered(tuple(known), len(findings) + more, config, (*notes, *_about(used), *_of_sessions(config)), origin)
+    return Gathered(
+        tuple(known), len(findings) + more, config, (*notes, *_about(used), *_of_sessions(config)), origin, _once(used)
+    )
 
 
 def _of_sessions(config: Config) -> list[str]:
@@ -328,7 +332,14 @@ def _costs(spent: Spent | None, iterations: float) -> Costs | None:
     # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
     # than one that takes less
     start = spent.iteration * iterations if spent.start is None else spent.start
+    start += spent.other or 0.0
     return Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
+
+
+def _once(used: Mapping[str, Spent]) -> float:
+    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
+    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
+    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
 
 
 def _about(used: Mapping[str, Spent]) -> list[str]:

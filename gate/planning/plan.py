@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -90,7 +90,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
     config = gathered.config
     terms = terms_of(config, gathered.size)
     budget = float(wanted.budget or config.plan.budget)
-    limits = Limits(budget=_ROOM * budget, early=early)
+    limits = Limits(budget=_ROOM * budget - gathered.once, early=early)
     cases = [
         _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations))
         for known, own in zip(gathered.known, aims, strict=True)
@@ -107,13 +107,23 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         ]
         plan = cheapest(cases, terms, limits)
     if plan is None:
-        least = seconds(cases, Counts(2, 1, 1))
+        least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: raise it with --budget"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
-    return _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
+    found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
+    return _with(gathered.once, found)
+
+
+def _with(once: float, found: _Found) -> _Found:
+    """Add what a run takes whatever its counts."""
+
+    def longer(plan: Plan) -> Plan:
+        return msgspec.structs.replace(plan, most=plan.most + once, expected=plan.expected + once)
+
+    return replace(found, plan=longer(found.plan), instead=None if found.instead is None else longer(found.instead))
 
 
 def _aim_in_words(wanted: Wanted) -> str:

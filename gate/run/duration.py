@@ -1,28 +1,56 @@
-"""How long a run takes, by what the last one in its folder took or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took, by a trial, or by what is remembered of this host."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Literal
 
 from gate.config.rules import is_single
 from gate.config.types import Config
+from gate.evidence.cost import cost_of
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
 from gate.memory.entries import Costs
+from gate.memory.sessions import costs_of, first_build, next_build
 from gate.model import Build, Execution, Failure, HostState, Record, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.folder import MEASUREMENTS, PAST
+from gate.run.trial import trial_seconds
 from harness.loop.schedule import Round
 
 
-def schedule_seconds(rounds: Sequence[Round], folder: Path) -> float | None:
-    """Return how long rounds take with their set-up, by the last run in a folder; None where that does not tell."""
-    return _seconds(rounds, [located.record for located in _last(folder)])
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """How long rounds take, set-up included. source: what tells it."""
+
+    seconds: float
+    source: Literal["last-run", "trial", "memory"]
+
+
+def expected_time(rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs]) -> Expected | None:
+    """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
+
+    Args:
+        rounds: from the first one on.
+        folder: of the run.
+        config: the rules in force.
+        costs: what is remembered, by benchmark.
+    """
+    for records in _past(folder):
+        seconds = _measured(rounds, [located.record for located in records], config)
+        if seconds is not None:
+            return Expected(seconds, "last-run")
+    tried = trial_seconds(rounds, folder)
+    if tried is not None:
+        return Expected(tried, "trial")
+    remembered = _remembered(rounds, config, costs)
+    return None if remembered is None else Expected(remembered, "memory")
 
 
 def budget_warnings(
@@ -35,8 +63,8 @@ def budget_warnings(
         costs: what is remembered, by benchmark.
     """
     budget = float(config.plan.budget)
-    last = _last(folder)
-    seconds = _seconds(rounds[:1], [located.record for located in last])
+    last = next(_past(folder), [])
+    seconds = _measured(rounds[:1], [located.record for located in last], config)
     if seconds is not None:
         return [RoundBeyondBudget(seconds, budget, "last-run")] if seconds > budget else []
     ended = _ended(last)
@@ -57,28 +85,56 @@ def _ended(last: Sequence[Located]) -> float | None:
 
 
 def _remembered(rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs]) -> float | None:
-    total = 0.0
+    """Return how long rounds take by what is remembered; the builds are those of the benchmark that has the longest."""
+    total, used = 0.0, set[str]()
     for each in rounds:
         for step in each.executions:
-            cost = costs.get(step.benchmark)
-            if cost is None or cost.iteration is None:
+            lines = _lines(costs, step.benchmark)
+            seconds = [_execution(cost, _iterations(config, step.benchmark)) for cost in lines]
+            if not lines or None in seconds:
                 return None
-            iterations = 1 if is_single(config, step.benchmark) else config.plan.iterations
-            total += (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * cost.iteration
-        total += len(each.builds) * max((cost.build or 0.0 for cost in costs.values()), default=0.0)
-    return total
+            used.add(step.benchmark)
+            total += sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines)
+    known = [cost for name in used for cost in _lines(costs, name)]
+    later = max((cost.build or 0.0 for cost in known), default=0.0)
+    first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
+    setup = max((cost.setup or 0.0 for cost in known), default=0.0)
+    for number, each in enumerate(rounds):
+        total += len(each.builds) * (later if number else setup + first)
+    return total + sum(cost.probe or 0.0 for cost in known)
 
 
-def _last(folder: Path) -> list[Located]:
-    """Read the last run in a folder, its past ones among them, that did more than wait for the machine."""
+def _lines(costs: Mapping[str, Costs], benchmark: str) -> list[Costs]:
+    """Return the costs of a benchmark, of a suite those of its lines."""
+    return [cost for name, cost in costs.items() if name == benchmark or name.startswith(f"{benchmark}/")]
+
+
+def _iterations(config: Config, benchmark: str) -> int:
+    return 1 if is_single(config, benchmark) else config.plan.iterations
+
+
+def _execution(cost: Costs, iterations: int) -> float | None:
+    if cost.execution is not None:
+        return cost.execution + _more(cost, iterations)
+    if cost.iteration is None:
+        return None
+    return (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * cost.iteration
+
+
+def _more(cost: Costs, iterations: int) -> float:
+    """Return how much longer an execution takes than it did, with another number of iterations."""
+    return 0.0 if cost.values is None or cost.iteration is None else (iterations - cost.values) * cost.iteration
+
+
+def _past(folder: Path) -> Iterator[list[Located]]:
+    """Read the runs of a folder that did more than wait for the machine, the last one first."""
     # ids begin with the time of the run
     for place in (folder, *sorted((folder / PAST).glob("*"), reverse=True)):
         records = _read(place / MEASUREMENTS)
         held = any(isinstance(each.record, Failure) and each.record.kind == "lock" for each in records)
         # the host is described once the machine is held
         if not held or any(isinstance(each.record, HostState) for each in records):
-            return records
-    return []
+            yield records
 
 
 def _read(file: Path) -> list[Located]:
@@ -88,26 +144,36 @@ def _read(file: Path) -> list[Located]:
         return []
 
 
-def _seconds(rounds: Sequence[Round], records: Iterable[Record]) -> float | None:
-    builds, setups, executions = _Times(), _Times(), _Times()
+def _measured(rounds: Sequence[Round], records: Sequence[Record], config: Config) -> float | None:
+    """Return how long rounds take by the steps of another run; None where that has not all of them."""
+    first, later, setups, executions = _Times(), _Times(), _Times(), _Times()
+    builds = [record for record in records if isinstance(record, Build)]
+    several = any(build.build for build in builds)
+    for build in builds:
+        (later if build.build else first).add(build.side, build.factors, first_build(build))
+        setups.add(build.side, build.factors, build.setup)
+        if not several:
+            later.add(build.side, build.factors, next_build(build))
     for record in records:
-        if isinstance(record, Build):
-            if record.seconds is not None:
-                builds.add(record.side, record.factors, record.seconds)
-            if record.setup is not None:
-                setups.add(record.side, record.factors, record.setup)
-        elif isinstance(record, Execution) and record.seconds is not None:
+        if isinstance(record, Execution) and record.seconds is not None:
             # the lines of a suite's execution share its time
             own = record.seconds * (record.lines or 1)
             executions.add(record.suite or record.benchmark, record.factors, own)
-    taken = [
-        *(builds.of(step.side, step.factors) for each in rounds for step in each.builds),
-        *(executions.of(step.benchmark, step.factors) for each in rounds for step in each.executions),
-    ]
-    # each tree is set up once
-    prepared = [setups.of(step.side, step.factors) or 0.0 for each in rounds[:1] for step in each.builds]
+    costs = costs_of(records)
+    taken: list[float | None] = []
+    for number, each in enumerate(rounds):
+        for made in each.builds:
+            taken.append((later if number else first).of(made.side, made.factors))
+            # each tree is set up once
+            taken += [] if number else [setups.of(made.side, made.factors) or 0.0]
+        for step in each.executions:
+            seconds = executions.of(step.benchmark, step.factors)
+            lines = _lines(costs, step.benchmark)
+            more = sum(_more(cost, _iterations(config, step.benchmark)) for cost in lines)
+            more += sum(cost.other or 0.0 for cost in lines)
+            taken.append(None if seconds is None else seconds + more)
     known = [seconds for seconds in taken if seconds is not None]
-    return sum(known) + sum(prepared) if len(known) == len(taken) else None
+    return sum(known) + (cost_of(records).probe or 0.0) if len(known) == len(taken) else None
 
 
 class _Times:
@@ -117,7 +183,9 @@ class _Times:
         self._named: dict[str, list[float]] = {}
         self._treated: dict[tuple[str, str], list[float]] = {}
 
-    def add(self, name: str, factors: Mapping[str, Setting], seconds: float) -> None:
+    def add(self, name: str, factors: Mapping[str, Setting], seconds: float | None) -> None:
+        if seconds is None:
+            return
         self._named.setdefault(name, []).append(seconds)
         self._treated.setdefault((name, canonical(factors)), []).append(seconds)
 

@@ -7,7 +7,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Plan
 from gate.evidence.runs import config_of
+from gate.memory.entries import Costs
 from gate.model import SIDES, Memory, Run, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
@@ -40,7 +41,7 @@ class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
     part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
-    measured. resumes: whether it goes on with the run in its folder.
+    measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by benchmark.
     """
 
     project: Project
@@ -51,6 +52,7 @@ class Job:
     part: Part | None
     treated: JobTreatments = NONE
     resumes: bool = False
+    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
 
     @property
     def session(self) -> int:
@@ -108,10 +110,10 @@ def prepare(
     rounds = schedule(
         benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
     )
+    costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:
-        costs = costs_here(options.history, project, host) if remembers else {}
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
-    return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None)
+    return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None, costs)
 
 
 @dataclass(frozen=True, slots=True)

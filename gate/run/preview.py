@@ -12,7 +12,7 @@ from gate.config.types import Builds, Command
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
-from gate.run.duration import schedule_seconds
+from gate.run.duration import Expected, expected_time
 from gate.run.job import Job
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
@@ -76,19 +76,33 @@ def forecast(job: Job) -> list[str]:
 
 
 def expected(job: Job) -> str:
-    """Say how long the schedule takes, by the times of the last run of the same benchmarks."""
-    budget = format_duration(float(job.project.settings.rules.plan.budget))
-    seconds = expected_seconds(job)
-    if seconds is None:
+    """Say how long the schedule takes, by the times of the last run of the same benchmarks or by what is remembered."""
+    plan = job.project.settings.rules.plan
+    limit = float(plan.budget)
+    budget = format_duration(limit)
+    found = _expected(job, len(job.rounds))
+    if found is None:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
-    if seconds > float(job.project.settings.rules.plan.budget):
-        return f"cut at the budget of {budget}; all of it would take about {format_duration(seconds)}"
-    return f"about {format_duration(seconds)} as in the last run, at most {budget} (the budget)"
+    if found.seconds > limit:
+        return f"cut at the budget of {budget}; all of it would take about {format_duration(found.seconds)}"
+    why = {"last-run": "as in the last run", "trial": "by `perfgate try`", "memory": "as remembered of this host"}[
+        found.source
+    ]
+    time = format_duration(found.seconds)
+    least = _expected(job, plan.builds.min) if isinstance(plan.builds, Builds) else None
+    if least is not None and isinstance(plan.builds, Builds) and plan.builds.min < len(job.rounds):
+        time = f"{format_duration(least.seconds)} for {plan.builds.min} builds to {time} for {len(job.rounds)}"
+    return f"about {time} {why}, at most {budget} (the budget)"
 
 
 def expected_seconds(job: Job) -> float | None:
-    """Return how long the schedule takes in seconds, by the last run in its folder; None where that does not tell."""
-    return schedule_seconds(job.rounds, job.out)
+    """Return how long the schedule takes in seconds; None: not known."""
+    found = _expected(job, len(job.rounds))
+    return found.seconds if found else None
+
+
+def _expected(job: Job, rounds: int) -> Expected | None:
+    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs)
 
 
 def write_preview(job: Job, out: TextIO) -> None:

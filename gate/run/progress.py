@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from gate.report.outputs import is_terminal
+from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import format_duration, plural
 from harness.loop.measure import (
@@ -19,6 +22,8 @@ from harness.loop.measure import (
     StepStarted,
 )
 
+_WORTH_SAYING = 2.0
+"""Seconds."""
 _CALM = 30.0
 """Seconds between two lines of a log within a round."""
 
@@ -26,22 +31,38 @@ _CALM = 30.0
 class Progress:
     """Shows the events of the measuring loop."""
 
-    def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
-        """Write to a stream; quiet writes nothing."""
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        quiet: bool = False,
+        budget: Callable[[], float] = lambda: math.inf,
+        early: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            stream: takes the lines.
+            quiet: nothing is written.
+            budget: gives the seconds that are left of it.
+            early: whether fewer rounds may do.
+        """
+        self._early = early
         self._stream = stream
         self._live = is_terminal(stream) and not os.environ.get("CI")
         self._quiet = quiet
-        self._left = {"build": 0, "execution": 0}
-        self._seconds: dict[str, list[float]] = {"build": [], "execution": []}
+        self._budget = budget
+        self._pace = Pace(time.monotonic())
+        self._rounds = 0
+        self._foretold = False
         self._round = ""
         self._last = 0.0
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
+        self._pace.take(event, time.monotonic())
         if isinstance(event, RoundStarted):
-            # of what is still wanted: settled benchmarks take no more time
-            rounds = event.rounds - event.number
-            self._left = {"build": event.builds * rounds, "execution": event.executions * rounds}
+            self._rounds = event.rounds
             self._round = f"round {event.number + 1} of {event.rounds}"
             self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
@@ -67,18 +88,33 @@ class Progress:
             self._line(f"{self._round}: nothing more to measure")
 
     def _finished(self, event: StepFinished) -> None:
-        kind = "build" if event.benchmark is None else "execution"
-        self._left[kind] = max(0, self._left[kind] - 1)
-        self._seconds[kind].append(event.seconds)
         if event.failure is not None:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
+        elif not self._foretold:
+            self._foretell()
+
+    def _foretell(self) -> None:
+        """Say how long all of it takes, as soon as every step that is left has been made once."""
+        left = self._pace.remaining()
+        if left is None:
+            return
+        self._foretold = True
+        if left < _WORTH_SAYING:
+            return
+        rounds = plural(self._rounds, "round")
+        budget = self._budget()
+        if left > budget:
+            self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
+        else:
+            whole = self._pace.spent + left
+            most = "at most " if self._early else ""
+            self._line(f"{most}about {format_duration(whole)} for {rounds}, {format_duration(left)} of it left")
 
     def _remaining(self) -> str:
-        parts = [(len(done), sum(done), self._left[kind]) for kind, done in self._seconds.items()]
-        if any(count == 0 and left for count, _, left in parts):
+        left = self._pace.remaining()
+        if left is None or left < 1:
             return ""
-        seconds = sum(total / count * left for count, total, left in parts if count)
-        return f", about {format_duration(seconds)} left" if seconds >= 1 else ""
+        return f", about {format_duration(min(left, self._budget()))} left"
 
     def _line(self, text: str) -> None:
         if self._quiet:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,51 +14,27 @@ import msgspec
 
 from gate.config import treatments
 from gate.config.study import Setting
-from gate.model import Build, Failure, Side
+from gate.model import SIDES, Build, Failure, Side
 from gate.model.case import canonical
-from gate.model.records import FullBuilds, Ordered
-from harness.build.archives import TREE
+from gate.model.records import FullBuilds
 from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.at_once import may_be_at_once
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import build_environment, without_shims
-from harness.build.relink import Recording, refused
+from harness.build.relink import Recording
+from harness.build.work import Done, Tree, Wanted, Works
 from harness.errors import SourceError
-from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
-from harness.process.execute import Command, Outcome, environment_difference
-from harness.source.trees import EPOCH, Trees
+from harness.instruments.protocol import by_hand
+from harness.process.execute import Command, Outcome
+from harness.process.mounts import standing
+from harness.process.together import LeftBehindError, alone, together
+from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _VARIANT_NAME = 8
 _WORTH = 1.0
 """Seconds of building that are worth a copy of the tree."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Build:
-    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
-
-    side: Side
-    build: int
-    factors: Mapping[str, Setting]
-    variant: str
-    recipe: Recipe
-
-    @property
-    def tree(self) -> tuple[Side, str]:
-        return self.side, self.variant
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """How a build was made: the fields of its record."""
-
-    seconds: float = 0.0
-    relinked: bool = False
-    checked: float | None = None
-    full: FullBuilds | None = None
-    ordered: Ordered | str | None = None
 
 
 class TreeBuilder:
@@ -78,18 +55,14 @@ class TreeBuilder:
     ) -> None:
         """See the class."""
         self._cache = cache
-        self._cached: dict[tuple[Side, str], FullBuilds | None] = {}
+        self._cached: dict[Tree, FullBuilds | None] = {}
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
-        self._hint = hint
-        self._made: set[tuple[Side, str]] = set()
-        self._setup_failures: dict[tuple[Side, str], Failure] = {}
-        self._built: set[tuple[Side, str]] = set()
-        self._with_git: set[tuple[Side, str]] = set()
-        self._exited: set[tuple[Side, str]] = set()
-        self._recordings: dict[tuple[Side, str], Recording] = {}
-        self._ordered: dict[tuple[Side, str], Ordered | str | None] = {}
+        self._works = Works(conditions, trees, hint)
+        self._made: set[Tree] = set()
+        self._with_git: set[Tree] = set()
+        self._at_once: dict[Wanted, Build] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -103,28 +76,81 @@ class TreeBuilder:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
             BudgetEndedError: the budget has ended.
         """
-        wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
+        wanted = self._wanted(side, build, seed, factors)
+        if wanted in self._at_once:
+            return self._at_once.pop(wanted)
         first = wanted.tree not in self._made
         key = self._key(wanted) if first else None
         if key is not None and self._take(wanted, key):
-            made = self._attempt(wanted, seed)
+            made = self._attempt(wanted)
             if isinstance(made, Build):
                 return msgspec.structs.replace(made, cached=True, full=self._cached[wanted.tree])
             # what is kept is of no use: as if it were not there
             self._forget(wanted)
-        made = self._attempt(wanted, seed)
+        made = self._attempt(wanted)
         if isinstance(made, Build) and key is not None:
             self._keep(wanted, key, made)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
-            self._setup_failures.pop(wanted.tree, None)
-            made = self._attempt(wanted, seed)
+            self._works.setup_failures.pop(wanted.tree, None)
+            made = self._attempt(wanted)
         if isinstance(made, Build):
-            self._built.add(wanted.tree)
+            self._works.built.add(wanted.tree)
         return made
 
-    def _key(self, wanted: _Build) -> str | None:
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})) -> None:
+        """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
+
+        Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by
+        `build`, alone: sudo does not work in a namespace, for one. So are both if one leaves a process behind, which
+        the other may have used, or links to a place outside its tree, where both may have been.
+
+        Raises:
+            SourceError: a tree cannot be made.
+            BudgetEndedError: the budget has ended.
+        """
+        pair = [self._wanted(side, build, seed, factors) for side in SIDES]
+        trees, recipes = {wanted.tree for wanted in pair}, [wanted.recipe for wanted in pair]
+        if not self._trees.one_path or trees & self._made or not may_be_at_once(recipes):
+            return
+        keys = [self._key(wanted) for wanted in pair]
+        if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
+            return
+        for wanted, key, done in zip_longest(pair, keys, self._together(pair)):
+            record = self._record(wanted, done) if isinstance(done, Done) else None
+            if isinstance(record, Build):
+                self._works.built.add(wanted.tree)
+                self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
+                if key is not None:
+                    self._keep(wanted, key, record)
+            else:
+                self._forget(wanted)
+
+    def _together(self, pair: Sequence[Wanted]) -> Sequence[Done | Failure]:
+        """Build at once; return nothing where one may have seen the other."""
+        begin = time.perf_counter()
+        if any(self._make_tree(wanted) for wanted in pair):
+            return ()
+        prepared = (time.perf_counter() - begin) / len(pair)
+        variant = pair[0].variant
+        try:
+            with self._trees.apart(variant) as places:
+                path = self._trees.place(pair[0].side, variant)
+                works = [
+                    (self._works.work(each, prepared), partial(standing, directory=places[each.side], path=path))
+                    for each in pair
+                ]
+                found = together(works, self._conditions.executor, self._conditions.budget)
+        except (SourceError, LeftBehindError):
+            return ()
+        outside = any(isinstance(done, Done) and done.full and done.full.kind == "outside" for done in found)
+        return () if outside else found
+
+    def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
+        return Wanted(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
+
+    def _key(self, wanted: Wanted) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
         table, cache = wanted.recipe.table, self._cache
         if cache is None or table.command is None or table.cache == "off" or wanted.factors:
@@ -139,9 +165,14 @@ class TreeBuilder:
         place = self._trees.directory / "tree"
         return Subject(files, table, wanted.recipe.environment, place).key()
 
-    def _take(self, wanted: _Build, key: str) -> bool:
+    def keeps(self, side: Side) -> bool:
+        """Return whether the first build of a side is kept for later runs."""
+        key = self._key(self._wanted(side, 0, 0, {}))
+        return key is not None and self._cache is not None and self._cache.has(key)
+
+    def _take(self, wanted: Wanted, key: str) -> bool:
         """Take the tree of an earlier run, in the state after its first build."""
-        cache, links = self._cache, self._links(wanted)
+        cache, links = self._cache, self._works.links(wanted.tree)
         if cache is None:
             return False
         found: list[About] = []
@@ -156,66 +187,62 @@ class TreeBuilder:
                 return False
         (about,) = found
         self._made.add(wanted.tree)
-        self._built.add(wanted.tree)
+        self._works.built.add(wanted.tree)
         self._cached[wanted.tree] = about.full
-        self._ordered[wanted.tree] = about.ordered
+        self._works.ordered[wanted.tree] = about.ordered
         if about.full is None:
-            self._recordings[wanted.tree] = Recording(links)
+            self._works.recordings[wanted.tree] = Recording(links)
         return True
 
-    def _keep(self, wanted: _Build, key: str, made: Build) -> None:
+    def _keep(self, wanted: Wanted, key: str, made: Build) -> None:
         # where a build's command runs again all the same, only what set-up made is worth it
         saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
         if self._cache is not None and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
             about = About(made.full, made.ordered)
-            self._cache.keep(key, self._trees.place(wanted.side), self._links(wanted), about)
+            self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 
-    def _forget(self, wanted: _Build) -> None:
+    def _forget(self, wanted: Wanted) -> None:
+        """Leave nothing of a tree."""
         self._trees.remove(wanted.side, wanted.variant)
         self._made.discard(wanted.tree)
-        self._built.discard(wanted.tree)
-        self._recordings.pop(wanted.tree, None)
-        self._setup_failures.pop(wanted.tree, None)
+        self._cached.pop(wanted.tree, None)
+        self._works.forget(wanted.tree)
 
-    def _links(self, wanted: _Build) -> Path:
-        return self._trees.directory / "links" / f"{wanted.side}-{wanted.variant}"
-
-    def _may_lack_git(self, wanted: _Build) -> bool:
+    def _may_lack_git(self, wanted: Wanted) -> bool:
         """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
-        untried = wanted.tree not in self._built | self._with_git
-        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._exited
+        untried = wanted.tree not in self._works.built | self._with_git
+        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._works.exited
 
-    def _attempt(self, wanted: _Build, seed: int) -> Build | Failure:
-        side, build, factors, recipe = wanted.side, wanted.build, wanted.factors, wanted.recipe
-        table = recipe.table
+    def _attempt(self, wanted: Wanted) -> Build | Failure:
         begin = time.perf_counter()
-        standing = wanted.tree in self._made and recipe.stays
+        stands = wanted.tree in self._made and wanted.recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        prepared = time.perf_counter() - begin
-        seconds = 0.0 if recipe.stays else prepared
-        shown, done = None, _Done()
-        if table.command is not None:
-            shown = by_hand(table.command, {"seed": str(seed)})
-            with self._conditions.budget.phase("build", prepared):
-                made = self._make(wanted, seed)
-            if isinstance(made, Failure):
-                return made
-            done, seconds = made, made.seconds
+        work = self._works.work(wanted, None if stands else time.perf_counter() - begin)
+        done = alone(work, partial(self._in_place, wanted))
+        return done if isinstance(done, Failure) else self._record(wanted, done)
+
+    def _in_place(self, wanted: Wanted, command: Command) -> Outcome:
+        self._trees.project(*wanted.tree)
+        return self._conditions.executor.run(command)
+
+    def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
+        recipe, table = wanted.recipe, wanted.recipe.table
         try:
-            hashes = hash_artifacts(self.directory(side, factors), table.artifacts)
+            hashes = hash_artifacts(self.directory(wanted.side, wanted.factors), table.artifacts)
         except ArtifactError as error:
-            return self._failure(wanted, str(error), command=shown)
+            shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
+            return self._works.failure(wanted, str(error), command=shown)
         return Build(
-            side=side,
+            side=wanted.side,
             session=self._conditions.session,
-            build=build,
-            seed=seed,
-            seconds=seconds,
-            setup=prepared if recipe.stays and not standing else None,
-            factors=dict(factors),
+            build=wanted.build,
+            seed=wanted.seed,
+            seconds=done.seconds if recipe.stays else done.prepared,
+            setup=done.prepared if recipe.stays and done.prepared else None,
+            factors=dict(wanted.factors),
             artifacts=hashes,
             needs_git=wanted.tree in self._with_git,
             relinked=done.relinked,
@@ -223,57 +250,6 @@ class TreeBuilder:
             full=done.full,
             ordered=done.ordered,
         )
-
-    def _make(self, wanted: _Build, seed: int) -> _Done | Failure:
-        """Run the build command, or link again what the tree's first build has compiled."""
-        table, command, values = wanted.recipe.table, wanted.recipe.table.command or [], {"seed": str(seed)}
-        laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
-        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
-        added[TREE] = str(self._trees.place(wanted.side, wanted.variant))
-        first = wanted.tree not in self._built
-        if table.relink not in ("auto", "off"):
-            command = command if first else table.relink
-            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
-            return outcome if isinstance(outcome, Failure) else _Done(outcome.seconds, not first)
-        full: FullBuilds | None = None
-        checked: float | None = None
-        recording = self._recordings.get(wanted.tree)
-        if recording is not None and not first:
-            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
-            if isinstance(outcome, Outcome):
-                return _Done(outcome.seconds, True, ordered=self._ordered.get(wanted.tree))
-            full = recording.found().full or FullBuilds(kind="failed")
-            del self._recordings[wanted.tree]
-        if first:
-            full, recording = self._begin(wanted, added)
-        outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
-        if isinstance(outcome, Failure):
-            return outcome
-        if first and recording is not None:
-            check = self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
-            checked = check.seconds
-            found = recording.found()
-            full = found.full
-            if full is None:
-                self._recordings[wanted.tree] = recording
-            self._ordered[wanted.tree] = found.ordered
-        return _Done(outcome.seconds, False, checked, full, self._ordered.get(wanted.tree))
-
-    def _begin(self, wanted: _Build, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
-        """Have the links of a tree's first build recorded, unless there is a reason against it."""
-        full = refused(wanted.recipe.table)
-        if full is not None:
-            return full, None
-        recording = Recording(self._links(wanted))
-        try:
-            added |= recording.begin()
-        except OSError:
-            return FullBuilds(kind="failed"), None
-        return None, recording
-
-    @property
-    def _prefix(self) -> str:
-        return self._trees.repository.prefix.as_posix()
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
@@ -299,11 +275,11 @@ class TreeBuilder:
         environment = {**recipe.environment, **treatments.build_environment(study, factors)}
         return Recipe(treatments.build_command(recipe.table, study, factors), environment)
 
-    def _make_tree(self, wanted: _Build) -> Failure | None:
-        """Give a build the tree that it wants, set up."""
+    def _make_tree(self, wanted: Wanted) -> Failure | None:
+        """Give a build the tree that it wants, which is to be set up where it is new."""
         recipe = wanted.recipe
-        if wanted.tree in self._setup_failures:
-            return msgspec.structs.replace(self._setup_failures[wanted.tree], build=wanted.build)
+        if wanted.tree in self._works.setup_failures:
+            return msgspec.structs.replace(self._works.setup_failures[wanted.tree], build=wanted.build)
         if wanted.tree in self._made and recipe.stays:
             return None
         # a new path for one side alone would make the paths differ
@@ -316,65 +292,9 @@ class TreeBuilder:
         except SourceError as error:
             if not any(side == wanted.side for side, _ in self._made):
                 raise
-            return self._failure(wanted, str(error))
+            return self._works.failure(wanted, str(error))
         self._made.add(wanted.tree)
-        if recipe.table.setup is None:
-            return None
-        setup = recipe.table.setup
-        with self._conditions.budget.phase("setup"):
-            outcome = self._run(wanted, arguments(setup, {}), by_hand(setup, {}), {})
-        if isinstance(outcome, Failure):
-            # all that follows in this tree would fail of it
-            failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
-            self._setup_failures[wanted.tree] = failure
-            return failure
         return None
-
-    def _run(self, wanted: _Build, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
-        recipe, side = wanted.recipe, wanted.side
-        environment = {"SOURCE_DATE_EPOCH": str(EPOCH), **recipe.environment, "PERFGATE_SIDE": side, **added}
-        output = self._trees.directory / f"output-{side}"
-        directory = self.directory(side, wanted.factors)
-        command = Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
-        outcome = self._conditions.executor.run(command)
-        if not outcome.status:
-            return outcome
-        if outcome.code is not None and not outcome.unstarted:
-            self._exited.add(wanted.tree)
-        # compilers' drivers and test runners often tell on standard output what went wrong
-        told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
-        failure = self._failure(wanted, outcome, stderr=told, command=shown, environment=environment)
-        return msgspec.structs.replace(failure, seconds=outcome.seconds)
-
-    def _failure(
-        self,
-        wanted: _Build,
-        why: str | Outcome,
-        *,
-        stderr: str = "",
-        command: str | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> Failure:
-        changed = None
-        if environment is not None:
-            changed = environment_difference(
-                self._conditions.caller, without_shims(environment, self._conditions.shims)
-            )
-        failure = Failure(
-            kind="build",
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            factors=dict(wanted.factors),
-            status=why if isinstance(why, str) else why.status,
-            stderr=stderr,
-            command=command,
-            directory=str(self.directory(wanted.side, wanted.factors)),
-            environment=changed,
-        )
-        unstarted = isinstance(why, Outcome) and why.unstarted
-        hint, kept = self._hint(failure, unstarted), self.kept(wanted.side, wanted.factors)
-        return msgspec.structs.replace(failure, hint=hint, directory=str(kept))
 
 
 def layout_name(seed: int, build: int) -> str:

@@ -18,13 +18,14 @@ from pathlib import Path
 
 import msgspec
 
-from gate import __version__
 from gate.config.types import BuildTable
 from gate.model.records import FullBuilds, Ordered
 from harness.source.workdir import remove_tree
 
 MOST = 4_000_000_000
 """Bytes of all that is kept; a tree larger than half of it is not."""
+_FORMAT = 1
+"""Of an entry and of the record of its links; another one is not found."""
 _TREE, _LINKS, _ABOUT = "tree", "links", "about.json"
 # Of a terminal or a login, and no matter of a build.
 _OF_SESSION = (
@@ -60,7 +61,7 @@ class Subject:
         """Return the name of its entry."""
         path = self.environment.get("PATH", os.defpath)
         facts = {
-            "perfgate": __version__,
+            "format": _FORMAT,
             "files": self.files,
             "table": repr(self.table),
             "environment": {name: value for name, value in self.environment.items() if not _of_session(name)},
@@ -94,6 +95,10 @@ class BuildCache:
             remove_tree(links)
             return None
         return about
+
+    def has(self, key: str) -> bool:
+        """Return whether a build is kept."""
+        return (self._directory / key / _ABOUT).is_file()
 
     def keep(self, key: str, tree: Path, links: Path, about: About) -> None:
         """Keep a build, if there is room; whatever goes wrong, the run goes on without.

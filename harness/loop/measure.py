@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -49,6 +50,10 @@ class Builder(Protocol):
         """Make a side ready for round `build`, built with these settings, and give the record of it."""
         ...
 
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], /) -> None:
+        """Know that both sides are built next, such as to build them at once."""
+        ...
+
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
         ...
@@ -87,12 +92,16 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A round begins; number from 0. executions: how many are still to be made in it. builds: how many it has."""
+    """A round begins; number from 0. executions: how many are still to be made in it. builds: how many it has.
+
+    left: executions that are still to be made in it and all later rounds, by benchmark.
+    """
 
     number: int
     rounds: int
     executions: int
     builds: int = 2
+    left: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +115,17 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:
-    """The step that was started is over. failure: what was recorded of it, if it failed."""
+    """The step that was started is over. failure: what was recorded of it, if it failed.
+
+    next: of the first build of a tree, the seconds that the next one is expected to take.
+    """
 
     side: Side
     benchmark: str | None
     seconds: float
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    next: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +146,11 @@ class ProbeStarted:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinished:
-    """So many of the benchmarks are the same on both sides."""
+    """So many of the benchmarks are the same on both sides. left: as in RoundStarted, what has failed left out."""
 
     identical: int
     benchmarks: int
+    left: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
@@ -257,7 +271,7 @@ class Loop:
                 if stop is not None:
                     return stop
                 if self._ledger.pending(part):
-                    if not built and not self._build_all(each):
+                    if not built and not self._build_all(number, each):
                         return "build-failure"
                     if number == 0 and not self._design:
                         self._examine(part)
@@ -288,19 +302,32 @@ class Loop:
         first = number == 0 and execution == 0
         return None if first or begun or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
 
-    def _build_all(self, each: Round) -> bool:
+    def _build_all(self, number: int, each: Round) -> bool:
         """Build what a round needs; tell whether measuring goes on."""
         ledger = self._ledger
         pending = ledger.pending(each.executions)
-        self._progress(RoundStarted(each.build, len(self._rounds), len(pending), len(each.builds)))
+        left = self._left(number)
+        self._progress(RoundStarted(each.build, len(self._rounds), len(pending), len(each.builds), left))
         needed = {(step.side, canonical(step.building)) for step in pending}
-        for build in each.builds:
-            # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
-            wanted = (build.side, canonical(build.factors)) in needed
-            wanted = wanted or not (self._design or ledger.built(build))
-            if wanted and not self._build(build) and not self._design:
+        # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
+        wanted = [
+            build
+            for build in each.builds
+            if (build.side, canonical(build.factors)) in needed or not (self._design or ledger.built(build))
+        ]
+        for build, partner in zip_longest(wanted, wanted[1:]):
+            if not self._build(build, partner) and not self._design:
                 return False
         return True
+
+    def _left(self, number: int) -> Counter[str]:
+        """Count the executions that are still to be made from a round on, by benchmark."""
+        found = Counter(step.benchmark for step in self._ledger.pending(self._rounds[number].executions))
+        later = self._rounds[number + 1 :]
+        for step in later[0].executions if later else ():
+            # later rounds are alike
+            found[step.benchmark] += 0 if self._ledger.is_out(step) else len(later)
+        return found
 
     def _examine(self, steps: Sequence[ExecutionStep]) -> None:
         """Compare the sides of what is to be measured, and take out what fails or is the same."""
@@ -314,7 +341,7 @@ class Loop:
             return
         self._progress(ProbeStarted(len(pairs), SECONDS))
         identical = 0
-        begin = time.perf_counter()
+        begin = self._budget.clock()
         try:
             for found in self._probe.examine(pairs, self._begin):
                 if found.unproved is not None:
@@ -324,8 +351,8 @@ class Loop:
                         self._add(record)
                 identical += found.same is not None
         finally:
-            self._probing = time.perf_counter() - begin
-        self._progress(ProbeFinished(identical, len(pairs)))
+            self._probing = self._budget.clock() - begin
+        self._progress(ProbeFinished(identical, len(pairs), self._left(0)))
 
     def _is_probed(self, step: ExecutionStep) -> bool:
         return self._off is None or self._benchmarks[step.side][step.benchmark].same_output is not False
@@ -341,9 +368,12 @@ class Loop:
             if not empty and not self._ledger.is_failed(step):
                 self._execute(step)
 
-    def _build(self, step: BuildStep) -> bool:
+    def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
         self._progress(StepStarted(step.side, None, step.factors))
+        # of both sides with the same settings
+        if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
+            self._builder.both(step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
             self._add(record)
@@ -351,7 +381,8 @@ class Loop:
             return False
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors))
+        following = record.seconds if record.checked is None or record.full is not None else record.checked
+        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, following))
         return True
 
     def _execute(self, step: ExecutionStep) -> None:
@@ -381,9 +412,9 @@ class Loop:
         elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
             measured = {step.benchmark: step for step in self._rounds[number].executions}
             before = set(filter(ledger.is_out, measured.values()))
-            begin = time.perf_counter()
+            begin = self._budget.clock()
             settled = self._after_round(ledger.records)
-            took = time.perf_counter() - begin
+            took = self._budget.clock() - begin
             ledger.settle(settled)
             self._add(Look(look=number + 1, settled=sorted(settled), seconds=took))
             out = set(filter(ledger.is_out, measured.values()))

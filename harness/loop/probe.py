@@ -177,7 +177,8 @@ class _One:
         with ExitStack() as stack:
             trace: Trace | None = None
             with suppress(OSError):
-                trace = stack.enter_context(tracing(scratch)) if ground is not None else None
+                if ground is not None:
+                    trace = stack.enter_context(tracing(scratch, since=ground.begun))
             ran = self._executions.unmeasured(
                 benchmark, step, directory,
                 printed=output.printed if output else None, trace=trace,

@@ -91,19 +91,11 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
 
 def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Find what was read outside both trees and changed since the run began: a build of one side may have done it."""
-    for path in sorted((accesses.read - accesses.written) | accesses.listed):
+    for path in sorted(accesses.changed):
         if ground.inner(path) is not None or ground.is_own(path):
             continue
-        if path.startswith(_NEUTRAL) and not path.startswith(_SHARED):
-            continue
-        with suppress(OSError):
-            facts = os.lstat(path)
-            # other directories are passed or looked for, and everybody makes files in /tmp
-            if stat.S_ISDIR(facts.st_mode) and path not in accesses.listed:
-                continue
-            shared = path.startswith(_SHARED) and not stat.S_ISDIR(facts.st_mode)
-            if shared or max(facts.st_mtime_ns, facts.st_ctime_ns) >= ground.begun:
-                return Unproved(kind="outside-changed", path=path)
+        if not path.startswith(_NEUTRAL) or path.startswith(_SHARED):
+            return Unproved(kind="outside-changed", path=path)
     return None
 
 

@@ -69,6 +69,14 @@ class Background(Protocol):
         """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
         ...
 
+    def code(self) -> int | None:
+        """Return what it exited with; None: it lives, or a signal ended it."""
+        ...
+
+    def outlived(self) -> bool:
+        """Return whether something lives that it, or another one in the background, has started and left alone."""
+        ...
+
     def unstarted(self) -> bool:
         """Return whether it was a shell that could not start a program."""
         ...
@@ -85,13 +93,14 @@ class ProcessBackground:
     """A real process that leads its own session.
 
     log: open for reading and appending; the process writes it, and it is closed in the end. released: called once,
-    when its group has ended.
+    when its group has ended. outlived: see Background.
     """
 
-    def __init__(self, process: Process, log: int, released: Callable[[], None]) -> None:
+    def __init__(self, process: Process, log: int, released: Callable[[], None], outlived: Callable[[], bool]) -> None:
         self._process = process
         self._log = log
         self._released = released
+        self._outlived = outlived
         self._stopped = False
 
     def alive(self) -> bool:
@@ -104,6 +113,15 @@ class ProcessBackground:
         """Say how it ended."""
         code = return_code(self._process)
         return "" if code is None else exit_status(code) or "exit 0"
+
+    def code(self) -> int | None:
+        """Return what it exited with."""
+        code = return_code(self._process)
+        return code if code is not None and code >= 0 else None
+
+    def outlived(self) -> bool:
+        """Return whether something lives that was started in the background and left alone."""
+        return self._outlived()
 
     def unstarted(self) -> bool:
         """Return whether it was a shell that could not start a program."""

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from harness.process.groups import alive
+
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _GRACE = 0.5
 # beyond the grace, for those that fork faster than they are found
@@ -73,6 +75,11 @@ class Descendants:
         finally:
             self._companions.pop(pid, None)
             self._close()
+
+    def orphaned(self) -> bool:
+        """Return whether a process lives that came to this one when its parent ended."""
+        known = {*self._companions, *self._before, *self._kept}
+        return any(alive(pid, None) for pid in _children() - known)
 
     def reap(self, leader: int) -> None:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""

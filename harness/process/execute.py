@@ -196,7 +196,8 @@ class ProcessExecutor:
             with self._descendants.starting(mark) as adopt:
                 process = self._start(marked, fd, fd)
                 adopt(process.pid)
-                made = ProcessBackground(process, fd, partial(self._descendants.release, process.pid))
+                released = partial(self._descendants.release, process.pid)
+                made = ProcessBackground(process, fd, released, self._descendants.orphaned)
                 self._background.append(made)
         except BaseException:
             os.close(fd)

@@ -40,6 +40,7 @@ _CONTENT = (
     ("core.sparseCheckout", "false"),
     ("core.symlinks", "true"),
 )
+_LACKING = re.compile(r"^fatal: (.*): smudge filter lfs failed$", re.MULTILINE)
 _NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
 
 
@@ -133,7 +134,7 @@ class Store:
     def attach(self, revision: str, tree: Path) -> None:
         """Give the tree that was exported last a .git of its own: HEAD at its commit, with history and the user's tags.
 
-        What is written to it is lost with the tree.
+        What is written to it is lost with the tree. Files may have got other times since they were exported.
 
         Raises:
             SourceError: git failed.
@@ -142,7 +143,9 @@ class Store:
         directory = tree / ".git"
         self._init(directory, bare=False)
         _borrow(directory, self._objects)
-        shutil.copy2(self._path / "exported", directory / "index")
+        index = self._path / "exported"
+        self._isolated(tree).seeing(GIT_INDEX_FILE=str(index)).attempt("update-index", "-q", "--refresh")
+        shutil.copy2(index, directory / "index")
         tags = self._checkout.run(
             "for-each-ref",
             "--format=%(objectname) %(refname)%(if)%(*objectname)%(then)%0a^%(*objectname)%(end)",
@@ -225,6 +228,12 @@ class Store:
         )
         where = directory if bare else directory.parent
         Git(self.work.path, _ISOLATED).run("init", *options, "--", str(where))
+
+
+def lacking_file(answer: Answer) -> str | None:
+    """Return the file whose content git lfs neither had nor could download for an export; None for none."""
+    found = _LACKING.search(answer.stderr)
+    return found[1] if found else None
 
 
 def _borrow(repository: Path, objects: Path) -> None:

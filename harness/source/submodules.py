@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.errors import SourceError
 from harness.source.git import Git, without_userinfo
 from harness.source.repository import Repository
-from harness.source.store import Store
+from harness.source.store import Store, lacking_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,10 @@ def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: boo
         if not problem:
             answer = store.export(submodule.sha, target, skip_lfs=skip_lfs)
             problem = "" if answer.status == 0 else answer.reason
+            lacking = lacking_file(answer) if problem else None
+            if lacking is not None:
+                where = f"run `git lfs fetch origin {submodule.sha}` in {submodule.path}"
+                raise SourceError(f"{target / lacking} of git lfs cannot be downloaded: {where}")
         if problem:
             what = f"submodule {submodule.path} at {submodule.sha[:12]} cannot be fetched"
             source = f" from {without_userinfo(declared.url)}" if declared.url else ""

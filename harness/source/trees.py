@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -19,10 +20,8 @@ from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
+from harness.source.store import lacking_file
 from harness.source.workdir import make_apart, remove_tree
-
-EPOCH = 315619200
-"""2 January 1980, which zip archives can hold in all time zones: when all files of a tree were changed, in seconds."""
 
 
 def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
@@ -80,17 +79,23 @@ def _link(source: Path, target: Path, tree: Path) -> None:
             _link(child, target / child.name, tree)
 
 
-def _stamp(tree: Path) -> None:
-    """Give all files of a tree one time of change, since builds copy it into what they make (Python, ar, tar).
+def _stamp(tree: Path, moment: int) -> None:
+    """Give all files of a tree one time of change, so that make finds a generated file that is committed up to date.
+
+    It is the time at which the tree is made, not one for both sides: what a build leaves in a shared place must be
+    older than the files of the other side, which are built next.
 
     Raises:
         OSError: a file cannot be changed.
     """
     for parent, folders, files in os.walk(tree):
-        if folders and ".git" in folders:
+        if ".git" in folders:
             folders.remove(".git")  # git knows its own files by their times
         for name in files:
-            os.utime(f"{parent}/{name}", (EPOCH, EPOCH), follow_symlinks=False)
+            path = f"{parent}/{name}"
+            # changed once only: git looks at the time of that, too
+            if os.lstat(path).st_mtime_ns != moment:
+                os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +191,20 @@ class Trees:
         return self.repository.git.line("rev-parse", "--verify", f"{self.sources.of(side).revision}^{{tree}}")
 
     def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
-        source, store = self.sources.of(side), self.repository.store
+        source, store, begun = self.sources.of(side), self.repository.store, time.time_ns()
         make_apart(tree)
         answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
         if answer.status != 0:
-            lfs = f": run `git lfs fetch origin {source.commit.sha}`" if "smudge filter lfs" in answer.stderr else ""
-            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}{lfs}")
+            lacking = lacking_file(answer)
+            if lacking is not None:
+                advice = f"run `git lfs fetch origin {source.commit.sha}`"
+                raise SourceError(f"{side} needs {lacking} of git lfs, which cannot be downloaded: {advice}")
+            raise SourceError(f"{side} cannot be checked out to {tree}: {answer.reason}")
+        _stamp(tree, begun)
         if git:
             store.attach(source.revision, tree)
         submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
-        _stamp(tree)
+        _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
 
     def _stand(self, side: Side, variant: str) -> None:
@@ -234,6 +243,39 @@ class Trees:
             raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
 
+    def stands(self, side: Side, variant: str = "") -> Path:
+        """Give where a side's project directory is when it is used."""
+        return self._made[side, variant].place / self.repository.prefix
+
+    def found(self, side: Side, variant: str = "") -> Path:
+        """Give where a side's project directory is now."""
+        made = self._made.get((side, variant))
+        return (made.path if made is not None else self._aside(side, variant)) / self.repository.prefix
+
+    @contextmanager
+    def apart(self, variant: str = "") -> Iterator[Mapping[Side, Path]]:
+        """Set both trees aside, and give where they are; meanwhile nothing is where they stand by turns.
+
+        A program that works for a build, but does not see what the build sees there, fails: it cannot take the tree of
+        the other side.
+
+        Raises:
+            SourceError: a tree cannot be moved, or something was put where the trees stand; it is removed.
+        """
+        place = self.place(SIDES[0], variant)
+        try:
+            self._set_aside(place)
+            place.mkdir(parents=True)
+            try:
+                yield self.roots(variant)
+            finally:
+                empty = not any(place.iterdir())
+                remove_tree(place)
+        except OSError as error:
+            raise SourceError(f"the trees of both sides cannot be moved: {error.strerror or error}") from None
+        if not empty:
+            raise SourceError(f"something was put into {place}")
+
     def roots(self, variant: str = "") -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, variant].path for side in SIDES}
@@ -244,14 +286,14 @@ class Trees:
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""
-        made = self._made[side, variant]
-        return (self._aside(side, variant) if self.one_path else made.place) / self.repository.prefix
+        return self._aside(side, variant) / self.repository.prefix if self.one_path else self.found(side, variant)
 
     def leave(self) -> None:
         """Set every tree aside, under the name of its side, for a person to look at."""
         for (side, variant), made in list(self._made.items()):
             if self.one_path and made.path == made.place:
-                self._move(side, variant, self._aside(side, variant))
+                with suppress(OSError):  # something removed it
+                    self._move(side, variant, self._aside(side, variant))
 
     def remove(self, side: Side, variant: str = "") -> None:
         """Remove a side's tree."""

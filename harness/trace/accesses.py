@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass, field
 from typing import Literal
 
 DoubtKind = Literal[
     "no-tracer",
     "architecture",
+    "connection",
     "handle",
+    "io-uring",
+    "lost",
+    "namespace",
+    "privileges",
     "process",
     "shared-memory",
-    "namespace",
-    "connection",
-    "privileges",
     "too-many",
-    "lost",
 ]
 
 
@@ -24,11 +26,11 @@ DoubtKind = Literal[
 class Doubt:
     """Why more may have been read than was seen.
 
-    kind: no-tracer: this system tells nothing. architecture: a call of another one (32 bits). handle: a file opened by
-    its handle. process: memory or descriptors of another process. shared-memory: found by a key or name. namespace:
-    paths may mean other files. connection: to a process that is none of the traced ones. privileges: a program that
-    would have more of them if it were not traced. too-many: more paths than are kept. lost: an argument that could not
-    be read.
+    kind: no-tracer: this system tells nothing. architecture: a program or a call of another one (32 bits). connection:
+    to a process that is none of the traced ones. handle: a file opened by its handle. io-uring: reads without calls.
+    lost: a call that could not be understood. namespace: paths may mean other files. privileges: a program that would
+    have more of them if it were not traced. process: memory or descriptors of another process. shared-memory: found by
+    a key or name. too-many: more paths than are kept.
     where: the path, address or call.
     """
 
@@ -40,91 +42,88 @@ class Doubt:
 class Accesses:
     """What traced commands did; all paths are absolute.
 
-    read: opened, asked for or passed as a link, whether it exists or not. listed: directories. executed: programs,
-    which are in read too. written: opened to be written anew, only. doubts: each once.
+    read: opened, asked for or passed on the way, whether it exists or not: every link and directory of a path too.
+    listed: directories. executed: programs and their interpreters, which are in read too. written: opened to be
+    written anew, which reads nothing of them. changed: of what is in read the files, and of
+    what is listed the directories, that somebody else had changed, since the moment that the trace was given, when
+    they were first met. doubts: each once.
     """
 
     read: frozenset[str]
     listed: frozenset[str]
     executed: frozenset[str]
     written: frozenset[str]
+    changed: frozenset[str]
     doubts: tuple[Doubt, ...]
 
 
 MOST = 1_000_000
 """Paths that are kept."""
-_MOST_LINKS = 40
-"""Links in one path, as the kernel has it (path_resolution(7))."""
+_SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
 
 
 @dataclass(slots=True)
 class Seen:
-    """Gathers accesses."""
+    """Gathers accesses.
 
+    since: what changed later, in nanoseconds since the epoch, is told.
+    """
+
+    since: int
     read: set[str] = field(default_factory=set)
     listed: set[str] = field(default_factory=set)
     executed: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)
     doubts: dict[Doubt, None] = field(default_factory=dict)
-    _links: dict[str, str | None] = field(default_factory=dict)
+    _changed: set[str] = field(default_factory=set)
+    _changed_directories: set[str] = field(default_factory=set)
 
     def doubt(self, doubt: Doubt) -> None:
         """Note that more may have been read."""
         self.doubts.setdefault(doubt)
 
-    def moved(self) -> None:
-        """Forget where paths lead."""
-        self._links.clear()
+    def keep(self, path: str, root: str, *, anew: bool = False) -> None:
+        """Note a resolved path, and all directories above it.
 
-    def path(self, path: str, into: set[str]) -> str:
-        """Note an absolute path and every link that it passes, and return where it leads."""
-        pending = path.split("/")[::-1]
-        here = ""
-        links = 0
-        while pending:
-            name = pending.pop()
-            if name in ("", "."):
-                continue
-            if name == "..":
-                here = here.rpartition("/")[0]
-                continue
-            here = f"{here}/{name}"
-            target = self._target(here)
-            if target is not None:
-                self._keep(here, self.read)
-                links += 1
-                if links > _MOST_LINKS:
-                    break
-                here = "" if target.startswith("/") else here.rpartition("/")[0]
-                pending += target.split("/")[::-1]
-        self._keep(here or "/", into)
-        return here or "/"
+        root: leads to the root directory of who asked, "" where it is perfgate's own. anew: it is opened only to be
+        written anew.
+        """
+        if anew:
+            if path not in self.read:
+                self._full(self.written)
+                self.written.add(path)
+            path = path.rpartition("/")[0] or "/"
+        while path not in self.read:
+            self._full(self.read)
+            if path not in self.written:
+                self._meet(path, root)
+            self.read.add(path)
+            path = path.rpartition("/")[0] or "/"
 
-    def _target(self, path: str) -> str | None:
-        """Return where a link leads; None: it is none."""
-        if path not in self._links:
-            try:
-                target: str | None = os.readlink(path)  # noqa: PTH115  # a text, many times
-            except OSError:
-                target = None
-            if path.startswith("/proc/"):
-                # what a descriptor is open on may have no path: pipe:[1234]
-                return target if target and target.startswith("/") else None
-            self._links[path] = target
-        return self._links[path]
+    def _meet(self, path: str, root: str) -> None:
+        try:
+            facts = os.lstat(root + path)
+        except OSError:
+            return
+        directory = stat.S_ISDIR(facts.st_mode)
+        # what is in memory that programs share changes without a trace
+        shared = path.startswith(_SHARED) and not directory
+        if shared or max(facts.st_mtime_ns, facts.st_ctime_ns) >= self.since:
+            (self._changed_directories if directory else self._changed).add(path)
 
-    def _keep(self, path: str, into: set[str]) -> None:
-        if len(into) < MOST:
-            into.add(path)
-        else:
+    def _full(self, paths: set[str]) -> None:
+        if len(paths) >= MOST:
+            paths.clear()
             self.doubt(Doubt("too-many"))
 
     def accesses(self) -> Accesses:
         """Return what was gathered."""
         return Accesses(
-            read=frozenset(self.read | self.executed),
+            read=frozenset(self.read),
             listed=frozenset(self.listed),
             executed=frozenset(self.executed),
             written=frozenset(self.written),
+            changed=frozenset(self._changed | (self._changed_directories & self.listed)),
             doubts=tuple(self.doubts),
         )

@@ -1,7 +1,7 @@
 """The system calls that tell what a program reads, by architecture, and where their arguments name it.
 
-Numbers: Linux, arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. Nothing of
-perfgate is imported, since the program that stands before a traced command has only this file.
+Numbers: Linux, arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. Nothing of perfgate is
+imported, since the program that stands before a traced command loads this too.
 """
 
 Numbers = tuple[int | None, int | None]
@@ -67,39 +67,62 @@ PATHS: dict[str, tuple[Numbers, *tuple[tuple[str, int], ...]]] = {
     "openat2": ((437, 437), (AT, 1)),
     "faccessat2": ((439, 439), (AT, 1)),
     "fchmodat2": ((452, 452), (AT, 1)),
+    "setxattrat": ((463, 463), (AT, 1)),
+    "getxattrat": ((464, 464), (AT, 1)),
+    "listxattrat": ((465, 465), (AT, 1)),
+    "removexattrat": ((466, 466), (AT, 1)),
+    "file_getattr": ((468, 468), (AT, 1)),
+    "file_setattr": ((469, 469), (AT, 1)),
     "execve": ((59, 221), (CWD, 0)),
     "execveat": ((322, 281), (AT, 1)),
 }
 LISTED: dict[str, Numbers] = {"getdents": (78, None), "getdents64": (217, 61)}
 """What lists the directory that its first argument is open on."""
-MOVED = frozenset({"rename", "renameat", "renameat2", "symlink", "symlinkat"})
-"""After these a path may lead elsewhere."""
-SOCKETS: dict[str, Numbers] = {"socket": (41, 198), "connect": (42, 203), "bind": (49, 200)}
+EXECUTED = frozenset({"execve", "execveat"})
+RENAMED = frozenset({"rename", "renameat", "renameat2"})
+MAKES_DIRECTORY = frozenset({"mkdir", "mkdirat"})
+FLAGS = {"open": 1, "openat": 2}
+"""Where the flags of opening are; creat has none, and openat2 has them in memory, at its third argument."""
+SOCKETS: dict[str, Numbers] = {
+    "socket": (41, 198),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
+}
+NEEDED = {"sendto": 4}
+"""Arguments without which a call need not be told: to send to nobody in particular is no new connection."""
 SHARED: dict[str, Numbers] = {"shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180)}
 """What finds memory or messages of other processes by a key or name."""
-CLONES: dict[str, Numbers] = {"clone": (56, 220), "clone3": (435, 435)}
+CLONES: dict[str, Numbers] = {"clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97)}
 DOUBTFUL: dict[str, tuple[Numbers, str]] = {
     "ptrace": ((101, 117), "process"),
     "process_vm_readv": ((310, 270), "process"),
     "process_vm_writev": ((311, 271), "process"),
     "pidfd_getfd": ((438, 438), "process"),
+    "bpf": ((321, 280), "process"),
+    "io_uring_setup": ((425, 425), "io-uring"),
     "pivot_root": ((155, 41), "namespace"),
     "chroot": ((161, 51), "namespace"),
     "mount": ((165, 40), "namespace"),
     "umount2": ((166, 39), "namespace"),
-    "unshare": ((272, 97), "namespace"),
     "setns": ((308, 268), "namespace"),
     "open_tree": ((428, 428), "namespace"),
+    "move_mount": ((429, 429), "namespace"),
     "fsmount": ((432, 432), "namespace"),
+    "mount_setattr": ((442, 442), "namespace"),
+    "open_tree_attr": ((467, 467), "namespace"),
     "open_by_handle_at": ((304, 265), "handle"),
     "fanotify_mark": ((301, 263), "handle"),
 }
 """After these nobody knows what is read: why, by name."""
-IO_URING = (425, 425)
-"""io_uring_setup: it would read without system calls, and is answered as by a kernel that has none."""
+IO_URING = 425
+"""io_uring_setup, everywhere: it would read without system calls, and is answered as by a kernel that has none."""
 
 CLONE_NEW = 0x7E020080
-"""Flags of clone that make a namespace."""
+"""Flags of clone and unshare that make a namespace."""
 
 
 def numbers(machine: str) -> dict[int, str]:

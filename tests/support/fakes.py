@@ -49,6 +49,14 @@ class FakeBackground:
         """Return `ended`."""
         return self.ended
 
+    def code(self) -> int | None:
+        """Say nothing."""
+        return None
+
+    def outlived(self) -> bool:
+        """Say no."""
+        return False
+
     def unstarted(self) -> bool:
         """Say no."""
         return False

@@ -27,6 +27,7 @@ class Options:
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"
     )
     force: bool = switch("overwrite existing files")
+    tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -40,7 +41,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         raise MisuseError("--action: needs --workflow")
     from gate.commands.init.init import InitOptions, run
 
-    return run(InitOptions(Path.cwd(), options.kind, options.force), out, err)
+    return run(InitOptions(Path.cwd(), options.kind, options.force, options.tries), out, err)
 
 
 COMMAND = Command(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.result import Found
@@ -16,10 +17,12 @@ from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
 from gate.model import UserError
 from gate.report.templates import render_template
+from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.source.git import Git
 
 FILE = "perfgate.toml"
+_TRY = "--no-try"
 _MOST_OFFERED = 8
 _MOST_NAMED = 4
 
@@ -33,6 +36,8 @@ class InitOptions:
     """None detects it."""
     force: bool
     """Write over one that exists."""
+    tries: bool = False
+    """Run `perfgate try` on what was written."""
 
 
 def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
@@ -48,8 +53,25 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
     except UserError as error:
         err.write(f"perfgate: {error}\n")
         return Exit.USAGE
-    out.write(_summary(tree, found))
+    git_notes = _git_notes(tree)
+    # what git does not hold yet cannot be tried, and the notes say what to do first
+    tries = options.tries and found[0].measures_something and not git_notes
+    out.write(_printable(_summary(found, [*found[0].notes, *git_notes])))
+    if tries:
+        out.write(f"\ntrying it ({_TRY} skips this, and so does Ctrl-C):\n")
+        out.flush()
+        _try(out, err)
+    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(tried=tries)]))
     return 0
+
+
+def _try(out: TextIO, err: TextIO) -> None:
+    """Try what was written, as `perfgate try` does; whatever it finds, the file is written and stays."""
+    trying = command_of("try")
+    try:
+        trying.run(trying.options(), out, err)
+    except UserError as error:
+        err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
 
 
 def render(tree: Tree, found: Found) -> str:
@@ -106,7 +128,7 @@ def _write(options: InitOptions, text: str) -> None:
         raise UserError(f"{FILE} cannot be written: {error.strerror}") from None
 
 
-def _summary(tree: Tree, every: list[Found]) -> str:
+def _summary(every: list[Found], notes: list[str]) -> list[str]:
     found, *others = every
     lines = [f"detected: {found.kind} ({found.evidence})"]
     also = [f"--kind {other.kind}" for other in others if other.kind != "generic"]
@@ -114,15 +136,23 @@ def _summary(tree: Tree, every: list[Found]) -> str:
     lines += [
         f"wrote {FILE}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
     ]
-    lines += [f"note: {note}" for note in [*found.notes, *_git_notes(tree)]]
-    lines += [
-        "next:",
+    return [*lines, *(f"note: {note}" for note in notes)]
+
+
+def _next(*, tried: bool) -> list[str]:
+    # a trial says itself what comes after it
+    measuring = [
+        "  perfgate try               builds once and runs every benchmark once, a minute or so beyond the build",
+        "  perfgate check             measures, decides and reports",
+    ]
+    return [
+        *([] if tried else measuring),
         "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
+        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, calibrate)",
     ]
-    lines += ["  perfgate check             measures, decides and reports"]
-    lines += [
-        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, calibrate)"
-    ]
+
+
+def _printable(lines: list[str]) -> str:
     # a hostile file name must not reach the terminal as it is
     return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
 

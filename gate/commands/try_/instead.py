@@ -6,8 +6,10 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from gate.commands.try_.result import Proposal, Tried
+from gate.config.rules import is_decided
 from gate.config.types import Benchmark, Config
 from harness.host.native import is_native
 from harness.instruments.declaration import Found, declared
@@ -42,11 +44,15 @@ def proposals(config: Config, rules: Config, tried: Sequence[Tried], directory: 
     found = []
     if counted:
         names = tuple(b.name for b in counted)
-        found.append(Proposal(kind="count", benchmarks=names, toml=f'instrument = "{_COUNTS}"\n'))
+        found.append(Proposal(kind="count", benchmarks=names, place="benchmark", toml=f'instrument = "{_COUNTS}"\n'))
     rest = tuple(b.name for b in timed if b not in counted)
     if rest:
         decided = {case.metric for each in tried if each.benchmark not in rest for case in each.cases if case.decided}
-        metrics = json.dumps([_CPU_TIME, *sorted(decided - {"time"})], ensure_ascii=False)
-        if rules.plan.metrics is None or _CPU_TIME not in rules.plan.metrics:
-            found.append(Proposal(kind="cpu-time", benchmarks=rest, toml=f"[plan]\nmetrics = {metrics}\n"))
+        alone = "time" not in decided
+        # [plan] metrics holds for every benchmark: where another one decides on a time, CPU time is decided beside it
+        metrics = json.dumps([_CPU_TIME, *sorted(decided)], ensure_ascii=False)
+        toml = f"[plan]\nmetrics = {metrics}\n" if alone else f"[benchmark.metric.{_CPU_TIME}]\n"
+        if not all(is_decided(rules, name, _CPU_TIME) for name in rest):
+            place: Literal["file", "benchmark"] = "file" if alone else "benchmark"
+            found.append(Proposal(kind="cpu-time", benchmarks=rest, place=place, toml=toml))
     return tuple(found)

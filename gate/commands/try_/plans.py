@@ -6,19 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Tried
+from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost, Tried
 from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
 from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
-from gate.model import Memory, UserError
+from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
-from gate.planning.basis import Gathered, from_memory
-from gate.planning.plan import Wanted, planned, terms_of
+from gate.planning.basis import Known, from_memory
+from gate.planning.plan import terms_of
 from gate.planning.text import POWER
 from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
-from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
@@ -26,36 +25,52 @@ _ROOM = 0.9
 _MOST_BUILDS = 60
 
 
-def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost | None:
-    """Add up what rounds cost, of both sides; None where no benchmark can be executed."""
+def round_cost(
+    built: Built, tried: Sequence[Tried], rules: Config, *, builds: int = 1, treatments: int = 1
+) -> RoundCost | None:
+    """Add up what rounds cost, of both sides; None where no benchmark can be executed.
+
+    builds: of a side in a round, one for each setting that builds depend on. treatments: at which all are executed.
+    """
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
     seconds = sum(
         (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
     )
-    first = (built.setup or 0.0) + built.seconds - built.later + (built.later if built.relinks else 0.0)
     return RoundCost(
-        once=2 * first,
-        builds=2 * built.later,
-        executions=2 * seconds,
+        once=builds * sum(first_builds(built).values()) - 2 * builds * built.later,
+        builds=2 * builds * built.later,
+        executions=2 * treatments * seconds,
         least=any(each.longer_than is not None for each in known),
     )
 
 
+def first_builds(built: Built) -> dict[Side, float]:
+    """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
+    # what was compiled is linked once more, to see that this gives its bytes
+    checked = built.later if built.relinks and not built.cached else 0.0
+    first = (built.setup or 0.0) + built.seconds + checked
+    # a build that is kept is not made again
+    return {"base": first, "head": built.later if built.kept else first}
+
+
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """A finding to be, and what one execution shows of its noise: the relative variance of one value."""
+    """A finding to be, and what is known of its noise.
 
-    case: Case
-    threshold: float
-    variance: float
+    known: of builds too, by the memory of this host. exact: it has none.
+    """
+
+    planned: PlannedCase
+    known: bool
+    exact: bool
 
 
 def plans(
     cost: RoundCost, tried: Sequence[Tried], rules: Config, memory: Memory | None, spent: Mapping[str, Spent]
 ) -> Plans | None:
-    """Say which plan fits which budget, and what it finds; None where a benchmark has no values to go by.
+    """Say which budget is enough for how many rounds, and what these find; None without values to go by.
 
     Args:
         cost: of rounds.
@@ -67,98 +82,77 @@ def plans(
     cases = [case for each in tried for case in each.cases if case.decided]
     if cost.least or not cases or any(each.refused for each in tried):
         return None
-    budgets = sorted({*_BUDGETS, float(rules.plan.budget)})
+    remembered: dict[tuple[str, str], Known] = {}
     why = ""
     if memory is not None:
         try:
-            names = [each.benchmark for each in tried]
-            gathered = from_memory(memory, spent, rules, names, "the memory of this host")
-            fits = tuple(_remembered(gathered, cost, rules, budget) for budget in budgets)
-            return Plans(basis="memory", why="; ".join(gathered.notes), fits=fits)
+            gathered = from_memory(memory, spent, rules, [each.benchmark for each in tried], "the memory of this host")
+            remembered = {(known.benchmark, known.metric): known for known in gathered.known if known.statistic == MEAN}
         except UserError as error:
             why = str(error)
-    statistics = sum(len(metric_rules(rules, case.benchmark, case.metric).statistics) for case in cases)
+    wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
+    size = sum(map(len, wanted.values()))
+    # one execution says nothing of a quantile
     noise = [
-        _Noise(case, threshold_of(rules, case.benchmark, case.metric, MEAN), (case.spread or 0.0) ** 2)
-        for case in cases
-        if MEAN in metric_rules(rules, case.benchmark, case.metric).statistics
+        _noise(case, remembered.get((case.benchmark, case.metric)), rules)
+        for case, statistics in wanted.items()
+        if MEAN in statistics
     ]
-    every = [_by_one_build(noise, statistics, cost, rules, budget) for budget in budgets]
+    every = [_fit(noise, size, cost, rules, budget) for budget in sorted({*_BUDGETS, float(rules.plan.budget)})]
     # a larger budget that measures no more is no other plan
     kept = [fit for n, fit in enumerate(every) if fit.configured or fit.builds not in {f.builds for f in every[:n]}]
-    return Plans(basis="one-build", why=why, fits=tuple(kept))
+    noisy = [each for each in noise if not each.exact]
+    known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
+    return Plans(basis=known if noisy else "exact", why=why, fits=tuple(kept))
 
 
-def _remembered(gathered: Gathered, cost: RoundCost, rules: Config, budget: float) -> Fit:
-    own = budget == float(rules.plan.budget)
-    try:
-        found = planned(gathered, Wanted(Duration(max(budget - cost.once, 1e-3)), None, None))
-    except UserError:
-        return _none(cost, rules, budget)
-    hardest = max(found.rows, key=lambda row: row.smallest)
-    return Fit(
-        budget=budget,
-        configured=own,
-        builds=found.plan.counts.builds,
-        executions=found.plan.executions,
-        iterations=found.plan.iterations,
-        seconds=cost.once + found.plan.most,
-        finds=hardest.smallest if math.isfinite(hardest.smallest) else None,
-        hardest=hardest.known.benchmark,
-        few=False,
+def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
+    components = known.estimated.components if known else Components((case.spread or 0.0) ** 2, 0.0, 0.0)
+    planned = PlannedCase(
+        benchmark=case.benchmark,
+        components=components,
+        costs=Costs(0.0, 0.0, 0.0, 0.0),
+        threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
+        aims=(),
+        shared=known.shared if known else 0.0,
+        degrees=known.degrees(rules.plan.executions, rules.plan.iterations) if known else 0.0,
     )
+    return _Noise(planned, known is not None, case.exact)
 
 
-def _none(cost: RoundCost, rules: Config, budget: float) -> Fit:
-    return Fit(
-        budget=budget,
-        configured=budget == float(rules.plan.budget),
-        builds=0,
-        executions=rules.plan.executions,
-        iterations=rules.plan.iterations,
-        seconds=cost.of(1),
-        finds=None,
-        hardest=None,
-        few=False,
-    )
-
-
-def _by_one_build(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
-    """Count the builds that fit with the configured executions, and what they find if builds were all alike."""
+def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
+    """Count the builds that fit with the configured executions, and what they find."""
     own = budget == float(rules.plan.budget)
     room = _ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else _MOST_BUILDS
-    builds = min(int(room / cost.round), most) if room > 0 and cost.round > 0 else 0
-    if builds < 1:
-        return _none(cost, rules, budget)
-    terms = terms_of(rules, size)
-    exact = all(each.case.exact for each in noise)
-    few = builds < terms.min_builds and not exact
-    smallest = [] if few else [(_smallest(each, builds, size, rules), each.case.benchmark) for each in noise]
-    finds, hardest = max(smallest, default=(math.inf, None))
+    builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
+    finds, hardest = math.inf, None
+    if builds:
+        finds, hardest = max(
+            ((_smallest(n, builds, size, rules), n.planned.benchmark) for n in noise), default=(math.inf, None)
+        )
     return Fit(
         budget=budget,
         configured=own,
         builds=builds,
         executions=rules.plan.executions,
         iterations=rules.plan.iterations,
-        seconds=cost.of(builds),
+        seconds=cost.of(max(builds, 1)),
         finds=finds if math.isfinite(finds) else None,
         hardest=hardest,
-        few=few,
     )
 
 
 def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
-    if noise.case.exact:
-        return noise.threshold
-    terms, components = terms_of(rules, size), Components(noise.variance, 0.0, 0.0)
-    case = PlannedCase(noise.case.benchmark, components, Costs(0.0, 0.0, 0.0, 0.0), noise.threshold, ())
-    interval = terms.interval_of(case, builds)
+    planned = noise.planned
+    if noise.exact:
+        return planned.threshold
+    terms = terms_of(rules, size)
+    interval = terms.interval_of(planned, builds)
     return minimum_detectable_change(
-        components,
+        planned.components,
         Counts(builds, rules.plan.executions, rules.plan.iterations),
-        threshold=noise.threshold,
+        threshold=planned.threshold,
         alpha=terms.family_levels((builds,), interval)[-1],
         interval=interval,
         min_builds=terms.min_builds,

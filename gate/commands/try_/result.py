@@ -28,6 +28,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Why they do not, where there is something to link."""
     artifacts: tuple[str, ...]
     needs_git: bool
+    cached: bool
+    """It was kept from an earlier run: what compiling takes is not known."""
+    kept: bool
+    """A later check of this head finds it, and compiles base only."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +57,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
     longer_than: float | None = None
     """Seconds after which its first start was ended; None: it was not."""
+    in_service: bool = False
+    """It was its service that took so long to be ready."""
     execution: float | None = None
     """Seconds that one execution of the plan takes, about; longer_than: at least. None: it failed."""
 
@@ -97,15 +103,17 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """The smallest slowdown that 80% of such checks call, of the noisiest finding; None: none."""
     hardest: str | None
     """That finding."""
-    few: bool
-    """No regression is called after so few builds."""
+
+
+Basis = Literal["memory", "one-build", "exact"]
+"""Of what a plan finds. one-build: how builds differ is not known of every finding, so that it is at least that large.
+exact: there is no noise."""
 
 
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
-    """Which plan fits which budget."""
+    """How many rounds of the configured executions fit which budget."""
 
-    basis: Literal["memory", "one-build"]
-    """one-build: how builds differ is not known, so that what they find is at least that large."""
+    basis: Basis
     why: str
     """Why what is remembered is not used, if something is."""
     fits: tuple[Fit, ...]
@@ -123,6 +131,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Literal["count", "cpu-time"]
     benchmarks: tuple[str, ...]
+    place: Literal["file", "benchmark"]
+    """Where they belong: into the file, or into the [[benchmark]]."""
     toml: str
     """The lines to paste."""
 

@@ -52,8 +52,9 @@ def headline(trial: Trial) -> str:
         return f"{len(refused)} of {count} gave no values: {visible(joined(refused))}"
     slow = [each.benchmark for each in trial.benchmarks if each.longer_than is not None]
     if slow:
-        return f"{count} started, {len(slow)} of them too long to try: {visible(joined(slow))}"
-    return "the benchmark gave values" if len(trial.benchmarks) == 1 else f"all {count} gave values"
+        return f"{len(slow)} of {count} took too long to try: {visible(joined(slow))}"
+    every = {1: "the benchmark", 2: "both benchmarks"}.get(len(trial.benchmarks), f"all {count}")
+    return f"{every} gave values"
 
 
 def brief(trial: Trial) -> list[str]:
@@ -81,7 +82,7 @@ def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100
     sections.append(_cases(trial.benchmarks, width))
     sections.append(_wrapped(_slow(trial.benchmarks), width))
     if trial.cost is not None:
-        sections.append(_wrapped([_round(trial.cost, rules)], width))
+        sections.append(_wrapped([_round(trial.cost, trial.built, rules)], width))
     if trial.plans is not None:
         sections.append(_plans(trial.plans, rules, width))
     sections.append(_host(trial, width))
@@ -100,6 +101,8 @@ def _built(built: Built) -> str:
             return f"build: a fresh checkout, {format_duration(built.seconds)}"
         return f"build: checkout and set-up, {format_duration(built.setup)}, once a side"
     made = f" of {joined(built.artifacts)}" if built.artifacts else ""
+    if built.cached and built.relinks:
+        return f"build{made}: kept from an earlier run, linked again in {format_duration(built.seconds)}"
     text = f"build{made}: {format_duration(built.seconds)}"
     if built.setup is not None and built.setup >= 1:
         text += f", after {format_duration(built.setup)} of checkout and set-up"
@@ -139,14 +142,23 @@ def _cases(tried: Sequence[Tried], width: int) -> list[str]:
         return []
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
-    rows = [[Cell(text) for text in _row(case, several=several)] for case in cases[:_MOST_CASES]]
+    rows = [_row(case, several=several) for case in cases[:_MOST_CASES]]
     title_ = "values of one execution; spread: standard deviation of one value"
-    table = lay_out(head, rows, width - len(_INDENT))
-    if table is None:
-        table = [": ".join([row[0].text, ", ".join(cell.text for cell in row[1:] if cell.text)]) for row in rows]
     more = len(cases) - _MOST_CASES
-    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    lines = [*wrap(title_, width), *_table(head, rows, width)]
     return [*lines, *([f"{_INDENT}and {plural(more, 'more case')}"] if more > 0 else [])]
+
+
+def _table(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    found = lay_out(head, [[Cell(text) for text in row] for row in rows], width - len(_INDENT))
+    if found is not None:
+        return [f"{_INDENT}{line}" for line in found]
+    # too narrow for a table: a line for each row
+    lines = []
+    for first, *rest in rows:
+        named = (f"{column.title} {text}" for column, text in zip(head[1:], rest, strict=True) if text)
+        lines += wrap(f"{first}: {', '.join(named)}", width, first=_INDENT, rest=_INDENT * 2)
+    return lines
 
 
 def _row(case: Case, *, several: bool) -> list[str]:
@@ -157,21 +169,26 @@ def _row(case: Case, *, several: bool) -> list[str]:
 
 def _slow(tried: Sequence[Tried]) -> list[str]:
     return [
-        f"{each.benchmark}: longer than {format_duration(each.longer_than)} a start; an execution of the plan takes at "
-        f"least {format_duration(each.execution or 0.0)}. Use a smaller input, or fewer iterations and executions"
+        f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
+        f"{format_duration(each.longer_than)} a start; an execution of the plan takes at least "
+        f"{format_duration(each.execution or 0.0)}"
+        + ("" if each.in_service else ". Use a smaller input, or fewer iterations and executions")
         for each in tried
         if each.longer_than is not None
     ]
 
 
-def _round(cost: RoundCost, rules: Config) -> str:
+def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     least = "at least" if cost.least else "about"
     text = (
         f"a round takes {least} {format_duration(cost.round)} (both sides: builds {format_duration(cost.builds)}, "
         f"executions {format_duration(cost.executions)})"
     )
     if cost.once >= 1:
-        text += f"; before the first, {format_duration(cost.once)} more"
+        base = " for base (head's build is kept)" if built is not None and built.kept else ""
+        text += f"; before the first, {format_duration(cost.once)} more{base}"
+    elif built is not None and built.cached:
+        text += "; before the first, base is compiled, unless its build is kept too"
     budget = float(rules.plan.budget)
     if cost.of(1) > budget:
         text += (
@@ -184,14 +201,13 @@ def _round(cost: RoundCost, rules: Config) -> str:
 def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     head = [
         Column("budget"), *(Column(name, right=True) for name in ("builds", "executions", "iterations", "takes")),
-        Column("finds" if plans.basis == "memory" else "finds at least"),
+        Column("finds at least" if plans.basis == "one-build" else "finds"),
     ]  # fmt: skip
-    rows = [[Cell(text) for text in _fit(fit)] for fit in plans.fits]
+    rows = [_fit(fit) for fit in plans.fits]
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
-    table = lay_out(head, rows, width - len(_INDENT)) or [" ".join(cell.text for cell in row) for row in rows]
-    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
-    if finds:
+    lines = [*wrap(title_, width), *_table(head, rows, width)]
+    if finds and plans.basis != "exact":
         lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
     if finds and plans.basis == "one-build":
         lines += wrap(
@@ -202,7 +218,8 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         lines += wrap(visible(plans.why), width, first=_INDENT, rest=_INDENT)
     if plans.basis == "memory":
         lines += wrap("noise: as remembered of this host", width, first=_INDENT, rest=_INDENT)
-    if any(fit.few for fit in plans.fits):
+    few = [fit.builds for fit in plans.fits if fit.builds and fit.finds is None]
+    if few and max(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
     return lines
@@ -232,7 +249,9 @@ def _host(trial: Trial, width: int) -> list[str]:
                 f"them, put this into the [[benchmark]] of {names}:"
             )
         else:
-            text = f"CPU time of {names} depends less on what else runs here. To decide on it:"
+            where = f"To decide on it too, put this into the [[benchmark]] of {names}:"
+            where = "To decide on it:" if proposal.place == "file" else where
+            text = f"CPU time of {names} depends less on what else runs here. {where}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
         lines += [f"{_INDENT * 2}{line}" for line in proposal.toml.splitlines()]
     return lines

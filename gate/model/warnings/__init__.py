@@ -65,6 +65,7 @@ AnyWarning = (
     | measured.MetricMissing
     | measured.UnknownUnit
     | measured.NotSteady
+    | measured.ValuesShort
     | measured.IdenticalBuilds
     | measured.IdenticalSides
     | measured.SameCommit

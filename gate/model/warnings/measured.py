@@ -128,6 +128,17 @@ class NotSteady(Base, frozen=True):
     """Values that can show one, where each of them has fewer."""
 
 
+class ValuesShort(Base, frozen=True):
+    """Executions gave fewer values than asked for, and others of their side exactly as many."""
+
+    base: int
+    """Executions of a side with fewer."""
+    head: int
+    of: int
+    """Executions of both sides."""
+    asked: int
+
+
 # --- builds -----------------------------------------------------------------------------------------------------------
 
 

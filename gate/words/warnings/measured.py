@@ -66,10 +66,20 @@ def _unknown_unit(warning: kinds.UnknownUnit) -> str:
     return f"metric {warning.metric}: {wrong}; its values are compared as they are, without a default floor"
 
 
-def _not_steady(warning: kinds.NotSteady) -> str:
+def _by_side(warning: kinds.NotSteady | kinds.ValuesShort) -> str:
     sides = (("base", warning.base), ("head", warning.head))
-    by_side = " and ".join(f"{count} of {side}" for side, count in sides if count)
-    never = f"{warning.base + warning.head} of {plural(warning.of, 'execution')} reached no steady state ({by_side})"
+    return " and ".join(f"{count} of {side}" for side, count in sides if count)
+
+
+def _values_short(warning: kinds.ValuesShort) -> str:
+    some = f"{warning.base + warning.head} of {plural(warning.of, 'execution')}"
+    fewer = f"gave fewer than the {plural(warning.asked, 'value')} asked for ({_by_side(warning)})"
+    return f"{some} {fewer}, and others exactly as many: was their output cut off?"
+
+
+def _not_steady(warning: kinds.NotSteady) -> str:
+    some = f"{warning.base + warning.head} of {plural(warning.of, 'execution')}"
+    never = f"{some} reached no steady state ({_by_side(warning)})"
     few = "" if warning.needed is None else f"; fewer than {plural(warning.needed, 'value')} cannot show one"
     return f"{never}: all their values count{few}"
 
@@ -139,6 +149,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.MetricMissing: _metric_missing,
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,
+    kinds.ValuesShort: _values_short,
     kinds.IdenticalBuilds: _identical_builds,
     kinds.SameCommit: lambda _: (
         "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"

@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from gate.evidence.gather import steady_warning
+from gate.evidence.iterations import short_warning, steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
-from gate.model.warnings.measured import NotSteady
+from gate.model.warnings.measured import NotSteady, ValuesShort
 from harness.instruments.steady import steady_from
 
 
@@ -43,3 +43,26 @@ def test_says_where_there_were_too_few_values_to_tell() -> None:
     assert steady_warning(short, "time") == NotSteady(1, 0, 1, FEWEST_FOR_STEADY)
     some = steady_warning([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time")
     assert some == NotSteady(1, 1, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ([10, 9, 10], [10, 10, 3], ValuesShort(1, 1, 6, 10)),
+        ([10, 10], [10, 4], ValuesShort(0, 1, 4, 10)),
+        # by the clock, or always as many as it likes
+        ([8, 9, 7], [8, 12], None),
+        ([1, 1], [1, 1], None),
+        ([10, 11], [10, 10], None),
+        # those of the other side tell nothing: head may have fewer to measure
+        ([10, 10], [9, 9], None),
+    ],
+)
+def test_fewer_values_than_asked_for(base: list[int], head: list[int], said: ValuesShort | None) -> None:
+    counts: dict[Side, list[int]] = {"base": base, "head": head}
+    found = [e for side, numbers in counts.items() for n in numbers for e in executions(side, [None], n)]
+    assert short_warning(found, "time", 10) == said
+
+
+def test_a_steady_state_leaves_fewer_values() -> None:
+    assert short_warning([*executions("base", [True], 10), *executions("base", [True], 4)], "time", 10) is None

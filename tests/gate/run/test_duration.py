@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.config.parse import parse
@@ -10,7 +11,7 @@ from gate.config.source import read_source
 from gate.config.types import Config
 from gate.memory.entries import Costs
 from gate.model.warnings.setup import RoundBeyondBudget
-from gate.run.duration import budget_warnings, schedule_seconds
+from gate.run.duration import budget_warnings, expected_time
 from harness.loop.schedule import Round, schedule
 from tests.support.lines import execution, text
 
@@ -22,8 +23,8 @@ def config(budget: float) -> Config:
     return parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "x"\n', "perfgate.toml"))
 
 
-def build(side: str, seconds: float, setup: float | None) -> dict[str, Any]:
-    return {"type": "build", "side": side, "build": 0, "seconds": seconds, "setup": setup}
+def build(side: str, seconds: float, setup: float | None = None, number: int = 0, **more: Any) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "seconds": seconds, "setup": setup, **more}
 
 
 def left(folder: Path, *lines: dict[str, Any]) -> Path:
@@ -35,12 +36,19 @@ def warned(rounds: tuple[Round, ...], folder: Path, budget: float, **costs: Cost
     return budget_warnings(rounds, folder, config(budget), costs)
 
 
+def expected(rounds: tuple[Round, ...], folder: Path, iterations: int = 5, **costs: Costs) -> float | None:
+    rules = config(900.0)
+    rules = msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, iterations=iterations))
+    found = expected_time(rounds, folder, rules, costs)
+    return found.seconds if found else None
+
+
 def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
     last = [build("base", 1.0, 10.0), build("head", 2.0, 20.0)]
     last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
     folder = left(tmp_path, *last)
     # 10 + 20 of set-up; a round is 1 + 2 of builds and 4 executions
-    assert schedule_seconds(ROUNDS, folder) == pytest.approx(30 + 3 * (3 + 4 * 0.5))
+    assert expected(ROUNDS, folder) == pytest.approx(30 + 3 * (3 + 4 * 0.5))
     assert warned(ROUNDS, folder, 35.0) == []
     assert warned(ROUNDS, folder, 34.9) == [RoundBeyondBudget(35.0, 34.9, "last-run")]
 
@@ -53,10 +61,11 @@ def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: 
     for name, lines in zip(names, ([], last, [held], [held]), strict=True):
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
         left(tmp_path / name, *lines)
-    assert schedule_seconds(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 0.5))
+    assert expected(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 0.5))
     # one that waited, was resumed and measured is the last
-    left(tmp_path, held, {"type": "host", "when": "begin"}, build("base", 1.0, None))
-    assert schedule_seconds(ROUNDS, tmp_path) is None
+    ran = [execution(side, [1.0], benchmark="b", seconds=1.5) for side in ("base", "head")]
+    left(tmp_path, held, {"type": "host", "when": "begin"}, *(build(side, 1.0) for side in ("base", "head")), *ran)
+    assert expected(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 1.5))
 
 
 def test_without_an_earlier_run_the_memory_tells(tmp_path: Path) -> None:
@@ -75,3 +84,57 @@ def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> 
     folder = left(tmp_path, run, end)
     assert warned(ROUNDS, folder, 60.0) == [RoundBeyondBudget(60.0, 60.0, "ended")]
     assert warned(ROUNDS, folder, 61.0) == []
+
+
+def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
+    ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    first = [build(side, 20.0) for side in ("base", "head")]
+    later = [build(side, 1.0, number=1, relinked=True) for side in ("base", "head")]
+    # two first builds, two rounds of later ones, 12 executions
+    assert expected(ROUNDS, left(tmp_path, *first, *later, *ran)) == pytest.approx(40 + 4 + 6)
+    # where one round is all that was made, linking again to check the first build tells what the next ones take
+    checked = [build(side, 20.0, checked=1.5) for side in ("base", "head")]
+    assert expected(ROUNDS, left(tmp_path, *checked, *ran)) == pytest.approx(43 + 6 + 6)
+    unsound = [build(side, 20.0, checked=1.5, full={"kind": "unsound"}) for side in ("base", "head")]
+    assert expected(ROUNDS, left(tmp_path, *unsound, *ran)) == pytest.approx(43 + 80 + 6)
+
+
+def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    begin = {"type": "host", "when": "begin"}
+    end = {"type": "host", "when": "end", "seconds": 10.0, "probe": 6.0}
+    # 10 s less 2 of builds, 1 of executions and 6 of the probe is 1 s for 2 executions
+    assert expected(ROUNDS, left(tmp_path, begin, *last, end)) == pytest.approx(6 + 12 * (0.5 + 0.5) + 6)
+
+
+def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None:
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [execution(side, [0.1] * 5, benchmark="b", seconds=0.75) for side in ("base", "head")]
+    heeded = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
+    assert expected(ROUNDS, left(tmp_path, heeded, *last), 15) == pytest.approx(6 + 12 * 1.75)
+    # a program that writes 5 values whatever the plan says takes as long as before
+    own = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 3}}}
+    assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
+
+
+def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
+    left(tmp_path / "runs/20260101T000000Z-a", *last)
+    left(
+        tmp_path,
+        build("base", 1.0),
+        {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}},
+    )
+    assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
+
+
+def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> None:
+    costs = Costs(
+        build=1.0, start=None, iteration=None, warmup=None, execution=0.5, setup=3.0, first=20.0, other=0.25, probe=2.0
+    )
+    assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
+    lines = {"b/x": costs, "b/y": costs}
+    assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)

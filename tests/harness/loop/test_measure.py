@@ -57,6 +57,11 @@ class FakeBuilder:
     budget: Budget = field(default_factory=Budget)
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting]) -> None:
+        assert factors == {}
+        self.pairs.append((build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         assert factors == {}
@@ -294,6 +299,16 @@ def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
     assert bench.run() == Measured(1, 1, "failed")
 
 
+def test_the_builder_knows_when_both_sides_are_built_next(bench: Bench) -> None:
+    bench.run()
+    assert bench.builder.pairs == [(each.build, each.builds[0].seed) for each in bench.rounds]
+    # only one side has something left to measure
+    again = Bench(bench.tmp_path)
+    again.run([record for record in bench.appended if record != executions(bench.appended)[-1]])
+    assert len(again.builder.calls) == 1
+    assert again.builder.pairs == []
+
+
 @pytest.mark.parametrize("side", ["base", "head"])
 def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     bench.builder.broken = {(side, 1)}
@@ -357,7 +372,7 @@ def test_the_budget_ends_the_comparison_of_outputs(tmp_path: Path, budget: float
         phase="comparison", side=side, benchmark=first.benchmark, build=0, execution=first.execution, seconds=0.25,
         compared=compared, comparing=float(compared),
     )  # fmt: skip
-    assert measured == Measured(0, 3, "budget", cut=cut)
+    assert measured == Measured(0, 3, "budget", cut=cut, probe=compared + 0.25)
     assert failures(bench.appended) == []
 
 
@@ -517,7 +532,7 @@ def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
     out = {"a": 1, "b": 2, "c": 3}
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < out[key[0]]]
     looks = [record for record in bench.appended if isinstance(record, Look)]
-    assert looks == [Look(look=1, settled=["a"]), Look(look=2, settled=["b"]), Look(look=3, settled=[])]
+    assert looks == [Look(look=n, settled=own, seconds=0.0) for n, own in enumerate((["a"], ["b"], []), 1)]
 
 
 def test_when_all_are_settled_measuring_ends(bench: Bench) -> None:

@@ -26,7 +26,7 @@ from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
-from harness.source.trees import EPOCH, Trees, open_trees
+from harness.source.trees import Trees, open_trees
 from harness.source.workdir import RUNNING, remove_leftovers
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> N
         assert (names(head), (head / "a").read_text()) == (["a", "new", "sp ace/ünï"], "2")
         (head / "built").write_text("x")
         assert names(trees.project("base")) == ["a", "sp ace/ünï"]
-        assert {(base / name).stat().st_mtime for name in names(base)} == {EPOCH}
+        assert len({(base / name).stat().st_mtime_ns for name in names(base)}) == 1
         assert names(trees.project("head")) == ["a", "built", "new", "sp ace/ünï"]
     assert nothing_left(checkout, isolated_git)
     assert (checkout.path / ".git/index").read_bytes() == before
@@ -570,7 +570,7 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolate
         process.wait()
     assert (directory / "tree/a").exists()
     with trees_of(checkout, "HEAD", "HEAD"):
-        assert not directory.exists()
+        assert not (directory / "tree").exists()
     assert nothing_left(checkout, isolated_git)
 
 
@@ -641,6 +641,26 @@ def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:
     with trees_of(checkout, "HEAD", "HEAD") as trees:
         assert (trees.make("base") / "a.bin").read_text() == "downloaded\n"
         assert trees.warnings == ()
+
+
+@pytest.mark.skipif(shutil.which("git-lfs") is None, reason="no git lfs")
+def test_real_files_of_git_lfs(checkout: Checkout, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    checkout.git("remote", "add", "origin", remote.as_uri())
+    checkout.git("lfs", "install", "--local")
+    base = checkout.commit(_dot_gitattributes="*.bin filter=lfs\n", a_dot_bin="1\n")
+    head = checkout.commit(a_dot_bin="2\n")
+    checkout.git("push", "-q", "origin", "main")
+    shutil.rmtree(checkout.path / ".git/lfs/objects")
+    with trees_of(checkout, base, head) as trees:
+        assert [(trees.make(side) / "a.bin").read_text() for side in SIDES] == ["1\n", "2\n"]
+    assert not (checkout.path / ".git/lfs/objects").exists()
+    shutil.rmtree(remote / "lfs/objects")
+    with trees_of(checkout, base, head) as trees, pytest.raises(SourceError) as caught:
+        trees.make("base")
+    advice = f"run `git lfs fetch origin {base}`"
+    assert str(caught.value) == f"base needs a.bin of git lfs, which cannot be downloaded: {advice}"
 
 
 def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_path: Path) -> None:

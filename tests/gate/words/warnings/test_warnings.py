@@ -368,6 +368,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "cannot show one"),
         ),
     ],
+    "values-short": [
+        (
+            m.ValuesShort(2, 1, 20, 10),
+            "3 of 20 executions gave fewer than the 10 values asked for (2 of base and 1 of head), and others exactly as many: was their output cut off?",
+        ),
+    ],
     "identical-builds": [
         (
             m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))),

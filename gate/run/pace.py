@@ -1,0 +1,75 @@
+"""How long the rest of a run takes, by the steps that it has made."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from statistics import fmean
+
+from harness.loop.measure import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+
+
+class Pace:
+    """Times what the loop tells of, perfgate's own work between two steps included.
+
+    The first builds are not counted for later ones, which link what those have compiled.
+    """
+
+    def __init__(self, now: float) -> None:
+        """Begin; now: seconds of a clock, as everywhere here."""
+        self._began = self._mark = now
+        self._left: Mapping[str, int] = {}
+        self._builds = 0
+        """To be made in this round."""
+        self._round = 0
+        self._rounds = 0
+        """After this one."""
+        self._of_round = 0
+        self._first: list[float] = []
+        self._next: list[float] = []
+        self._later: list[float] = []
+        self._looks: list[float] = []
+        self._executions: dict[str, list[float]] = defaultdict(list)
+
+    @property
+    def spent(self) -> float:
+        """Return the seconds until the last event."""
+        return self._mark - self._began
+
+    def take(self, event: Event, now: float) -> None:
+        """Take an event."""
+        if isinstance(event, StepStarted):
+            # what went before it belongs to it
+            return
+        took, self._mark = now - self._mark, now
+        if isinstance(event, RoundStarted):
+            self._round, self._rounds = event.number, event.rounds - event.number - 1
+            self._builds = self._of_round = event.builds
+            self._left = event.left
+        elif isinstance(event, ProbeFinished):
+            self._left = event.left
+        elif isinstance(event, LookTaken):
+            self._looks.append(took)
+        elif isinstance(event, StepFinished):
+            self._finished(event, took)
+
+    def _finished(self, event: StepFinished, took: float) -> None:
+        if event.benchmark is not None:
+            self._left = {**self._left, event.benchmark: max(0, self._left.get(event.benchmark, 0) - 1)}
+            self._executions[event.benchmark].append(took)
+            return
+        self._builds = max(0, self._builds - 1)
+        (self._later if self._round else self._first).append(took)
+        if event.next is not None:
+            self._next.append(event.next)
+
+    def remaining(self) -> float | None:
+        """Return the seconds that the rest of all rounds takes; None until all that is left has been done once."""
+        wanted = {name: count for name, count in self._left.items() if count}
+        if any(not self._executions[name] for name in wanted) or not self._first + self._later:
+            return None
+        seconds = sum(count * fmean(self._executions[name]) for name, count in wanted.items())
+        later = fmean(self._later or self._next or self._first)
+        this = fmean(self._first) if self._round == 0 and self._first else later
+        seconds += self._builds * this + self._rounds * self._of_round * later if wanted else 0.0
+        return seconds + (self._rounds * fmean(self._looks) if self._looks and wanted else 0.0)

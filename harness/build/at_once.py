@@ -1,0 +1,42 @@
+"""Whether the first builds of both sides may be made at once, each in a mount namespace where its own tree stands."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from harness.build.conditions import Recipe
+from harness.process.mounts import mounts_here
+
+# A server that compiles, and lives longer than the command that asks it, works in the namespace of whoever started it:
+# it would compile one side's files for the other.
+_SERVERS = re.compile(
+    r"\b(gradlew?|mvnd|sbt|mill|bloop|bazel(isk)?|buck2?|pants|sccache|distcc|icecc|docker|podman|nerdctl|buildah|"
+    r"nix(-build|-shell)?|dotnet|msbuild|watchman|systemd-run|tmux|screen|sudo|flatpak|snap)\b"
+)
+# Both would write there at once.
+_ELSEWHERE = re.compile(r"~/|\.\./|\$\{?HOME\b|(?<![\w.])/(tmp|var|home|root|srv|mnt|opt|usr/local)\b")
+_COMPILERS = ("CC", "CXX", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
+_LAUNCHER = "_LAUNCHER"
+_FOLDERS = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
+
+
+def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
+    """Return whether two builds by these recipes may be made at once: nothing tells that one would see the other."""
+    if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()) < len(recipes):
+        return False
+    return all(map(_keeps_to_itself, recipes)) and mounts_here()
+
+
+def _keeps_to_itself(recipe: Recipe) -> bool:
+    table = recipe.table
+    if not recipe.stays or table.share:
+        return False
+    commands = [command for command in (table.setup, table.command) if command is not None]
+    texts = [command if isinstance(command, str) else " ".join(command) for command in commands]
+    environment = recipe.environment
+    texts += [value for name, value in environment.items() if name in _COMPILERS or name.endswith(_LAUNCHER)]
+    if any(os.path.isabs(environment.get(name, "")) for name in _FOLDERS):  # noqa: PTH117
+        return False
+    return not any(_SERVERS.search(text) or _ELSEWHERE.search(text) for text in texts)

@@ -1,0 +1,208 @@
+"""What is run in a tree to set it up and to build it, and what is known of the tree from that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from gate.config.study import Setting
+from gate.model import Failure, Side
+from gate.model.records import FullBuilds, Ordered
+from harness.build.archives import TREE
+from harness.build.conditions import Conditions, Recipe
+from harness.build.perturb import build_environment, without_shims
+from harness.build.relink import Recording, refused
+from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
+from harness.process.execute import Command, Outcome, environment_difference
+from harness.process.together import Work
+from harness.source.trees import Trees
+from harness.source.untracked import Hint
+
+_EPOCH = "315619200"
+"""2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
+
+Tree = tuple[Side, str]
+"""A side, and a variant of it: "" where there is one only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
+
+    side: Side
+    build: int
+    seed: int
+    factors: Mapping[str, Setting] = field(hash=False)
+    variant: str
+    recipe: Recipe = field(hash=False)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that it is built in."""
+        return self.side, self.variant
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a build was made: the fields of its record. prepared: seconds until its command was run."""
+
+    seconds: float = 0.0
+    prepared: float = 0.0
+    relinked: bool = False
+    checked: float | None = None
+    full: FullBuilds | None = None
+    ordered: Ordered | str | None = None
+
+
+class Works:
+    """The works of a run, and what is known of its trees.
+
+    built: trees that were built once. exited: trees in which a command ended by itself, and failed. setup_failures: of
+    trees whose set-up failed. recordings: how the first build of a tree can be linked again. ordered: see Build.
+    """
+
+    def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:
+        """See the class; hint: says what a failed build may lack."""
+        self._conditions = conditions
+        self._trees = trees
+        self._hint = hint
+        self.built: set[Tree] = set()
+        self.exited: set[Tree] = set()
+        self.setup_failures: dict[Tree, Failure] = {}
+        self.recordings: dict[Tree, Recording] = {}
+        self.ordered: dict[Tree, Ordered | str | None] = {}
+
+    def forget(self, tree: Tree) -> None:
+        """Know nothing of a tree, which is removed."""
+        self.built.discard(tree)
+        self.exited.discard(tree)
+        self.setup_failures.pop(tree, None)
+        self.recordings.pop(tree, None)
+        self.ordered.pop(tree, None)
+
+    def links(self, tree: Tree) -> Path:
+        """Give where the links of a tree's first build are recorded."""
+        side, variant = tree
+        return self._trees.directory / "links" / f"{side}-{variant}"
+
+    def work(self, wanted: Wanted, checkout: float | None) -> Work[Done | Failure]:
+        """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
+        table, prepared = wanted.recipe.table, checkout or 0.0
+        if checkout is not None and table.setup is not None:
+            begin = time.perf_counter()
+            with self._conditions.budget.phase("setup"):
+                outcome = yield from self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
+            if isinstance(outcome, Failure):
+                # all that follows in this tree would fail of it
+                failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
+                self.setup_failures[wanted.tree] = failure
+                return failure
+            prepared += time.perf_counter() - begin
+        done: Done | Failure = Done()
+        if table.command is not None:
+            with self._conditions.budget.phase("build", prepared):
+                done = yield from self._make(wanted, table.command)
+        return done if isinstance(done, Failure) else replace(done, prepared=prepared)
+
+    def _make(self, wanted: Wanted, command: str | list[str]) -> Work[Done | Failure]:
+        """Run the build command, or link again what the tree's first build has compiled."""
+        table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
+        laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
+        place = self._trees.place(wanted.side, wanted.variant)
+        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
+        first = wanted.tree not in self.built
+        if table.relink not in ("auto", "off"):
+            command = command if first else table.relink
+            outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
+            return outcome if isinstance(outcome, Failure) else Done(outcome.seconds, relinked=not first)
+        full: FullBuilds | None = None
+        checked: float | None = None
+        recording = self.recordings.get(wanted.tree)
+        if recording is not None and not first:
+            outcome = yield from self._run(wanted, recording.replaying(self._prefix), "", added)
+            if isinstance(outcome, Outcome):
+                return Done(outcome.seconds, relinked=True, ordered=self.ordered.get(wanted.tree))
+            full = recording.found().full or FullBuilds(kind="failed")
+            del self.recordings[wanted.tree]
+        if first:
+            full, recording = self._begin(wanted, added)
+        outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
+        if isinstance(outcome, Failure):
+            return outcome
+        if first and recording is not None:
+            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            checked = check.seconds
+            found = recording.found()
+            full = found.full
+            if full is None:
+                self.recordings[wanted.tree] = recording
+            self.ordered[wanted.tree] = found.ordered
+        return Done(outcome.seconds, checked=checked, full=full, ordered=self.ordered.get(wanted.tree))
+
+    def _begin(self, wanted: Wanted, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
+        """Have the links of a tree's first build recorded, unless there is a reason against it."""
+        full = refused(wanted.recipe.table)
+        if full is not None:
+            return full, None
+        recording = Recording(self.links(wanted.tree))
+        try:
+            added |= recording.begin()
+        except OSError:
+            return FullBuilds(kind="failed"), None
+        return None, recording
+
+    @property
+    def _prefix(self) -> str:
+        return self._trees.repository.prefix.as_posix()
+
+    def _run(
+        self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
+    ) -> Work[Outcome | Failure]:
+        recipe, side = wanted.recipe, wanted.side
+        environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
+        output = self._trees.directory / f"output-{side}"
+        directory = self._trees.stands(*wanted.tree)
+        outcome = yield Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
+        if not outcome.status:
+            return outcome
+        if outcome.code is not None and not outcome.unstarted:
+            self.exited.add(wanted.tree)
+        # compilers' drivers and test runners often tell on standard output what went wrong
+        told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
+        failure = self.failure(wanted, outcome, stderr=told, command=shown, environment=environment)
+        return msgspec.structs.replace(failure, seconds=outcome.seconds)
+
+    def failure(
+        self,
+        wanted: Wanted,
+        why: str | Outcome,
+        *,
+        stderr: str = "",
+        command: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Failure:
+        """Say that a build failed, and where a person finds its tree; environment: of the command."""
+        changed = None
+        if environment is not None:
+            changed = environment_difference(
+                self._conditions.caller, without_shims(environment, self._conditions.shims)
+            )
+        failure = Failure(
+            kind="build",
+            side=wanted.side,
+            session=self._conditions.session,
+            build=wanted.build,
+            factors=dict(wanted.factors),
+            status=why if isinstance(why, str) else why.status,
+            stderr=stderr,
+            command=command,
+            directory=str(self._trees.found(*wanted.tree)),
+            environment=changed,
+        )
+        unstarted = isinstance(why, Outcome) and why.unstarted
+        hint, kept = self._hint(failure, unstarted), self._trees.kept(*wanted.tree)
+        return msgspec.structs.replace(failure, hint=hint, directory=str(kept))

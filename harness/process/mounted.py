@@ -1,0 +1,65 @@
+"""Stands before a command: lets a directory stand at another path too, for this command alone, and becomes the command.
+
+Started by itself (`python -I -S mounted.py DIRECTORY PATH WHERE COMMAND ARGUMENT...`), so it imports nothing of
+perfgate. mount_namespaces(7) and user_namespaces(7) are the sources.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+_NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # linux/sched.h
+_BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
+
+
+def _do(done: int) -> None:
+    if done != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def stand(directory: str, path: str) -> None:
+    """Let a directory stand at a path, which is one, for this process and its children.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.geteuid(), os.getegid()
+    try:
+        _do(libc.unshare(_NEW_MOUNTS))
+    except PermissionError:
+        _do(libc.unshare(_NEW_MOUNTS | _NEW_USER))
+        # user_namespaces(7): without privileges one id can be mapped, and the group only when groups are given up
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123  # no pathlib: it costs
+                file.write(text)
+    # nobody else sees what is mounted here; what others mount is seen
+    _do(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
+    _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
+
+
+def main(directory: str, path: str, where: str, *command: str) -> None:
+    """Let it stand, and become the command in a directory below."""
+    try:
+        stand(directory, path)
+        os.chdir(where)
+    except OSError as error:
+        sys.stderr.write(f"{directory} cannot stand at {path}: {error.strerror}\n")
+        os._exit(125)
+    # as this process got it: Python may have set a locale
+    with open("/proc/self/environ", "rb") as file:  # noqa: PTH123
+        pairs = [entry.partition(b"=") for entry in file.read().split(b"\0") if entry]
+    environment = {name: value for name, _, value in pairs} | {b"PWD": os.fsencode(where)}
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
+    try:
+        os.execvpe(command[0], command, environment)  # noqa: S606
+    except OSError as error:
+        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        os._exit(126 if isinstance(error, PermissionError) else 127)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,78 @@
+"""perfgate init runs perfgate try on what it writes, unless there is nothing to try or nobody wants it."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.commands.try_ import try_
+from tests.support.project import Project
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+SCRIPT = "import sys\nsum(range(10_000))\nsys.exit({code})\n"
+
+
+@pytest.fixture(autouse=True)
+def fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "examine", lambda history: [])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "project")
+    made.write("benchmarks/bench_sum.py", SCRIPT.format(code=0))
+    made.commit()
+    return made
+
+
+def test_what_init_writes_is_tried(project: Project) -> None:
+    done = project.perfgate("init")
+    assert done.returncode == 0, done.stderr
+    assert (project.top / "perfgate.toml").is_file()
+    written, _, rest = done.stdout.partition("\ntrying it (--no-try skips this, and so does Ctrl-C):\n")
+    assert written.startswith("detected: ")
+    assert "with uncommitted changes: the benchmark gave values\n" in rest
+    assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  perfgate check --dry-run ")
+
+
+def test_without_a_trial_init_says_how_to_make_one(project: Project) -> None:
+    done = project.perfgate("init", "--no-try")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trying it" not in done.stdout
+    assert "\nnext:\n  perfgate try  " in done.stdout
+
+
+def test_what_fails_is_said_and_the_file_stays(project: Project) -> None:
+    project.write("benchmarks/bench_sum.py", SCRIPT.format(code=3))
+    project.commit()
+    done = project.perfgate("init")
+    assert done.returncode == 0, done.stderr
+    assert "failed on head: exit 3" in done.stdout
+    assert (project.top / "perfgate.toml").is_file()
+
+
+def test_what_cannot_be_tried_is_one_line(project: Project) -> None:
+    project.write(".gitignore", "perfgate.toml\n")
+    project.commit()
+    done = project.perfgate("init")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "note: git ignores perfgate.toml: `git add --force perfgate.toml`" in done.stdout
+    assert "trying it" not in done.stdout
+
+
+def test_nothing_is_committed_yet(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("benchmarks/bench_sum.py", SCRIPT.format(code=0))
+    done = project.perfgate("init")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "note: nothing is committed yet" in done.stdout
+    assert "trying it" not in done.stdout
+
+
+def test_a_workflow_that_must_not_run_code_ends_the_trial_alone(project: Project) -> None:
+    done = project.perfgate("init", GITHUB_ACTIONS="true", GITHUB_EVENT_NAME="pull_request_target")
+    assert done.returncode == 0
+    assert done.stderr.startswith("perfgate try: ")
+    assert done.stderr.count("\n") == 1
+    assert (project.top / "perfgate.toml").is_file()

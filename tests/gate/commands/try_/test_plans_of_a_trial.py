@@ -1,0 +1,174 @@
+"""What a trial computes: seconds of an execution as planned, of rounds, and what budgets are enough for."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.commands.try_.executions import Ran, planned_seconds
+from gate.commands.try_.plans import first_builds, plans, round_cost
+from gate.commands.try_.result import Built, Case, RoundCost, Tried
+from gate.config.parse import parse
+from gate.config.source import from_tables
+from gate.config.types import Config
+from gate.model import Execution, Metric
+from gate.run.trial import TrialTimes, keep_times, trial_seconds
+from harness.loop.execution import Executed
+from harness.loop.schedule import schedule
+
+BUILT = Built(
+    command="make",
+    setup=2.0,
+    seconds=30.0,
+    later=1.0,
+    relinks=True,
+    full=None,
+    artifacts=("app",),
+    needs_git=False,
+    cached=False,
+    kept=False,
+)
+
+
+def config(**plan: Any) -> Config:
+    benchmarks = [
+        {"name": "a", "command": "a", "instrument": "spawn"},
+        {"name": "b", "command": "b", "instrument": "callgrind"},
+    ]
+    table = {"builds": {"min": 4, "max": 12}, "executions": 5, "iterations": 10, "budget": "10m", **plan}
+    return parse(from_tables({"plan": table, "benchmark": benchmarks}, "here"))
+
+
+def case(benchmark: str = "a", spread: float | None = 0.02, **more: Any) -> Case:
+    made = Case(
+        benchmark=benchmark, metric="time", unit="s", mean=0.1, spread=spread, values=5, decided=True, exact=False
+    )
+    return msgspec.structs.replace(made, **more)
+
+
+def tried(benchmark: str = "a", execution: float | None = 1.0, **more: Any) -> Tried:
+    made = Tried(benchmark=benchmark, instrument="spawn", cases=(case(benchmark),), execution=execution)
+    return msgspec.structs.replace(made, **more)
+
+
+def ran(asked: int, seconds: float, values: list[float] | None = None) -> Ran:
+    metrics = {"count": Metric(unit="", better="lower", values=[1.0] * asked)}
+    if values is not None:
+        metrics = {"time": Metric(unit="s", better="lower", values=values)}
+    made = Execution(benchmark="a", side="head", build=0, execution=0, seconds=seconds, metrics=metrics)
+    return Ran(asked, Executed([made], [], seconds))
+
+
+def test_an_execution_takes_its_start_and_its_iterations() -> None:
+    # 0.5 s of start, 0.2 s an iteration
+    assert planned_seconds([ran(5, 1.5, [0.2] * 5)], 20) == pytest.approx(0.5 + 20 * 0.2)
+
+
+def test_what_says_no_time_is_told_from_two_executions() -> None:
+    # 3 s of compiling and 1 s a value
+    assert planned_seconds([ran(1, 4.0), ran(5, 8.0)], 20) == pytest.approx(23.0)
+
+
+def test_a_program_that_writes_what_it_likes_takes_what_it_takes() -> None:
+    assert planned_seconds([ran(1, 4.0), ran(5, 4.0)], 20) == pytest.approx(4.0)
+    # the first start filled a cache
+    assert planned_seconds([ran(1, 9.0), ran(5, 4.0)], 20) == pytest.approx(4.0)
+
+
+def test_one_execution_alone_is_taken_as_all_iterations() -> None:
+    assert planned_seconds([ran(2, 4.0)], 20) == pytest.approx(40.0)
+
+
+def test_the_cost_of_rounds() -> None:
+    cost = round_cost(BUILT, [tried(), tried("b", 4.0)], config())
+    assert cost is not None
+    # both sides: the checkout, what compiling takes longer than linking, and the check of the link
+    assert cost.once == 2 * (2.0 + 29.0 + 1.0)
+    assert cost.builds == 2.0
+    # what counts exactly is executed once a build
+    assert cost.executions == 2 * (5 * 1.0 + 4.0)
+    assert not cost.least
+    assert cost.of(3) == cost.once + 3 * 20.0
+
+
+def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path: Path) -> None:
+    cost = round_cost(BUILT, [tried()], config())
+    assert cost is not None
+    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}), tmp_path)
+    rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
+    assert trial_seconds(rounds, tmp_path) == pytest.approx(cost.of(6))
+    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), tmp_path) is None
+    (tmp_path / "trial.json").write_text("{")
+    assert trial_seconds(rounds, tmp_path) is None
+
+
+def test_treatments_multiply_what_a_round_takes() -> None:
+    one, four = (round_cost(BUILT, [tried()], config(), builds=n // 2, treatments=n) for n in (2, 8))
+    assert one is not None
+    assert four is not None
+    assert (four.once, four.builds, four.executions) == (4 * one.once, 4 * one.builds, 4 * one.executions)
+
+
+def test_a_head_that_is_kept_is_not_compiled_again() -> None:
+    cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
+    assert cost is not None
+    assert cost.once == 2.0 + 29.0 + 1.0
+
+
+def test_what_failed_costs_nothing() -> None:
+    assert round_cost(BUILT, [tried(execution=None, cases=())], config()) is None
+
+
+COST = RoundCost(once=40.0, builds=2.0, executions=18.0, least=False)
+
+
+def fits(each: Tried, cost: RoundCost = COST, **plan: Any) -> dict[float, Any]:
+    found = plans(cost, [each], config(**plan), None, {})
+    assert found is not None
+    assert found.basis == ("exact" if each.cases[0].exact else "one-build")
+    return {fit.budget: fit for fit in found.fits}
+
+
+def test_budgets_and_what_they_find() -> None:
+    found = fits(tried())
+    # 90% of 5 min are 40 s and 11 rounds of 20 s
+    assert (found[300.0].builds, found[300.0].seconds) == (11, 260.0)
+    # no more than the plan has
+    assert (found[600.0].builds, found[600.0].configured) == (12, True)
+    assert found[3600.0].builds == 60
+    assert 0.03 < found[3600.0].finds < found[600.0].finds < found[300.0].finds < 0.06
+
+
+def test_more_noise_finds_less() -> None:
+    quiet, noisy = (fits(tried(cases=(case(spread=spread),)))[600.0].finds for spread in (0.01, 0.2))
+    assert quiet < noisy
+
+
+def test_after_few_builds_no_regression_is_called() -> None:
+    found = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=58.0, least=False))[300.0]
+    assert (found.builds, found.finds) == (3, None)
+
+
+def test_a_budget_below_one_round() -> None:
+    found = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=298.0, least=False))
+    assert (found[300.0].builds, found[300.0].seconds, found[300.0].finds) == (0, 340.0, None)
+    assert found[600.0].builds == 1
+
+
+def test_exact_counts_find_what_is_beyond_the_threshold() -> None:
+    found = fits(tried("b", cases=(case("b", None, exact=True),)))
+    assert found[300.0].finds == 0.03
+
+
+@pytest.mark.parametrize(
+    ("each", "cost"),
+    [
+        (tried(cases=(), longer_than=12.0), msgspec.structs.replace(COST, least=True)),
+        (tried(cases=(case(decided=False),)), COST),
+        (tried(cases=(), execution=None), COST),
+    ],
+    ids=["too-long", "nothing-decided", "refused"],
+)
+def test_without_values_there_is_no_plan(each: Tried, cost: RoundCost) -> None:
+    assert plans(cost, [each], config(), None, {}) is None

@@ -1,0 +1,303 @@
+"""perfgate try, in process on real small projects: what it says, what it refuses, and what it proposes instead."""
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.commands.try_ import try_
+from gate.commands.try_.executions import each_tried
+from gate.commands.try_.plans import round_cost
+from gate.commands.try_.result import RoundCost
+from harness.host.fitness import Check
+from tests.support.project import Project
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = pytest.mark.xdist_group("measures")
+
+CONFIG = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = {min = 4, max = 8}
+executions = 3
+iterations = 20
+budget = "1h"
+[build]
+command = "mkdir -p out && cp bench.py out/bench.py"
+artifacts = ["out/bench.py"]
+[[benchmark]]
+name = "bench"
+command = "python3 out/bench.py {output}"
+instrument = "values"
+"""
+MORE = """\
+[[benchmark]]
+name = "broken"
+command = ["sh", "-c", "echo no data.json here >&2; exit 3"]
+instrument = "spawn"
+[[benchmark]]
+name = "absent"
+command = ["./nowhere/program"]
+instrument = "spawn"
+"""
+SLOW = """\
+[[benchmark]]
+name = "slow"
+command = ["sleep", "30"]
+instrument = "spawn"
+"""
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
+    """What is wrong with this host: nothing, unless a test says so; looking at the real one takes seconds."""
+    found: list[Check] = []
+    monkeypatch.setattr(try_, "examine", lambda history: found)
+    monkeypatch.setattr(try_, "problems", lambda: [f"{check.name}: {check.value}" for check in found])
+    return found
+
+
+LOAD = Check("load", "bad", "9.8 on 2 processors", "why")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A commit without perfgate.toml, which only the working tree has."""
+    made = Project(tmp_path / "a project")
+    made.bench(1.0)
+    made.commit()
+    made.write("perfgate.toml", CONFIG)
+    return made
+
+
+def tried(project: Project, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = project.perfgate("try", "--json", "-", *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
+    before = project.git("status", "--porcelain")
+    done = project.perfgate("try")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert text.startswith("main ")
+    assert "with uncommitted changes: the benchmark gave values build of out/bench.py: " in text
+    assert "later builds are full ones" in text
+    assert "a round takes about " in text
+    assert "1 h 00 min, as configured 8 3 20 " in text
+    assert "which one build does not show (`perfgate calibrate` does)" in text
+    assert text.endswith("host: fit to measure on next: perfgate check")
+    assert done.stderr.splitlines() == [
+        "perfgate: building head: mkdir -p out && cp bench.py out/bench.py",
+        "perfgate: trying bench (1 of 1), 1 min at most",
+    ]
+    assert project.git("status", "--porcelain") == before
+    # the first line of a check knows it too
+    preview = project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
+    assert " by `perfgate try`, at most 1 h 00 min (the budget)" in preview
+    project.write("perfgate.toml", CONFIG.replace('name = "bench"', 'name = "other"'))
+    assert "no earlier run to estimate from" in project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
+
+
+def test_as_json(project: Project) -> None:
+    found = tried(project)
+    assert (found["schema"], found["exit_code"]) == (1, 0)
+    (case,) = found["benchmarks"][0]["cases"]
+    assert (case["benchmark"], case["metric"], case["unit"], case["values"]) == ("bench", "time", "s", 5)
+    # the program draws its values with a spread of 1%
+    assert 0.0005 < case["spread"] < 0.05
+    assert case["mean"] == pytest.approx(1.0, rel=0.05)
+    assert found["built"]["command"] == "mkdir -p out && cp bench.py out/bench.py"
+    assert found["cost"]["builds"] == pytest.approx(2 * found["built"]["later"])
+    fits = {fit["budget"]: fit for fit in found["plans"]["fits"]}
+    assert found["plans"]["basis"] == "one-build"
+    assert (fits[3600.0]["builds"], fits[3600.0]["configured"]) == (8, True)
+    # never below the threshold
+    assert 0.05 < fits[3600.0]["finds"] < 0.15
+
+
+def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_are_tried(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + MORE)
+    done = project.perfgate("try")
+    assert done.returncode == 4
+    text = " ".join(done.stdout.split())
+    assert "2 of 3 benchmarks gave no values: broken and absent" in text
+    assert "broken failed on head: exit 3 no data.json here" in text
+    assert 'absent failed on head: cannot start: there is no program "./nowhere/program"' in text
+    # its own case is shown
+    assert "case value spread values bench " in text
+    assert "plans" not in text
+    assert text.endswith("next: fix that, and run `perfgate try` again; a check would end with an error too")
+    only = project.perfgate("try", "--benchmark", "bench", "--quiet")
+    assert (only.returncode, only.stdout, only.stderr) == (0, "the benchmark gave values\n", "")
+
+
+def test_a_check_spends_no_round_on_what_a_trial_refuses(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.split("[[benchmark]]", maxsplit=1)[0] + MORE)
+    assert tried(project, code=4)["plans"] is None
+    assert project.perfgate("check", "--base", "HEAD").returncode == 4
+    measured = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
+    kinds = [json.loads(line)["type"] for line in measured]
+    # one build a side, and one execution of each
+    assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
+
+
+def test_longer_than_its_share_is_an_answer(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("perfgate.toml", CONFIG + SLOW)
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    found = tried(project)
+    bench, slow = found["benchmarks"]
+    assert bench["cases"]
+    assert (slow["cases"], slow["failures"]) == ([], [])
+    # what the first one leaves of its share is the last one's
+    assert 1.5 <= slow["longer_than"] < 3
+    # 20 starts
+    assert slow["execution"] == pytest.approx(20 * slow["longer_than"])
+    assert found["cost"]["least"] is True
+    assert found["plans"] is None
+    text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
+    assert "1 of 1 benchmark took too long to try: slow" in text
+    assert "slow: longer than 3.0 s a start; an execution of the plan takes at least 1 min." in text
+    assert "a round takes at least 6 min" in text
+    assert "The first does not fit the budget of 2 min" in text
+
+
+def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
+    project.write("perfgate.toml", CONFIG + service)
+    text = " ".join(project.perfgate("try").stdout.split())
+    # not 20 times that: a service starts once an execution
+    assert "bench: its service is not ready after 3.0 s a start; an execution of the plan takes at least 3.0 s" in text
+
+
+STUDY = """\
+[study]
+gate = true
+[study.factor]
+level = ["O1", "O2"]
+[study.factor.load]
+idle = { args = ["idle"] }
+busy = { args = ["busy"] }
+"""
+
+
+def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[dict[str, Any]] = []
+
+    def counting(*known: Any, **more: Any) -> RoundCost | None:
+        counts.append(more)
+        return round_cost(*known, **more)
+
+    monkeypatch.setattr(try_, "round_cost", counting)
+    project.write("perfgate.toml", CONFIG.replace("cp bench.py", ": {level} && cp bench.py") + STUDY)
+    assert tried(project)["plans"] is not None
+    # two builds of a side, and four treatments
+    assert counts == [{"builds": 2, "treatments": 4}]
+
+
+def test_a_build_that_fails_ends_it(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.replace("cp bench.py", "cp data/bench.py"))
+    project.write(".gitignore", "data/\n")
+    project.write("data/bench.py", "print(1)")
+    done = project.perfgate("try")
+    assert done.returncode == 4
+    text = " ".join(done.stdout.split())
+    assert "head cannot be measured: build of head failed: exit 1" in text
+    assert "data/bench.py" in text
+    # what is ignored is absent from a fresh checkout: the hint that a check gives
+    assert "share" in text
+    assert "trying" not in done.stderr
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_on_an_unfit_host(project: Project, host: list[Check], *, strict: bool) -> None:
+    host.append(LOAD)
+    if strict:
+        done = project.perfgate("try", "--strict")
+        assert (done.returncode, done.stdout) == (5, "")
+        assert done.stderr.startswith("perfgate: this host is unfit to measure on: load: 9.8 on 2 processors; ")
+    else:
+        done = project.perfgate("try")
+        assert done.returncode == 0
+        assert "host: unfit, load: 9.8 on 2 processors (`perfgate doctor` shows more)" in " ".join(done.stdout.split())
+
+
+def timed(command: str) -> str:
+    return f'[[benchmark]]\nname = "timed"\ncommand = {command}\ninstrument = "spawn"\n'
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="absent: valgrind (counting was not proposed)")
+def test_a_native_program_is_counted_instead_on_an_unfit_host(project: Project, host: list[Check]) -> None:
+    host.append(LOAD)
+    project.write("perfgate.toml", CONFIG + timed('["ls", "/"]'))
+    (proposal,) = tried(project)["proposals"]
+    assert (proposal["kind"], proposal["benchmarks"]) == ("count", ["timed"])
+    # pasted, it is what counts
+    project.write("perfgate.toml", CONFIG + timed('["ls", "/"]').replace('instrument = "spawn"\n', proposal["toml"]))
+    found = tried(project)
+    (case,) = found["benchmarks"][1]["cases"]
+    assert (case["metric"], case["exact"], found["proposals"]) == ("instructions", True, [])
+
+
+def test_cpu_time_is_proposed_for_other_programs(project: Project, host: list[Check]) -> None:
+    host.append(LOAD)
+    whole = CONFIG + timed("\"python3 -c 'sum(range(100000))'\"")
+    project.write("perfgate.toml", whole)
+    (proposal,) = tried(project)["proposals"]
+    # the other one decides on a time too
+    assert (proposal["kind"], proposal["benchmarks"], proposal["place"]) == ("cpu-time", ["timed"], "benchmark")
+    project.write("perfgate.toml", whole + proposal["toml"])
+    found = tried(project)
+    decided = {(c["benchmark"], c["metric"]) for each in found["benchmarks"] for c in each["cases"] if c["decided"]}
+    assert (decided, found["proposals"]) == ({("bench", "time"), ("timed", "time"), ("timed", "user")}, [])
+    project.write("perfgate.toml", whole)
+    (proposal,) = tried(project, "--benchmark", "timed")["proposals"]
+    assert (proposal["place"], proposal["toml"]) == ("file", '[plan]\nmetrics = ["user"]\n')
+
+
+def test_a_fit_host_gets_no_proposal(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + timed('["ls", "/"]'))
+    assert tried(project)["proposals"] == []
+
+
+def test_a_process_that_is_all_start_is_noted(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG.split("[[benchmark]]", maxsplit=1)[0] + timed('["true"]'))
+    found = tried(project)
+    short = {note["kind"] for note in found["notes"]}
+    # under load even `true` may take longer
+    assert (found["benchmarks"][0]["cases"][0]["mean"] < 0.005) == ("short" in short)
+
+
+def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
+    done = project.perfgate("calibrate", "--builds", "6", "--quiet", "--set", "plan.iterations=4", "--inject", "5%")
+    assert done.returncode == 0, done.stderr
+    plans = tried(project)["plans"]
+    assert plans["basis"] == "memory"
+    fit = next(each for each in plans["fits"] if each["configured"])
+    assert 0.05 < fit["finds"] < 0.5
+    assert fit["seconds"] <= 3600
+
+
+def test_another_perfgate_is_waited_for_and_then_named(project: Project) -> None:
+    import fcntl
+
+    lock = project.top.parent / "lock"
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = project.perfgate("try", "--set", "plan.budget=1s")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "only one perfgate at a time measures on a machine" in done.stderr.splitlines()[-1]
+
+
+def test_nothing_to_try(project: Project) -> None:
+    project.write("perfgate.toml", "[gate]\n")
+    done = project.perfgate("try")
+    assert done.returncode == 2
+    assert "has no [[benchmark]]" in done.stderr

@@ -1,0 +1,53 @@
+"""How long the rest of a run takes, by the events of the loop."""
+
+import pytest
+
+from gate.run.pace import Pace
+from harness.loop.measure import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+
+
+def paced(*told: tuple[float, Event]) -> Pace:
+    pace = Pace(0.0)
+    for now, event in told:
+        pace.take(event, now)
+    return pace
+
+
+def ran(benchmark: str | None, following: float | None = None) -> StepFinished:
+    return StepFinished("base", benchmark, 0.0, None, {}, following)
+
+
+BUILT = (
+    (0.0, RoundStarted(0, 3, 4, 2, {"a": 6, "b": 6})),
+    (0.0, StepStarted("base", None)),
+    (20.0, ran(None, 1.0)),
+    (40.0, ran(None, 1.0)),
+)
+
+
+def test_nothing_is_foretold_before_each_benchmark_ran() -> None:
+    assert paced(*BUILT).remaining() is None
+    assert paced(*BUILT, (41.0, ran("a"))).remaining() is None
+    # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
+    assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
+
+
+def test_first_builds_do_not_count_for_later_ones() -> None:
+    second = (
+        (41.0, ran("a")),
+        (43.0, ran("b")),
+        (50.0, LookTaken(0, 2)),
+        (50.0, RoundStarted(1, 3, 4, 2, {"a": 4, "b": 4})),
+        (53.0, ran(None)),
+    )
+    # 4 of a, 4 of b; a build of this round, two of the next, 3 s each; a look after it
+    assert paced(*BUILT, *second).remaining() == pytest.approx(4 + 8 + 3 * 3 + 7)
+
+
+def test_what_the_probe_took_out_takes_no_time() -> None:
+    proved = (46.0, ProbeFinished(1, 2, {"a": 6}))
+    # perfgate's own work before the step belongs to it, the probe does not
+    assert paced(*BUILT, proved, (46.5, StepStarted("base", "a")), (47.0, ran("a"))).remaining() == pytest.approx(
+        5 * 1.0 + 4 * 1.0
+    )
+    assert paced(*BUILT, (46.0, ProbeFinished(2, 2, {}))).remaining() == 0

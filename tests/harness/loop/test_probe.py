@@ -1,0 +1,259 @@
+"""What cannot differ is proved and not measured, and what may differ never is: real processes, real git, whole checks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.evidence.records import read
+from gate.model import Build, Execution, HostState, Same
+from tests.support.project import Project
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)")
+
+PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 1\n"
+
+
+def benchmark(command: str | list[str] = "sh run.sh", name: str = "work", **keys: Any) -> str:
+    own = {"name": name, "command": command, "instrument": "spawn", **keys}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in own.items() if not isinstance(value, dict)]
+    tables = [
+        f"service = {{ {', '.join(f'{key} = {json.dumps(each)}' for key, each in value.items())} }}"
+        for value in own.values()
+        if isinstance(value, dict)
+    ]
+    return "[[benchmark]]\n" + "\n".join([*lines, *tables]) + "\n"
+
+
+def checked(
+    tmp_path: Path, base: dict[str, str], head: dict[str, str], *options: str
+) -> tuple[set[str], dict[str, str]]:
+    """Check a project; a file whose text begins with -> is a link, one with #! can be executed, gone removes it.
+
+    Returns what is identical, and why the others are measured.
+    """
+    project = Project(tmp_path / "project")
+    for files in (base, head):
+        for name, text in files.items():
+            place = project.top / name
+            if text == "gone":
+                place.unlink()
+            elif text.startswith("-> "):
+                place.unlink(missing_ok=True)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.symlink_to(text[3:])
+            else:
+                project.write(name, text)
+                place.chmod(0o755 if text.startswith("#!") else 0o644)
+        project.commit()
+    done = project.perfgate("check", "--base", "HEAD~1", *options)
+    file = project.top / ".perfgate/measurements.jsonl"
+    assert file.exists(), done.stderr
+    records = [located.record for located in read(str(file), file.read_bytes()).records]
+    measured = {record.benchmark for record in records if isinstance(record, Execution)}
+    identical = {record.benchmark for record in records if isinstance(record, Same)}
+    assert not measured & identical
+    assert done.returncode == (4 if any(record["kind"] != "missing" for record in project.report()["failures"]) else 0)
+    unproved = next(r.unproved for r in reversed(records) if isinstance(r, HostState) and r.when == "end")
+    if identical and not measured:
+        assert len([record for record in records if isinstance(record, Build)]) == 2
+        assert project.report()["verdict"] == "pass"
+    return identical, {name: f"{why.kind} {why.path or ''}".rstrip() for name, why in unproved.items()}
+
+
+RUN = {"perfgate.toml": PLAN + benchmark(), "run.sh": "cat data > /dev/null\n", "data": "1\n", "README.md": "x\n"}
+BUILT = PLAN + '[build]\ncommand = "gcc -O1 main.c -o app"\n' + benchmark(["./app"])
+MAIN = '#include "one.h"\nint main(void) { return ONE - 1; }\n'
+
+
+# --- what cannot differ -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"README.md": "more\n"},
+        {"docs/deep/page.md": "new\n"},
+        {"other.sh": "exit 1\n"},
+        {"perfgate.toml": "[gate]\nthreshold = '5%'\n" + RUN["perfgate.toml"]},
+    ],
+)
+def test_what_no_benchmark_reads_is_no_matter(head: dict[str, str], tmp_path: Path) -> None:
+    assert checked(tmp_path, RUN, head) == ({"work"}, {})
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"main.c": f"/* a comment */{MAIN}"},
+        {"one.h": "#define TWO 2\n#define ONE 1\n"},
+        {"main.c": MAIN.replace("ONE - 1", "1 - ONE")},
+    ],
+)
+def test_sources_that_compile_to_the_same_program_are_no_matter(head: dict[str, str], tmp_path: Path) -> None:
+    base = {"perfgate.toml": BUILT.replace("-O1", "-O2 -g0"), "main.c": MAIN, "one.h": "#define ONE 1\n"}
+    assert checked(tmp_path, base, head) == ({"work"}, {})
+
+
+def test_of_several_programs_those_that_change_are_measured(tmp_path: Path) -> None:
+    both = PLAN + benchmark("sh one/run.sh", "one") + benchmark("sh two/run.sh", "two")
+    base = {"perfgate.toml": both, "one/run.sh": "cat one/data\n", "one/data": "1\n", "two/run.sh": "true\n"}
+    assert checked(tmp_path, base, {"one/data": "2\n"}) == ({"two"}, {"one": "changed one/data"})
+
+
+def test_a_file_that_is_read_and_written_by_each_execution_is_no_matter(tmp_path: Path) -> None:
+    base = {**RUN, "run.sh": "echo 1 > made\ncat made >/dev/null\n"}
+    assert checked(tmp_path, base, {"README.md": "more\n"}) == ({"work"}, {})
+
+
+# --- what may differ --------------------------------------------------------------------------------------------------
+
+CHILD = "import subprocess\nsubprocess.run(['sh', '-c', 'cat data > /dev/null'])\n"
+SHELL = shutil.which("sh") or "/bin/sh"
+CHANGES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
+    "program": ({}, {"run.sh": "cat data data > /dev/null\n"}, "changed run.sh"),
+    "data": ({}, {"data": "2\n"}, "changed data"),
+    "a child of a child": ({"run.sh": "python3 child.py\n", "child.py": CHILD}, {"data": "2\n"}, "changed data"),
+    "through a link": ({"run.sh": "cat link\n", "link": "-> data"}, {"data": "2\n"}, "changed data"),
+    "a link elsewhere": (
+        {"run.sh": "cat link\n", "link": "-> data", "same": "1\n"}, {"link": "-> same"}, "changed link",
+    ),
+    "through a linked directory": (
+        {"run.sh": "cat in/x\n", "in": "-> a", "a/x": "1\n", "b/x": "1\n"}, {"in": "-> b"}, "changed in",
+    ),
+    "only asked for": ({"run.sh": "test -e fast && true; true\n"}, {"fast": "\n"}, "changed fast"),
+    "only asked for, and gone": ({"run.sh": "test -e data; true\n"}, {"data": "gone"}, "changed data"),
+    "only its size": ({"run.sh": "stat -c %s data\n"}, {"data": "22\n"}, "changed data"),
+    "only its mode": ({"run.sh": "test -x data; true\n"}, {"data": "#!1\n"}, "changed data"),
+    "a listed directory": ({"run.sh": "ls sub\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
+    "a listed directory, deep": ({"run.sh": "find .\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
+    "a module that hides another": (
+        {"run.sh": "python3 own.py\n", "own.py": "import colorsys\n"}, {"colorsys.py": "\n"}, "listed .",
+    ),
+    "a dependency": (
+        {"run.sh": "python3 own.py\n", "own.py": "import lib.a\n", "lib/a.py": "\n"}, {"lib/a.py": "1\n"},
+        "changed lib/a.py",
+    ),
+    "opened late": (
+        {"run.sh": "python3 own.py\n", "own.py": "import time\ntime.sleep(0.3)\nimport late\n", "late.py": "\n"},
+        {"late.py": "1\n"}, "changed late.py",
+    ),
+    "an interpreter": (
+        {"perfgate.toml": PLAN + benchmark(["./go"]), "go": "#!tool\n", "tool": f"-> {SHELL}", "bash": "-> /bin/bash"},
+        {"tool": "-> /bin/bash"}, "changed tool",
+    ),
+    "first on the path": (
+        {"run.sh": "PATH=bin:$PATH true-x; true\n", "bin/x": "\n"}, {"bin/true-x": "#!/bin/sh\n"}, "changed bin/true-x",
+    ),
+    "through /proc": ({"run.sh": "cat /proc/self/cwd/data\n"}, {"data": "2\n"}, "changed data"),
+    "the command": ({}, {"perfgate.toml": PLAN + benchmark("sh  run.sh")}, "command"),
+    "the instrument": ({}, {"perfgate.toml": PLAN + benchmark(warmup=2)}, "instrument"),
+    "the environment": ({}, {"perfgate.toml": PLAN + benchmark() + "[env]\nset = { A = '1' }\n"}, "environment"),
+    "what a build makes": (
+        {"perfgate.toml": PLAN + "[build]\ncommand = 'wc -l < list > count'\n" + benchmark("cat count"), "list": "\n"},
+        {"list": "\n\n"}, "changed count",
+    ),
+    "the name of the side": (
+        {"run.sh": "[ $PERFGATE_SIDE = head ] && sleep 0.01; true\n"}, {"README.md": "more\n"}, "side-name-read run.sh",
+    ),
+    "the name of the side in the command": (
+        {"perfgate.toml": PLAN + benchmark("echo $PERFGATE_SIDE")}, {"README.md": "more\n"}, "side-name-read",
+    ),
+    "a server": (
+        {
+            "perfgate.toml": PLAN + benchmark("true", service={"command": "sh serve.sh", "ready": "log:up"}),
+            "serve.sh": "cat data; echo up; sleep 30\n",
+        },
+        {"data": "2\n"}, "changed data",
+    ),
+    "the command of a server": (
+        {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up; sleep 30", "ready": "log:up"})},
+        {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up ; sleep 30", "ready": "log:up"})},
+        "service",
+    ),
+    "the history": (
+        {"perfgate.toml": PLAN + "[build]\ngit = 'on'\n" + benchmark("git rev-parse HEAD")}, {"README.md": "x\n"},
+        "changed .git",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_may_differ_is_measured(change: str, tmp_path: Path) -> None:
+    base, head, why = CHANGES[change]
+    identical, unproved = checked(tmp_path, {**RUN, **base}, {**head, "README.md": "more\n"})
+    assert identical == set()
+    assert unproved["work"].startswith(why)
+
+
+@needs_gcc
+def test_a_program_that_differs_needs_no_execution_to_be_seen(tmp_path: Path) -> None:
+    base = {"perfgate.toml": BUILT, "main.c": MAIN, "one.h": "#define ONE 1\n"}
+    head = {"main.c": "int main(int count, char **words) { return count == 7; }\n"}
+    assert checked(tmp_path, base, head) == (set(), {"work": "changed app"})
+
+
+def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    build = f"[build]\ncommand = 'cp data {outside}'\n"
+    base = {**RUN, "perfgate.toml": PLAN + build + benchmark(f"cat {outside}")}
+    assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
+
+
+def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    server.accept()[0].close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        client = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
+        base = {**RUN, "perfgate.toml": PLAN + benchmark(["python3", "-c", client])}
+        assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": f"connection port {port}"})
+
+
+def test_a_service_for_a_whole_build_needs_two_paths(tmp_path: Path) -> None:
+    service = {"command": "echo up; sleep 30", "ready": "log:up", "per": "build"}
+    base = {**RUN, "perfgate.toml": PLAN + benchmark("true", service=service)}
+    assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "not-at-one-path"})
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    assert checked(tmp_path, RUN, {"README.md": "more\n"}, "--set", "gate.sameness=off") == (set(), {})
+
+
+def test_one_commit_on_both_sides_is_measured(tmp_path: Path) -> None:
+    assert checked(tmp_path, RUN, {"README.md": "more\n"}, "--base", "HEAD") == (set(), {})
+
+
+def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
+    base = {**RUN, "run.sh": "exit 3\n"}
+    assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
+
+
+def test_a_resumed_run_keeps_what_was_proved(tmp_path: Path) -> None:
+    base = {**RUN, "perfgate.toml": PLAN + benchmark() + benchmark("cat README.md", "other")}
+    assert checked(tmp_path, base, {"README.md": "more\n"}) == ({"work"}, {"other": "changed README.md"})
+    project = Project.__new__(Project)
+    project.top = tmp_path / "project"
+    file = project.top / ".perfgate/measurements.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[: next(i for i, line in enumerate(lines) if '"execution"' in line)]))
+    assert project.perfgate("check", "--base", "HEAD~1", "--resume").returncode == 0
+    assert sum('"type":"same"' in line for line in file.read_text().splitlines()) == 1
+    assert {name for name, *_ in project.executions()} == {"other"}

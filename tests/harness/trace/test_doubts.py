@@ -1,0 +1,128 @@
+"""What cannot be followed is a doubt, and what can be is none."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from harness.trace.accesses import Doubt
+from harness.trace.trace import Tracer
+from tests.support.traced import python, seen, traced
+
+
+def test_servers_and_their_clients_are_one(tmp_path: Path, tracer: Tracer) -> None:
+    source = """
+import os, socket, sys
+server = socket.socket({family})
+server.bind({address})
+server.listen()
+address = server.getsockname()
+if os.fork() == 0:
+    client = socket.socket({family})
+    client.connect(address)
+    client.recv(1)
+    os._exit(0)
+connection, _ = server.accept()
+open("served")
+connection.send(b"x")
+os.wait()
+"""
+    (tmp_path / "served").write_text("x")
+    for family, address in (
+        ("socket.AF_INET", "('127.0.0.1', 0)"),
+        ("socket.AF_INET6", "('::1', 0)"),
+        ("socket.AF_INET6", "('::ffff:127.0.0.1', 0)"),
+        ("socket.AF_UNIX", "'own.socket'"),
+        ("socket.AF_UNIX", r"'\0perfgate-" + tmp_path.name + "'"),
+    ):
+        accesses = seen(python(source.format(family=family, address=address)), tmp_path, tracer)
+        assert str(tmp_path / "served") in accesses.read
+
+
+def test_datagrams_among_themselves_are_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
+    source = """
+import socket
+one, other = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+one.bind(("127.0.0.1", 0))
+other.sendto(b"x", one.getsockname())
+other.sendmsg([b"y"], [], 0, one.getsockname())
+print(one.recv(1), one.recv(1))
+"""
+    seen(python(source), tmp_path, tracer)
+
+
+def test_a_port_that_was_found_free_can_be_used(tmp_path: Path, tracer: Tracer) -> None:
+    source = """
+import socket
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    address = free.getsockname()
+with socket.socket() as server, socket.socket() as client:
+    client.connect_ex(address)  # nobody is there yet
+    server.bind(address)
+    server.listen()
+    with socket.socket() as client:
+        client.connect(address)
+with socket.socket() as client:
+    assert client.connect_ex(address), "nobody is there any more"
+"""
+    seen(python(source), tmp_path, tracer)
+
+
+@pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
+def test_a_connection_to_somebody_else_is_a_doubt(family: str, tmp_path: Path, tracer: Tracer) -> None:
+    with socket.socket(getattr(socket, family)) as server:
+        address = ("127.0.0.1", 0) if family == "AF_INET" else str(tmp_path / "theirs")
+        server.bind(address)
+        server.listen()
+        address = server.getsockname()
+        argv = python(f"import socket; socket.socket(socket.{family}).connect({address!r})")
+        outcome, accesses = traced(argv, tmp_path, tracer)
+        where = f"port {address[1]}" if family == "AF_INET" else address
+        assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", where),))
+        if family == "AF_INET":
+            assert traced(argv, tmp_path, tracer, ports=[address[1]])[1].doubts == ()
+
+
+def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
+    source = f"import socket; socket.socket(socket.AF_UNIX).connect_ex({str(tmp_path / 'daemon')!r})"
+    assert str(tmp_path / "daemon") in seen(python(source), tmp_path, tracer).read
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 9))", "connection"),
+        ("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('192.0.2.1', 9))", "connection"),
+        ("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))", "connection"),
+        ("socket.socket(40)", "connection"),
+        ("os.mkdir('a'); os.rename('/tmp', 'b')", "namespace"),
+        ("libc.open(1)", "lost"),
+        ("libc.unshare(0x00020000)", "namespace"),
+        ("libc.chroot(b'/')", "namespace"),
+        ("libc.syscall({'x86_64': 29, 'aarch64': 194}[os.uname().machine], 77, 1, 0)", "shared-memory"),
+        ("libc.ptrace(16, 1, 0, 0)", "process"),
+        ("libc.syscall({'x86_64': 304, 'aarch64': 265}[os.uname().machine], -1, 0, 0)", "handle"),
+    ],
+)
+def test_what_cannot_be_followed_is_a_doubt(call: str, kind: str, tmp_path: Path, tracer: Tracer) -> None:
+    _, accesses = traced(python(f"import ctypes, os, socket; libc = ctypes.CDLL(None); {call}"), tmp_path, tracer)
+    assert [doubt.kind for doubt in accesses.doubts] == [kind]
+
+
+def test_a_program_with_privileges_of_its_own_is_a_doubt(tmp_path: Path, tracer: Tracer) -> None:
+    shutil.copy("/bin/true", tmp_path / "true")
+    (tmp_path / "true").chmod(0o4755)
+    _, accesses = traced(["./true"], tmp_path, tracer)
+    assert accesses.doubts == (Doubt("privileges", str(tmp_path / "true")),)
+
+
+def test_io_uring_is_as_if_there_were_none(tmp_path: Path, tracer: Tracer) -> None:
+    source = (
+        "import ctypes; libc = ctypes.CDLL(None, use_errno=True); libc.syscall(425, 4, 0); print(ctypes.get_errno())"
+    )
+    seen(python(source), tmp_path, tracer)
+    assert (tmp_path / "printed").read_text() == "38\n"

@@ -1,0 +1,128 @@
+"""A traced command begins, runs and ends as it would by itself, and nothing of the tracer is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.process.execute import Command, ProcessExecutor
+from harness.trace.executor import TracedExecutor, tracer_here
+from harness.trace.trace import Tracer, tracing
+from tests.support.traced import seen, traced, words
+
+ISOLATES = subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("exit 3", "exit 3"),
+        ("kill -SEGV $$", "signal SIGSEGV"),
+        ("exit 127", "exit 127"),
+        ("yes | head -n 1", ""),
+        ("sleep 5 & exit 4", "exit 4"),
+        (("./nothing",), 'cannot start: there is no program "./nothing"'),
+        (("nothing",), 'cannot start: there is no program "nothing"'),
+        (("./data",), 'cannot start: "./data" is not executable'),
+    ],
+)
+def test_a_command_ends_as_it_would(
+    command: str | tuple[str, ...], status: str, tmp_path: Path, tracer: Tracer
+) -> None:
+    (tmp_path / "data").write_text("x")
+    outcome, _ = traced(command, tmp_path, tracer)
+    assert outcome.status == status
+    untraced = ProcessExecutor().run(Command(words(command), tmp_path, {"PATH": os.environ["PATH"]}, 60))
+    assert (untraced.status, untraced.unstarted, untraced.code) == (status, outcome.unstarted, outcome.code)
+
+
+def test_a_time_out_ends_all_of_it_and_nothing_is_left(tmp_path: Path, tracer: Tracer) -> None:
+    threads, descriptors = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+    outcome, accesses = traced("cat data; sleep 60 & sleep 60", tmp_path, tracer, timeout=0.8)
+    assert outcome.timed_out
+    assert str(tmp_path / "data") in accesses.read
+    assert threading.active_count() == threads
+    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["printed"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tr '\\0' '\\n' < /proc/self/environ | grep -v '^PWD='; locale",
+        "grep -E 'SigIgn|SigBlk' /proc/self/status",
+        "ls /proc/self/fd; ulimit -a; umask; nice",
+    ],
+)
+def test_a_command_finds_what_it_would_find_untraced(command: str, tmp_path: Path, tracer: Tracer) -> None:
+    environment = {"PATH": os.environ["PATH"], "X": "a=b\nc"}
+    traced(command, tmp_path, tracer, environment=environment)
+    printed = (tmp_path / "printed").read_text()
+    ProcessExecutor().run(Command(words(command), tmp_path, environment, 60, stdout=tmp_path / "printed"))
+    assert printed == (tmp_path / "printed").read_text()
+
+
+def test_a_signal_is_the_commands_to_answer(tmp_path: Path, tracer: Tracer) -> None:
+    with tracing(tmp_path, tracer=tracer) as trace:
+        script = "trap 'echo ended > out; exit 0' TERM; echo > ready; while :; do sleep 0.05; done"
+        command = Command(words(script), tmp_path, {"PATH": os.environ["PATH"]}, 60)
+        service = TracedExecutor(ProcessExecutor(), trace).start(command, tmp_path / "log")
+        while not (tmp_path / "ready").exists():
+            time.sleep(0.02)
+        service.stop(10)
+        assert (tmp_path / "out").exists()
+
+
+def test_a_stopped_process_can_go_on(tmp_path: Path, tracer: Tracer) -> None:
+    (tmp_path / "data").touch()
+    command = "sh -c 'kill -STOP $$; cat data' & sleep 0.3; kill -CONT $!; wait $!"
+    assert str(tmp_path / "data") in seen(command, tmp_path, tracer).read
+
+
+def test_a_long_path_of_its_own_is_no_hindrance(tmp_path: Path, tracer: Tracer) -> None:
+    place = tmp_path / ("x" * 120) / ("y" * 120)
+    place.mkdir(parents=True)
+    assert str(place / "data") in seen("test -e data || true", place, tracer).read
+
+
+@pytest.mark.skipif(not ISOLATES, reason="needs unshare to make namespaces")
+def test_paths_are_those_of_the_command_whatever_stands_before(tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to("/mnt/here")
+    mounted = f"mount -t tmpfs none /mnt; cd {tmp_path}; touch /mnt/there; ln -s there /mnt/here; exec "
+    with tracing(tmp_path) as trace:
+        wrapped = trace.wrap(Command(("/bin/cat", "data"), tmp_path, {"PATH": os.environ["PATH"]}, 60))
+        before = ("unshare", "-rm", "sh", "-c", f'{mounted} "$@"', "sh")
+        outcome = ProcessExecutor().run(replace(wrapped, argv=(*before, *wrapped.argv)))
+        accesses = trace.accesses()
+    assert (outcome.status, accesses.doubts) == ("", ())
+    assert {str(tmp_path / "data"), "/mnt/here", "/mnt/there"} <= accesses.read
+
+
+def test_one_tracer_can_stand_in_another(tmp_path: Path, tracer: Tracer) -> None:
+    (tmp_path / "data").touch()
+    with tracing(tmp_path) as outer, tracing(tmp_path, tracer=tracer) as inner:
+        command = Command(("cat", "data"), tmp_path, {"PATH": os.environ["PATH"]}, 60)
+        outcome = ProcessExecutor().run(outer.wrap(inner.wrap(command)))
+        assert outcome.status == ""
+        assert inner.tracers == {"ptrace"}  # the kernel tells only one of both
+        assert inner.accesses().doubts == ()
+        assert str(tmp_path / "data") in inner.accesses().read & outer.accesses().read
+
+
+def test_this_host_can_trace(tracer: Tracer) -> None:
+    assert tracer_here(tracer) == tracer
+
+
+def test_all_commands_of_a_trace_are_joined(tmp_path: Path, tracer: Tracer) -> None:
+    environment = {"PATH": os.environ["PATH"]}
+    with tracing(tmp_path, tracer=tracer) as trace:
+        for name in ("a", "b"):
+            command = Command(("cat", name), tmp_path, environment, 60.0)
+            ProcessExecutor().run(trace.wrap(command))
+        assert {str(tmp_path / "a"), str(tmp_path / "b")} <= trace.accesses().read
