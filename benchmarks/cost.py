@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -179,7 +180,17 @@ def prepare(name: str, clones: Path, checkout: Path) -> None:
 
 def check(start: Start, checkout: Path, case: str, budget: str) -> dict[str, Any]:
     """Check one commit against its base, and return what that took and what came out."""
-    environment = os.environ | {"PERFGATE_HISTORY": str(checkout.parent / "history")}
+    # nothing that an earlier check has built or measured helps; what Go keeps by itself stays where it is
+    shutil.rmtree(checkout.parent / "cache", ignore_errors=True)
+    shutil.rmtree(checkout / ".perfgate", ignore_errors=True)
+    go = os.environ.get("GOCACHE") or str(
+        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "go-build"
+    )
+    own = {
+        name: str(checkout.parent / folder)
+        for name, folder in (("PERFGATE_HISTORY", "history"), ("XDG_CACHE_HOME", "cache"))
+    }
+    environment = os.environ | own | {"GOCACHE": go}
     command = [*start, "check", "--base", "base", "--head", case, "--quiet", "--set", f"plan.budget={budget}"]
     begin = time.monotonic()
     done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)

@@ -53,6 +53,9 @@ class _Here:
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:  # noqa: ARG002  # all are one
         return self._directory
 
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting]) -> None:
+        """Leave each to itself."""
+
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return self.directory(side, factors)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from gate.model import Build, Cost, Cut, Execution, Failure, HostState, Look, Record
+from gate.model.case import canonical
 
 
 def cost_of(records: Sequence[Record]) -> Cost:
@@ -13,7 +17,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
     The total is known where every part of a run that began has also ended, and says how long it took: not after a
     kill, nor of files that an older perfgate has written.
     """
-    builds = [r for r in records if isinstance(r, Build)]
+    builds = one_by_one(records)
     executions = [r for r in records if isinstance(r, Execution)]
     failures = [r for r in records if isinstance(r, Failure)]
     ends = [r for r in records if isinstance(r, HostState) and r.when == "end"]
@@ -40,6 +44,34 @@ def cost_of(records: Sequence[Record]) -> Cost:
         compiled=len(full),
         linked=len(again),
     )
+
+
+def one_by_one(records: Iterable[Record]) -> list[Build]:
+    """Return the builds with seconds that add up: of those made at once, each has its share of the longest."""
+    builds = [r for r in records if isinstance(r, Build)]
+    together: dict[tuple[int, int, str], list[float]] = defaultdict(list)
+    for build in builds:
+        if build.at_once:
+            together[_place(build)].append(_taken(build))
+    found = []
+    for build in builds:
+        both = together.get(_place(build), []) if build.at_once else []
+        share = max(both) / sum(both) if sum(both) > 0 else 1.0
+        scaled = {name: _scaled(getattr(build, name), share) for name in ("seconds", "setup", "checked")}
+        found.append(msgspec.structs.replace(build, **scaled))
+    return found
+
+
+def _place(build: Build) -> tuple[int, int, str]:
+    return build.session, build.build, canonical(build.factors)
+
+
+def _taken(build: Build) -> float:
+    return (build.seconds or 0.0) + (build.setup or 0.0) + (build.checked or 0.0)
+
+
+def _scaled(seconds: float | None, share: float) -> float | None:
+    return None if seconds is None else seconds * share
 
 
 def spent(cost: Cost) -> float | None:

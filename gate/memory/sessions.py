@@ -11,7 +11,7 @@ import msgspec
 
 from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
-from gate.evidence.cost import cost_of
+from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Record, Run
 from gate.model.case import quantile_of
@@ -104,7 +104,8 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     else an even share of the execution, whose start is then not known.
     """
     cost = cost_of(records)
-    builds = [r for r in records if isinstance(r, Build)]
+    builds = [build for build in records if isinstance(build, Build)]
+    alone = one_by_one(records)
     executions: dict[str, list[Execution]] = defaultdict(list)
     for record in records:
         if isinstance(record, Execution):
@@ -116,8 +117,8 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
         iteration=None,
         warmup=None,
         other=(cost.other + (cost.decide or 0.0)) / made if cost.other is not None and made else None,
-        setup=mean_of(build.setup for build in builds),
-        first=mean_of(map(first_build, (build for build in builds if build.build == 0))),
+        setup=mean_of(build.setup for build in alone),
+        first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
         probe=cost.probe / len(executions) if cost.probe is not None and executions else None,
     )
     plans = {_iterations(record) for record in records if isinstance(record, Run)}
@@ -139,12 +140,7 @@ def first_build(build: Build) -> float | None:
 def later_build(builds: Sequence[Build]) -> float | None:
     """Return what a build takes after the first of its side; where there was none yet, what is to be expected."""
     later = mean_of(build.seconds for build in builds if build.build > 0)
-    return mean_of(map(next_build, builds)) if later is None else later
-
-
-def next_build(build: Build) -> float | None:
-    """Return what the next build of a side will take by its first: a link as long as its check, or the same again."""
-    return build.seconds if build.checked is None or build.full is not None else build.checked
+    return mean_of(build.following for build in builds) if later is None else later
 
 
 def mean_of(seconds: Iterable[float | None]) -> float | None:

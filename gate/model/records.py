@@ -134,6 +134,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Whether its tree has a .git because the first build of its side failed without one."""
     cached: bool = False
     """Whether its tree was built by an earlier run, and is linked or built again from there."""
+    at_once: bool = False
+    """Whether it was made while the other side was, so that their seconds are partly the same ones."""
     relinked: bool = False
     """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
     checked: float | None = None
@@ -143,6 +145,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Of a build after which the next ones are full: why."""
     ordered: Ordered | str | None = None
     """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
+
+    @property
+    def following(self) -> float | None:
+        """The seconds of the next build of its side, as far as this one tells: a link takes as long as its check."""
+        return self.seconds if self.checked is None or self.full is not None else self.checked
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):

@@ -207,7 +207,7 @@ class Measuring:
     ) -> Measured:
         settings = job.project.settings
         with (
-            closing(Progress(self._err, quiet=self._quiet, budget=lambda: budget.left)) as progress,
+            closing(self._progress(budget, early=after_round is not None)) as progress,
             workshop(job, trees, budget) as made,
         ):
             loop = Loop(
@@ -250,6 +250,9 @@ class Measuring:
             f"waiting for {holder}{where}, for at most {format_duration(seconds)} (until {until}, --wait): "
             "only one perfgate at a time measures on a machine"
         )
+
+    def _progress(self, budget: Budget, *, early: bool) -> Progress:
+        return Progress(self._err, quiet=self._quiet, budget=lambda: budget.left, early=early)
 
     def _say(self, *lines: str) -> None:
         if not self._quiet and lines:

@@ -85,7 +85,9 @@ def expected(job: Job) -> str:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
     if found.seconds > limit:
         return f"cut at the budget of {budget}; all of it would take about {format_duration(found.seconds)}"
-    why = {"last-run": "as in the last run", "memory": "as remembered of this host"}[found.source]
+    why = {"last-run": "as in the last run", "trial": "by `perfgate try`", "memory": "as remembered of this host"}[
+        found.source
+    ]
     time = format_duration(found.seconds)
     least = _expected(job, plan.builds.min) if isinstance(plan.builds, Builds) else None
     if least is not None and isinstance(plan.builds, Builds) and plan.builds.min < len(job.rounds):
@@ -100,7 +102,7 @@ def expected_seconds(job: Job) -> float | None:
 
 
 def _expected(job: Job, rounds: int) -> Expected | None:
-    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs)
+    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs, job.run)
 
 
 def write_preview(job: Job, out: TextIO) -> None:

@@ -31,8 +31,23 @@ _CALM = 30.0
 class Progress:
     """Shows the events of the measuring loop."""
 
-    def __init__(self, stream: TextIO, *, quiet: bool = False, budget: Callable[[], float] = lambda: math.inf) -> None:
-        """Write to a stream; quiet writes nothing. budget: gives the seconds that are left of it."""
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        quiet: bool = False,
+        budget: Callable[[], float] = lambda: math.inf,
+        early: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            stream: takes the lines.
+            quiet: nothing is written.
+            budget: gives the seconds that are left of it.
+            early: whether fewer rounds may do.
+        """
+        self._early = early
         self._stream = stream
         self._live = is_terminal(stream) and not os.environ.get("CI")
         self._quiet = quiet
@@ -92,7 +107,8 @@ class Progress:
             self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
         else:
             whole = self._pace.spent + left
-            self._line(f"about {format_duration(whole)} in all for {rounds}, {format_duration(left)} of it left")
+            most = "at most " if self._early else ""
+            self._line(f"{most}about {format_duration(whole)} for {rounds}, {format_duration(left)} of it left")
 
     def _remaining(self) -> str:
         left = self._pace.remaining()

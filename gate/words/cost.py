@@ -15,7 +15,7 @@ _SHOWN = 0.005
 _NAMES = {
     "setup": "set-up",
     "compile": "builds",
-    "link": "links",
+    "link": "checking links",
     "probe": "probe",
     "measure": "measuring",
     "decide": "looks",

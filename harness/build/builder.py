@@ -121,7 +121,7 @@ class TreeBuilder:
             record = self._record(wanted, done) if isinstance(done, Done) else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
-                self._at_once[wanted] = record
+                self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
                 if key is not None:
                     self._keep(wanted, key, record)
             else:

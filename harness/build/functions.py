@@ -10,13 +10,13 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
+from harness.build.elf import EXECUTABLE, FLAGS, NAME, sections
 from harness.build.order import doubtful, keyed_order, of_system, stable_symbol
 
 TYPE_CHECKING = False  # typing takes 3 ms to import, at each link
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-_EXECUTABLE = 4
 _PREFIX = ".text."
 # What compilers group so keeps its group: main() and constructors, cold code, code that a profile found hot.
 _GROUPS = re.compile(r"\.text\.(unlikely|hot|startup|exit|split|unknown|sorted)(\.|$)|.*_unlikely$")
@@ -54,31 +54,13 @@ def _members(file: BinaryIO) -> Iterator[int]:
 
 
 def _of_object(file: BinaryIO, start: int) -> list[str]:
-    file.seek(start)
-    head = file.read(64)
-    if not head.startswith(b"\x7fELF") or len(head) < 64:
-        return []
-    order, wide = "<" if head[5] == 1 else ">", head[4] == 2
-    header = order + ("IIQQQQIIQQ" if wide else "10I")
-    (offset,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 40 if wide else 32)
-    size, count, names = struct.unpack_from(f"{order}HHH", head, 58 if wide else 46)
-    if not offset or size != struct.calcsize(header):
-        return []
-    file.seek(start + offset)
-    first = struct.unpack(header, file.read(size))
-    count = count or first[5]  # with more than 65,279 sections the first one says how many
-    names = first[6] if names == 0xFFFF else names
-    file.seek(start + offset)
-    sections = list(struct.iter_unpack(header, file.read(size * count)))
-    file.seek(start + sections[names][4])
-    table = file.read(sections[names][5])
-    found = []
-    for section in sections:
-        if section[2] & _EXECUTABLE:
-            name = table[section[0] : table.index(b"\0", section[0])].decode(errors="replace")
+    found, (headers, table) = [], sections(file, start)
+    for section in headers:
+        if section[FLAGS] & EXECUTABLE:
+            name = table[section[NAME] : table.index(b"\0", section[NAME])].decode(errors="replace")
             if name.startswith(_PREFIX) and not _GROUPS.match(name) and _PLAIN.fullmatch(name):
                 found.append(name)
-        elif table.startswith(b".llvm.call-graph-profile", section[0]):
+        elif table.startswith(b".llvm.call-graph-profile", section[NAME]):
             raise ValueError("a profile chose the order")
     return found
 

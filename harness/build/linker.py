@@ -12,13 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from harness.build import functions
+from harness.build import archives, functions
 from harness.build.order import permuted, relocatable, runs
 
 # Longer command lines go through a response file: exec takes at most a quarter of the stack, 2 MiB by default.
 _LONGEST = 500_000
 _FUSE = "-fuse-ld="
 _LINKS = "PERFGATE_LINKS"  # as record.LINKS
+# Options that write a file besides the output.
+BESIDES = ("-Map=", "--Map=", "--dependency-file=", "-dependency-file=", "-plugin-opt=-fresolution=")
+BESIDES_NEXT = ("-Map", "--Map", "--dependency-file", "-dependency-file")
 
 
 def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
@@ -148,31 +151,82 @@ def resolved(shim: str, arguments: Sequence[str], environment: Mapping[str, str]
     return linker, list(arguments)
 
 
+class Arrangement:
+    """How a link is ordered by the seed.
+
+    arguments: in that order, with copies of archives. plain: the same with the archives themselves. options: further
+    ones, that order functions. copies: their names, and the archives'. ordered: what is.
+    """
+
+    __slots__ = ("arguments", "copies", "options", "ordered", "plain")
+
+    def __init__(
+        self, plain: list[str], options: list[str], by_place: Mapping[int, tuple[str, str]], ordered: str
+    ) -> None:
+        """See the class."""
+        self.plain, self.options, self.ordered = plain, options, ordered
+        self.arguments = [by_place.get(place, (argument,))[0] for place, argument in enumerate(plain)]
+        self.copies = dict(by_place.values())
+
+    def close(self) -> None:
+        """Give back the files in memory."""
+        for argument in (*self.options, *self.copies):
+            _, found, number = argument.partition("/proc/self/fd/")
+            if found:
+                os.close(int(number))
+
+
 def arranged(
-    linker: str, arguments: Sequence[str], seed: int, located: Callable[[str], str], directory: str
-) -> tuple[list[str], list[str], str]:
-    """Return arguments in the order of the seed, further options that order functions, and what is ordered.
+    linker: str, arguments: Sequence[str], seed: int, located: Callable[[str], str], directory: str, tree: str
+) -> Arrangement:
+    """Put the inputs of a link in the order of the seed.
 
     located: where the file that an argument names is now. directory: that of the link, which names are relative to.
+    tree: the root of what is built.
     """
 
     def is_object(argument: str) -> bool:
         return relocatable(located(argument))
 
-    objects = any(len(run) > 1 for run in runs(arguments, is_object))
+    found = runs(arguments, is_object)
+    plain = permuted(arguments, seed, is_object, directory)
+    alone = [located(arguments[place]) for run in found for place in run]
+    by_place = archives.copies(plain, seed, located, directory, tree, alone)
+    objects = bool(by_place) or any(len(run) > 1 for run in found)
     options, by_name = functions.ordering(linker, arguments, seed, located, objects)
     ordered = "+".join(filter(None, ("objects" if objects else "", by_name)))
-    return permuted(arguments, seed, is_object, directory), options, ordered or "nothing"
+    return Arrangement(plain, options, by_place, ordered or "nothing")
 
 
-def run(linker: str, arguments: list[str], options: list[str]) -> int:
-    """Link; once more without the options where it fails with them. Return the exit status."""
-    if options:
+def run(linker: str, arrangement: Arrangement) -> int:
+    """Link; once more without options and copies where it fails with them. Return the exit status."""
+    if arrangement.options or arrangement.copies:
         told = os.memfd_create("told", 0)
-        if _wait(linker, [*arguments, *options], told) == 0:
+        if _wait(linker, [*arrangement.arguments, *arrangement.options], told) == 0:
             os.write(2, os.pread(told, os.fstat(told).st_size, 0))
+            _rename(arrangement)
             return 0
-    return _wait(linker, arguments)
+    return _wait(linker, arrangement.plain)
+
+
+def _rename(arrangement: Arrangement) -> None:
+    """Name archives, not their copies, in what make reads of a link's inputs."""
+    words = arrangement.plain
+    for place, argument in enumerate(words):
+        if not arrangement.copies or not (argument in BESIDES_NEXT or argument.startswith(BESIDES[:-1])):
+            continue
+        path = argument.partition("=")[2] or "".join(words[place + 1 : place + 2])
+        try:
+            with open(path, "rb") as file:
+                text = was = file.read()
+            # the longest first: one number may begin with another
+            for copy in sorted(arrangement.copies, key=len, reverse=True):
+                text = text.replace(copy.encode(), os.fsencode(arrangement.copies[copy]))
+            if text != was:
+                with open(path, "wb") as file:
+                    file.write(text)
+        except OSError:
+            continue
 
 
 def _wait(linker: str, arguments: list[str], told: int | None = None) -> int:
@@ -190,21 +244,22 @@ def main(shim: str, arguments: list[str]) -> int:
     linker, given = found
     try:
         whole, seed = expanded(given), int(os.environ["PERFGATE_SEED"])
-        ordered, options, what = arranged(linker, whole, seed, str, os.getcwd())
+        here = os.getcwd()
+        arrangement = arranged(linker, whole, seed, str, here, os.environ.get(archives.TREE, here))
         recording = os.environ.get(_LINKS)
     except (KeyError, ValueError, OSError):
         os.execv(linker, [linker, *given])  # noqa: S606  # as if perfgate were not there
-    if not recording and not options:
-        shown = given if ordered == whole else shortened(ordered)
+    if not recording and not arrangement.options and not arrangement.copies:
+        shown = given if arrangement.plain == whole else shortened(arrangement.plain)
         os.execv(linker, [linker, *shown])  # noqa: S606
     if not recording:
-        return run(linker, ordered, options)
+        return run(linker, arrangement)
     from harness.build import record  # of the first build only
 
     link = record.begin(recording, linker, whole)
-    status = run(linker, ordered, options)
+    status = run(linker, arrangement)
     if link is not None and status == 0:
-        record.end(link, what)
+        record.end(link, arrangement.ordered)
     return status
 
 

@@ -12,6 +12,8 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+from harness.build.elf import is_relocatable
+
 # Where these stand the order of objects is a matter of more than speed, or arguments are no plain inputs.
 _DOUBTFUL = {
     "r", "i", "Ur", "relocatable",  # the layout of one object file, made for another link
@@ -33,7 +35,7 @@ _OBJECT = (".o", ".obj")
 _FIXED = ("crt", "vtv_", "_preinit")
 
 # What compilers draw at random or by a hash of all: app-HASH.app.HASH-cgu.0.rcgu.o of rustc,
-_HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{16}(?=-cgu\.)")
+_HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{9,16}(?=-cgu\.)")
 # rustcXXXXXX/symbols.o, and, in a folder for temporary files, ccXXXXXX.o of gcc and NAME-XXXXXX.o of clang
 _OF_RUSTC = re.compile(r"(^|/)rustc\w{6}/")
 _OF_GCC = re.compile(r"cc\w{6}(?=\.)")
@@ -56,9 +58,7 @@ def relocatable(path: str) -> bool:
             head = file.read(18)
     except OSError:
         return False
-    if head.startswith(b"\x7fELF") and len(head) == 18:
-        return head[16:] == (b"\1\0" if head[5] == 1 else b"\0\1")
-    return head.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b"))
+    return is_relocatable(head) or head.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b"))
 
 
 def permuted(
@@ -129,7 +129,7 @@ def runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[lis
     before = ""
     for place, argument in enumerate(arguments):
         lazily = option_name(argument) == "start-lib" or (lazily and option_name(argument) != "end-lib")
-        if not lazily and _is_named_object(argument) and not _may_take(before) and is_object(argument):
+        if not lazily and _is_named_object(argument) and not may_take(before) and is_object(argument):
             found[-1].append(place)
         elif found[-1]:
             found.append([])
@@ -142,7 +142,8 @@ def _is_named_object(argument: str) -> bool:
     return argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
 
 
-def _may_take(option: str) -> bool:
+def may_take(option: str) -> bool:
+    """Return whether the argument after an option may be its value, and then it is no input."""
     if not option.startswith("-") or "=" in option or option_name(option) in _VALUELESS:
         return False
     attached = option.startswith(("-L", "-l", "-O")) and len(option) > 2

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.build import linker
+from harness.build.archives import TREE
 from harness.build.record import LINKS
 from harness.process.execute import MAX_PADDING, PADDING
 
@@ -81,7 +82,7 @@ def _has_node(path: str) -> bool:
 
 def without_shims(environment: Mapping[str, str], shims: Path | None) -> dict[str, str]:
     """Return an environment without the directories of the shims, which serve perfgate alone, and of their records."""
-    result = {name: value for name, value in environment.items() if name != LINKS}
+    result = {name: value for name, value in environment.items() if name not in (LINKS, TREE)}
     if shims is None:
         return result
     for name, folder in (("COMPILER_PATH", _linkers(shims)), ("PATH", shims / _NODE)):

@@ -17,8 +17,8 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from harness.build import record
-from harness.build.linker import arranged, shortened
+from harness.build import archives, record
+from harness.build.linker import BESIDES, BESIDES_NEXT, arranged, shortened
 from harness.build.record import Link
 
 Plan = Sequence[tuple[Link, Sequence[Sequence[str]]]]
@@ -29,9 +29,6 @@ ANSWER = "answer"
 _PLAN = "plan"
 _AT_A_TIME = 4  # a large link takes gigabytes
 SCRATCH = "scratch"
-# Options that write a file besides the output: it goes where the output goes.
-_BESIDES = ("-Map=", "--Map=", "--dependency-file=", "-dependency-file=", "-plugin-opt=-fresolution=")
-_BESIDES_NEXT = ("-Map", "--Map", "--dependency-file", "-dependency-file")
 
 
 class NotSoundError(Exception):
@@ -59,32 +56,38 @@ def linked(scratch: Path, links: Mapping[str, Link], seed: int) -> dict[str, str
 def relinked(link: Link, seed: int, output: str) -> bool:
     """Link once more, in the order of a seed, into another file; return whether that succeeded."""
     now = record.located(link)
-    place, _ = record.output_place(link.arguments)
 
     def located(argument: str) -> str:
         return os.path.join(link.directory, now.get(argument, argument))  # noqa: PTH118
 
+    tree = link.environment.get(archives.TREE, link.directory)
     try:
-        ordered, options, _ = arranged(link.linker, link.arguments, seed, located, link.directory)
+        arrangement = arranged(link.linker, link.arguments, seed, located, link.directory, tree)
     except (ValueError, OSError):
         return False
-    arguments = [_replaced(link, now, argument) for argument in ordered]
-    for number, argument in enumerate(ordered):
-        if number == place:
-            arguments[number] = output if argument == link.output else argument.removesuffix(link.output) + output
-        elif argument.startswith(_BESIDES):
-            arguments[number] = f"{argument[: argument.rindex('=')]}={output}.{number}"
-        elif number and ordered[number - 1] in _BESIDES_NEXT:
-            arguments[number] = f"{output}.{number}"
-    if place < 0:
-        arguments += ["-o", output]
+    whole = [*_put(link, now, arrangement.arguments, output), *arrangement.options]
+    plain = _put(link, now, arrangement.plain, output)
     directory = link.directory if os.path.isdir(link.directory) else os.path.dirname(output)  # noqa: PTH112, PTH120
     environment = {**link.environment, "PERFGATE_SEED": str(seed)}
     environment.pop(record.LINKS, None)
     try:
-        return any(_run(link.linker, given, directory, environment) for given in ([*arguments, *options], arguments))
+        return any(_run(link.linker, given, directory, environment) for given in (whole, plain))
     finally:
-        _close(options)
+        arrangement.close()
+
+
+def _put(link: Link, now: Mapping[str, str], ordered: Sequence[str], output: str) -> list[str]:
+    """Give the arguments of a link that reads its inputs where they are now and writes another output."""
+    place, _ = record.output_place(link.arguments)
+    arguments = [_replaced(link, now, argument) for argument in ordered]
+    for number, argument in enumerate(ordered):
+        if number == place:
+            arguments[number] = output if argument == link.output else argument.removesuffix(link.output) + output
+        elif argument.startswith(BESIDES):
+            arguments[number] = f"{argument[: argument.rindex('=')]}={output}.{number}"
+        elif number and ordered[number - 1] in BESIDES_NEXT:
+            arguments[number] = f"{output}.{number}"
+    return arguments if place >= 0 else [*arguments, "-o", output]
 
 
 def _run(linker: str, arguments: list[str], directory: str, environment: Mapping[str, str]) -> bool:
@@ -99,17 +102,10 @@ def _run(linker: str, arguments: list[str], directory: str, environment: Mapping
         check=False,
     )
     if given is not arguments:
-        _close(given)
+        os.close(int(given[0].rpartition("/")[2]))
     if done.returncode:
         sys.stderr.buffer.write(done.stderr)
     return done.returncode == 0
-
-
-def _close(arguments: Sequence[str]) -> None:
-    for argument in arguments:
-        _, found, number = argument.partition("/proc/self/fd/")
-        if found:
-            os.close(int(number))
 
 
 def _replaced(link: Link, now: Mapping[str, str], argument: str) -> str:

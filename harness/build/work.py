@@ -12,6 +12,7 @@ import msgspec
 from gate.config.study import Setting
 from gate.model import Failure, Side
 from gate.model.records import FullBuilds, Ordered
+from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment, without_shims
 from harness.build.relink import Recording, refused
@@ -111,7 +112,8 @@ class Works:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
-        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build)}
+        place = self._trees.place(wanted.side, wanted.variant)
+        added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
         first = wanted.tree not in self.built
         if table.relink not in ("auto", "off"):
             command = command if first else table.relink

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 import msgspec
 
@@ -13,12 +14,12 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.memory.sessions import costs_of
-from gate.model import Execution, Failure, Metric
+from gate.model import Execution, Metric
 from gate.run.workshop import Workshop
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.probe import SECONDS
-from harness.loop.steps import ExecutionStep
+from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 
 _MOST_ITERATIONS = 5
@@ -46,13 +47,13 @@ class Trying:
 
 
 def each_tried(
-    made: Workshop, directory: Path, begin: Callable[[Trying], None], seconds: float = SECONDS
+    made: Workshop, built: BuildStep, begin: Callable[[Trying], None], seconds: float = SECONDS
 ) -> Iterator[tuple[Tried, list[Execution]]]:
     """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
 
     Args:
         made: what executes.
-        directory: where head stands.
+        built: how head was built; of several treatments one that needs this build.
         begin: called before each.
         seconds: for all benchmarks together.
 
@@ -62,8 +63,9 @@ def each_tried(
     head = {b.name: b for b in made.job.project.settings.sides["head"].benchmark}
     steps: dict[str, ExecutionStep] = {}
     for step in made.job.rounds[0].executions:
-        if step.side == "head":
+        if step.side == "head" and step.building == built.factors:
             steps.setdefault(step.benchmark, step)
+    directory = made.builder.directory("head", built.factors)
     # in the order of the file, not of chance
     names = [name for name in head if name in steps]
     whole = Budget(seconds)
@@ -93,9 +95,11 @@ class _One:
         ran: list[Ran] = []
         try:
             first = self._execute(1)
-        except BudgetEndedError:
-            starts = 1 if single or not self._starts else wanted + _warmup(self._benchmark)
-            return self._with(longer_than=self._share.limit, execution=self._share.limit * starts), []
+        except BudgetEndedError as ended:
+            in_service = ended.phase == "service"
+            starts = 1 if single or in_service or not self._starts else wanted + _warmup(self._benchmark)
+            limit = self._share.limit
+            return self._with(longer_than=limit, in_service=in_service, execution=limit * starts), []
         ran.append(first)
         more = self._more(first.executed.seconds)
         if more and not single and first.executed.executions and not first.executed.failures:
@@ -114,22 +118,8 @@ class _One:
         """Whether each iteration is a start of the command: the first execution is the warm-up of the second."""
         return declared(self._benchmark.instrument).any_command
 
-    def _with(
-        self,
-        *,
-        cases: tuple[Case, ...] = (),
-        failures: tuple[Failure, ...] = (),
-        longer_than: float | None = None,
-        execution: float | None = None,
-    ) -> Tried:
-        return Tried(
-            benchmark=self._benchmark.name,
-            instrument=self._benchmark.instrument,
-            cases=cases,
-            failures=failures,
-            longer_than=longer_than,
-            execution=execution,
-        )
+    def _with(self, **found: Any) -> Tried:
+        return Tried(benchmark=self._benchmark.name, instrument=self._benchmark.instrument, **found)
 
     def _more(self, seconds: float) -> int:
         """Return how many iterations a second execution has time for; 0: too few to show a spread."""

@@ -10,7 +10,7 @@ from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost,
 from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
 from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
-from gate.model import Memory, UserError
+from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Known, from_memory
 from gate.planning.plan import terms_of
@@ -25,22 +25,34 @@ _ROOM = 0.9
 _MOST_BUILDS = 60
 
 
-def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost | None:
-    """Add up what rounds cost, of both sides; None where no benchmark can be executed."""
+def round_cost(
+    built: Built, tried: Sequence[Tried], rules: Config, *, builds: int = 1, treatments: int = 1
+) -> RoundCost | None:
+    """Add up what rounds cost, of both sides; None where no benchmark can be executed.
+
+    builds: of a side in a round, one for each setting that builds depend on. treatments: at which all are executed.
+    """
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
     seconds = sum(
         (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
     )
-    first = (built.setup or 0.0) + built.seconds - built.later + (built.later if built.relinks else 0.0)
     return RoundCost(
-        # a build that is kept is not made again
-        once=first if built.kept else 2 * first,
-        builds=2 * built.later,
-        executions=2 * seconds,
+        once=builds * sum(first_builds(built).values()) - 2 * builds * built.later,
+        builds=2 * builds * built.later,
+        executions=2 * treatments * seconds,
         least=any(each.longer_than is not None for each in known),
     )
+
+
+def first_builds(built: Built) -> dict[Side, float]:
+    """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
+    # what was compiled is linked once more, to see that this gives its bytes
+    checked = built.later if built.relinks and not built.cached else 0.0
+    first = (built.setup or 0.0) + built.seconds + checked
+    # a build that is kept is not made again
+    return {"base": first, "head": built.later if built.kept else first}
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
     longer_than: float | None = None
     """Seconds after which its first start was ended; None: it was not."""
+    in_service: bool = False
+    """It was its service that took so long to be ready."""
     execution: float | None = None
     """Seconds that one execution of the plan takes, about; longer_than: at least. None: it failed."""
 

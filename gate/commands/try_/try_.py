@@ -13,25 +13,27 @@ from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import Trying, each_tried
 from gate.commands.try_.instead import proposals
-from gate.commands.try_.plans import plans, round_cost
+from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import RoundBeyondBudget
-from gate.report.outputs import colored, require_writable, targets, write
+from gate.report.outputs import colored, make_folder, require_writable, targets, write
 from gate.run.job import Job, prepare
 from gate.run.measuring import Measuring, opened, refuse_unfit
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.shims import shim_warnings
+from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from harness.host.fitness import examine, problems, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import by_hand
+from harness.loop.steps import BuildStep
 from harness.process.budget import Budget
 from harness.source.trees import open_trees
 
@@ -65,10 +67,20 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
     measuring = MeasureOptions(head=options.head)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, measuring, making.settle(project))
+        job = prepare(project, measuring, making.settle(project), gates=True)
         trial = _tried(making, job, err, quiet=options.quiet)
+        _keep(trial, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job, options, out)
     return trial.exit_code
+
+
+def _keep(trial: Trial, folder: Path) -> None:
+    """Keep what steps take, for the first line of the next check."""
+    if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
+        return
+    executions = {each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None}
+    make_folder(folder, own=True)
+    keep_times(TrialTimes(first_builds(trial.built), trial.built.later, executions), folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
@@ -94,28 +106,34 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     ):
         warnings += trees.warnings
         say(words.building(head.build))
-        step = next(each for each in job.rounds[0].builds if each.side == "head")
+        step = _builds(job)[0]
         record = made.builder.build("head", 0, step.seed, step.factors)
         if isinstance(record, Failure):
             return _trial(job, host, warnings, failure=record)
         built = _built(job, record, kept=made.builder.keeps("head"))
-        return _executed(made, job, built, _trial(job, host, warnings, built=built), say)
+        return _executed(made, step, built, _trial(job, host, warnings, built=built), say)
 
 
-def _executed(made: Workshop, job: Job, built: Built, begun: Trial, say: words.Say) -> Trial:
+def _builds(job: Job) -> list[BuildStep]:
+    """Return the first builds of head: one, or one for each setting that builds depend on."""
+    return [each for each in job.rounds[0].builds if each.side == "head"]
+
+
+def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: words.Say) -> Trial:
     """Execute the benchmarks, and put what follows from that into a trial."""
+    job = made.job
     settings = job.project.settings
-    directory = made.builder.directory("head")
+    directory = made.builder.directory("head", step.factors)
     tried: list[Tried] = []
     records: list[Execution] = []
 
     def begin(each: Trying) -> None:
         say(words.trying(each))
 
-    for each, own in each_tried(made, directory, begin):
+    for each, own in each_tried(made, step, begin):
         tried.append(each)
         records += own
-    cost = round_cost(built, tried, settings.rules)
+    cost = round_cost(built, tried, settings.rules, builds=len(_builds(job)), treatments=max(job.treated.settings, 1))
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
     return msgspec.structs.replace(

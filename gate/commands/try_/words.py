@@ -52,7 +52,7 @@ def headline(trial: Trial) -> str:
         return f"{len(refused)} of {count} gave no values: {visible(joined(refused))}"
     slow = [each.benchmark for each in trial.benchmarks if each.longer_than is not None]
     if slow:
-        return f"{count} started, {len(slow)} of them too long to try: {visible(joined(slow))}"
+        return f"{len(slow)} of {count} took too long to try: {visible(joined(slow))}"
     every = {1: "the benchmark", 2: "both benchmarks"}.get(len(trial.benchmarks), f"all {count}")
     return f"{every} gave values"
 
@@ -142,14 +142,23 @@ def _cases(tried: Sequence[Tried], width: int) -> list[str]:
         return []
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
-    rows = [[Cell(text) for text in _row(case, several=several)] for case in cases[:_MOST_CASES]]
+    rows = [_row(case, several=several) for case in cases[:_MOST_CASES]]
     title_ = "values of one execution; spread: standard deviation of one value"
-    table = lay_out(head, rows, width - len(_INDENT))
-    if table is None:
-        table = [": ".join([row[0].text, ", ".join(cell.text for cell in row[1:] if cell.text)]) for row in rows]
     more = len(cases) - _MOST_CASES
-    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    lines = [*wrap(title_, width), *_table(head, rows, width)]
     return [*lines, *([f"{_INDENT}and {plural(more, 'more case')}"] if more > 0 else [])]
+
+
+def _table(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    found = lay_out(head, [[Cell(text) for text in row] for row in rows], width - len(_INDENT))
+    if found is not None:
+        return [f"{_INDENT}{line}" for line in found]
+    # too narrow for a table: a line for each row
+    lines = []
+    for first, *rest in rows:
+        named = (f"{column.title} {text}" for column, text in zip(head[1:], rest, strict=True) if text)
+        lines += wrap(f"{first}: {', '.join(named)}", width, first=_INDENT, rest=_INDENT * 2)
+    return lines
 
 
 def _row(case: Case, *, several: bool) -> list[str]:
@@ -160,8 +169,10 @@ def _row(case: Case, *, several: bool) -> list[str]:
 
 def _slow(tried: Sequence[Tried]) -> list[str]:
     return [
-        f"{each.benchmark}: longer than {format_duration(each.longer_than)} a start; an execution of the plan takes at "
-        f"least {format_duration(each.execution or 0.0)}. Use a smaller input, or fewer iterations and executions"
+        f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
+        f"{format_duration(each.longer_than)} a start; an execution of the plan takes at least "
+        f"{format_duration(each.execution or 0.0)}"
+        + ("" if each.in_service else ". Use a smaller input, or fewer iterations and executions")
         for each in tried
         if each.longer_than is not None
     ]
@@ -188,15 +199,14 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
 
 
 def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
-    head = [
-        Column("budget"), *(Column(name, right=True) for name in ("builds", "executions", "iterations", "takes")),
-        Column("finds at least" if plans.basis == "one-build" else "finds"),
-    ]  # fmt: skip
-    rows = [[Cell(text) for text in _fit(fit)] for fit in plans.fits]
+    finding = "finds at least" if plans.basis == "one-build" else "finds"
+    head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
+    rows = [_fit(fit) for fit in plans.fits]
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
-    table = lay_out(head, rows, width - len(_INDENT)) or [" ".join(cell.text for cell in row) for row in rows]
-    lines = [*wrap(title_, width), *(f"{_INDENT}{line}" for line in table)]
+    title_ = (
+        f"plans: builds x executions x iterations, and the slowdown that {POWER:.0%} of such checks call a regression"
+    )
+    lines = [*wrap(title_, width), *_table(head, rows, width)]
     if finds and plans.basis != "exact":
         lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
     if finds and plans.basis == "one-build":
@@ -218,12 +228,12 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
 def _fit(fit: Fit) -> list[str]:
     budget = format_duration(fit.budget) + (", as configured" if fit.configured else "")
     if fit.builds == 0:
-        return [budget, "none", "", "", format_duration(fit.seconds), "not one round fits"]
+        return [budget, "no round", format_duration(fit.seconds), "nothing"]
     finds = "nothing"
     if fit.finds is not None:
         finds = format_share(fit.finds, sign=True)
-    counts = [str(fit.builds), str(fit.executions), str(fit.iterations)]
-    return [budget, *counts, format_duration(fit.seconds), finds]
+    counts = f"{fit.builds} x {fit.executions} x {fit.iterations}"
+    return [budget, counts, format_duration(fit.seconds), finds]
 
 
 def _host(trial: Trial, width: int) -> list[str]:

@@ -34,6 +34,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
         {
             **_state(files, window),
             **_make(files),
+            "mount namespaces": machine.mounts,
             "tools": tools.tools,
             "temporary files": _temporary,
             "history": lambda: directories.history(history),

@@ -1,11 +1,13 @@
-"""The kind of machine: virtual or not, on battery, its clock, its address layout."""
+"""The kind of machine: virtual or not, on battery, its clock, its address layout, what it lets programs do."""
 
 from __future__ import annotations
 
 import re
+import sys
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness.kernel_files import Check, Tree, unreadable
+from harness.process.mounts import mounts_here
 
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 FAST_CLOCKS = frozenset(
@@ -178,3 +180,12 @@ def _may_count(tree: Tree) -> bool:
     rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
     # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
     return bool(rights and int(rights[1], 16) & (1 << 38 | 1 << 21))
+
+
+def mounts() -> Check:
+    """Look whether a directory can stand at another path for one command alone; refused costs time, no precision."""
+    name = "mount namespaces"
+    why = "With them both sides' first builds are made at the same time, otherwise one after the other."
+    if sys.platform != "linux":
+        return unreadable(name, why)
+    return Check(name, "ok", "allowed" if mounts_here() else "refused", why)

@@ -59,9 +59,8 @@ def test_says_where_there_were_too_few_values_to_tell() -> None:
     ],
 )
 def test_fewer_values_than_asked_for(base: list[int], head: list[int], said: ValuesShort | None) -> None:
-    found = [
-        e for side, counts in (("base", base), ("head", head)) for n in counts for e in executions(side, [None], n)
-    ]
+    counts: dict[Side, list[int]] = {"base": base, "head": head}
+    found = [e for side, numbers in counts.items() for n in numbers for e in executions(side, [None], n)]
     assert short_warning(found, "time", 10) == said
 
 

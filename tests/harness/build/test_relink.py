@@ -191,13 +191,21 @@ def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
         sound(builder, tmp_path, app=".libs/app")
 
 
+@pytest.mark.parametrize("kind", ["rcsD", "rcsDT"])
+def test_one_object_and_a_library(checkout: Checkout, tmp_path: Path, kind: str) -> None:
+    project(checkout, f"{RULES}libcore.a: a.o b.o c.o d.o e.o f.o\n\tar {kind} $@ $^\n")
+    command = "make clean main.o libcore.a && mkdir out && cd out && gcc ../main.o -L.. -lcore -o ../app"
+    with relinking(checkout, tmp_path, command) as builder:
+        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects"}
+
+
 @pytest.mark.skipif(shutil.which("ld.lld") is None, reason="absent: ld.lld (no functions were put in order)")
 def test_functions_of_an_archive_beside_the_link(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     compiled = f"mkdir -p out && cd out && gcc -ffunction-sections -c {' '.join(f'../{s}' for s in SOURCES.split())}"
     linked = "ar rcsD libcore.a [a-f].o && gcc -fuse-ld=lld main.o -L. -lcore -o ../app"
     with relinking(checkout, tmp_path, f"{compiled} && {linked}") as builder:
-        assert {build.ordered for build in sound(builder, tmp_path)} == {"functions"}
+        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects+functions"}
 
 
 def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness import Check, Tree, examine, problems, standing_problems, unfit
+from harness.host.fitness import machine as machine_checks
 from harness.host.fitness.counters import Window
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
@@ -33,7 +35,7 @@ def states(checks: Mapping[str, Check], state: str) -> set[str]:
     return {name for name, check in checks.items() if check.state == state}
 
 
-HERE = {"tools", "temporary files", "history", "other gates"}
+HERE = {"mount namespaces", "tools", "temporary files", "history", "other gates"}
 """Checks of the machine that the tests run on."""
 
 
@@ -44,6 +46,7 @@ def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{EXAMINE}.directories.temporary", lambda _: ok)
     monkeypatch.setattr(f"{EXAMINE}.directories.others", lambda _: ok)
     monkeypatch.setattr(f"{EXAMINE}.tools.tools", lambda: ok)
+    monkeypatch.setattr(f"{EXAMINE}.machine.mounts", lambda: ok)
 
 
 def quiet_vm(root: Path) -> Tree:
@@ -210,9 +213,17 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
     assert (check.state, check.value) == ("unknown", "ZeroDivisionError: by chance")
 
 
+@pytest.mark.parametrize(("works", "value"), [(True, "allowed"), (False, "refused")])
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux has them")
+def test_namespaces_cost_no_precision(monkeypatch: pytest.MonkeyPatch, works: bool, value: str) -> None:
+    monkeypatch.setattr("harness.host.fitness.machine.mounts_here", lambda: works)
+    check = machine_checks.mounts()
+    assert (check.state, check.value, check.command) == ("ok", value, None)
+
+
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 32
+    assert len({check.name for check in checks}) == len(checks) == 33
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))

@@ -1,18 +1,21 @@
 """What a trial computes: seconds of an execution as planned, of rounds, and what budgets are enough for."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from gate.commands.try_.executions import Ran, planned_seconds
-from gate.commands.try_.plans import plans, round_cost
+from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.model import Execution, Metric
+from gate.run.trial import TrialTimes, keep_times, trial_seconds
 from harness.loop.execution import Executed
+from harness.loop.schedule import schedule
 
 BUILT = Built(
     command="make",
@@ -87,6 +90,24 @@ def test_the_cost_of_rounds() -> None:
     assert cost.executions == 2 * (5 * 1.0 + 4.0)
     assert not cost.least
     assert cost.of(3) == cost.once + 3 * 20.0
+
+
+def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path: Path) -> None:
+    cost = round_cost(BUILT, [tried()], config())
+    assert cost is not None
+    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}), tmp_path)
+    rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
+    assert trial_seconds(rounds, tmp_path) == pytest.approx(cost.of(6))
+    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), tmp_path) is None
+    (tmp_path / "trial.json").write_text("{")
+    assert trial_seconds(rounds, tmp_path) is None
+
+
+def test_treatments_multiply_what_a_round_takes() -> None:
+    one, four = (round_cost(BUILT, [tried()], config(), builds=n // 2, treatments=n) for n in (2, 8))
+    assert one is not None
+    assert four is not None
+    assert (four.once, four.builds, four.executions) == (4 * one.once, 4 * one.builds, 4 * one.executions)
 
 
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from gate.commands.try_ import try_
 from gate.commands.try_.executions import each_tried
+from gate.commands.try_.plans import round_cost
+from gate.commands.try_.result import RoundCost
 from harness.host.fitness import Check
 from tests.support.project import Project
 
@@ -23,7 +25,7 @@ threshold = "5%"
 builds = {min = 4, max = 8}
 executions = 3
 iterations = 20
-budget = "2m"
+budget = "1h"
 [build]
 command = "mkdir -p out && cp bench.py out/bench.py"
 artifacts = ["out/bench.py"]
@@ -79,8 +81,8 @@ def tried(project: Project, *arguments: str, code: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_it_says_what_a_check_would_cost_and_find_and_leaves_nothing(project: Project) -> None:
-    before = project.git("status", "--porcelain", "--ignored")
+def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
+    before = project.git("status", "--porcelain")
     done = project.perfgate("try")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
@@ -88,14 +90,19 @@ def test_it_says_what_a_check_would_cost_and_find_and_leaves_nothing(project: Pr
     assert "with uncommitted changes: the benchmark gave values build of out/bench.py: " in text
     assert "later builds are full ones" in text
     assert "a round takes about " in text
-    assert "2 min, as configured 8 3 20 " in text
+    assert "1 h 00 min, as configured 8 x 3 x 20 " in text
     assert "which one build does not show (`perfgate calibrate` does)" in text
     assert text.endswith("host: fit to measure on next: perfgate check")
     assert done.stderr.splitlines() == [
         "perfgate: building head: mkdir -p out && cp bench.py out/bench.py",
         "perfgate: trying bench (1 of 1), 1 min at most",
     ]
-    assert project.git("status", "--porcelain", "--ignored") == before
+    assert project.git("status", "--porcelain") == before
+    # the first line of a check knows it too
+    preview = project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
+    assert " by `perfgate try`, at most 1 h 00 min (the budget)" in preview
+    project.write("perfgate.toml", CONFIG.replace('name = "bench"', 'name = "other"'))
+    assert "no earlier run to estimate from" in project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
 
 
 def test_as_json(project: Project) -> None:
@@ -110,10 +117,9 @@ def test_as_json(project: Project) -> None:
     assert found["cost"]["builds"] == pytest.approx(2 * found["built"]["later"])
     fits = {fit["budget"]: fit for fit in found["plans"]["fits"]}
     assert found["plans"]["basis"] == "one-build"
-    assert (fits[120.0]["builds"], fits[120.0]["configured"]) == (8, True)
-    assert fits[300.0]["builds"] > 8
-    # never below the threshold, and more builds find more
-    assert 0.05 < fits[300.0]["finds"] < fits[120.0]["finds"] < 0.15
+    assert (fits[3600.0]["builds"], fits[3600.0]["configured"]) == (8, True)
+    # never below the threshold
+    assert 0.05 < fits[3600.0]["finds"] < 0.15
 
 
 def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_are_tried(project: Project) -> None:
@@ -124,7 +130,8 @@ def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_
     assert "2 of 3 benchmarks gave no values: broken and absent" in text
     assert "broken failed on head: exit 3 no data.json here" in text
     assert 'absent failed on head: cannot start: there is no program "./nowhere/program"' in text
-    assert "bench 1.0" in text  # its case
+    # its own case is shown
+    assert "case value spread values bench " in text
     assert "plans" not in text
     assert text.endswith("next: fix that, and run `perfgate try` again; a check would end with an error too")
     only = project.perfgate("try", "--benchmark", "bench", "--quiet")
@@ -154,11 +161,45 @@ def test_longer_than_its_share_is_an_answer(project: Project, monkeypatch: pytes
     assert slow["execution"] == pytest.approx(20 * slow["longer_than"])
     assert found["cost"]["least"] is True
     assert found["plans"] is None
-    text = " ".join(project.perfgate("try", "--benchmark", "slow").stdout.split())
-    assert "1 benchmark started, 1 of them too long to try: slow" in text
+    text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
+    assert "1 of 1 benchmark took too long to try: slow" in text
     assert "slow: longer than 3.0 s a start; an execution of the plan takes at least 1 min." in text
     assert "a round takes at least 6 min" in text
     assert "The first does not fit the budget of 2 min" in text
+
+
+def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
+    project.write("perfgate.toml", CONFIG + service)
+    text = " ".join(project.perfgate("try").stdout.split())
+    # not 20 times that: a service starts once an execution
+    assert "bench: its service is not ready after 3.0 s a start; an execution of the plan takes at least 3.0 s" in text
+
+
+STUDY = """\
+[study]
+gate = true
+[study.factor]
+level = ["O1", "O2"]
+[study.factor.load]
+idle = { args = ["idle"] }
+busy = { args = ["busy"] }
+"""
+
+
+def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[dict[str, Any]] = []
+
+    def counting(*known: Any, **more: Any) -> RoundCost | None:
+        counts.append(more)
+        return round_cost(*known, **more)
+
+    monkeypatch.setattr(try_, "round_cost", counting)
+    project.write("perfgate.toml", CONFIG.replace("cp bench.py", ": {level} && cp bench.py") + STUDY)
+    assert tried(project)["plans"] is not None
+    # two builds of a side, and four treatments
+    assert counts == [{"builds": 2, "treatments": 4}]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
@@ -241,7 +282,7 @@ def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
     assert plans["basis"] == "memory"
     fit = next(each for each in plans["fits"] if each["configured"])
     assert 0.05 < fit["finds"] < 0.5
-    assert fit["seconds"] <= 120
+    assert fit["seconds"] <= 3600
 
 
 def test_another_perfgate_is_waited_for_and_then_named(project: Project) -> None:

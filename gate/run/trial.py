@@ -1,0 +1,52 @@
+"""What `perfgate try` learned of the time that steps take, kept for the first line of the next check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from gate.model import Side
+from gate.report.outputs import write
+from harness.loop.schedule import Round
+
+FILE = "trial.json"
+
+
+class TrialTimes(msgspec.Struct, frozen=True):
+    """Seconds of steps, about."""
+
+    first: Mapping[Side, float]
+    """Of the first build of a side, with checkout and set-up."""
+    later: float
+    """Of each later build."""
+    executions: Mapping[str, float]
+    """Of one execution as planned, by benchmark."""
+
+
+def keep_times(times: TrialTimes, folder: Path) -> None:
+    """Keep what a trial learned; folder: of runs, which exists.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    write(folder / FILE, msgspec.json.encode(times).decode() + "\n")
+
+
+def trial_seconds(rounds: Sequence[Round], folder: Path) -> float | None:
+    """Return how long rounds take by the last trial; None: there was none, or it did not try all that they execute."""
+    times = None
+    with suppress(OSError, msgspec.MsgspecError):
+        times = msgspec.json.decode((folder / FILE).read_bytes(), type=TrialTimes)
+    if times is None:
+        return None
+    total = 0.0
+    for number, each in enumerate(rounds):
+        total += sum(times.later if number else times.first[step.side] for step in each.builds)
+        for step in each.executions:
+            if step.benchmark not in times.executions:
+                return None
+            total += times.executions[step.benchmark]
+    return total

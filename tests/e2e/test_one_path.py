@@ -1,0 +1,135 @@
+"""Where both sides stand while they are built and measured, as a user meets it: kept, killed, resumed, beside a server."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.process.groups import alive
+from harness.process.mounts import mounts_here
+from tests.support.project import Project, environment, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+
+CONFIG = """\
+[plan]
+builds = 2
+executions = 1
+iterations = 2
+[gate]
+sameness = "off"
+[env]
+set = { NOTES = "@NOTES" }
+[build]
+command = "echo $$ > $NOTES/build-$PERFGATE_SIDE-$PERFGATE_BUILD; cp source built; pwd >> $NOTES/built-in; @WAIT"
+git = "off"
+[[benchmark]]
+name = "x"
+command = "cat built; pwd >> $NOTES/ran-in; @RUN"
+instrument = "spawn"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "repo")
+    (tmp_path / "notes").mkdir()
+    for content in ("1", "2"):
+        made.write("source", content)
+        configure(made)
+        made.commit(content)
+    return made
+
+
+def configure(project: Project, *, wait: str = "true", run: str = "true", more: str = "") -> None:
+    text = CONFIG.replace("@WAIT", wait).replace("@RUN", run).replace("@NOTES", str(notes(project)))
+    project.write("perfgate.toml", text + more)
+
+
+def notes(project: Project) -> Path:
+    return project.top.parent / "notes"
+
+
+def places(project: Project, name: str) -> set[str]:
+    return set((notes(project) / name).read_text().split())
+
+
+def measure(project: Project, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return project.perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, cwd=None, **more)
+
+
+def started(project: Project, scratch: Path) -> subprocess.Popen[str]:
+    scratch.mkdir(exist_ok=True)
+    return subprocess.Popen(
+        perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1"),
+        cwd=project.top,
+        env=environment(**{**project.own(), "TMPDIR": str(scratch)}),
+        text=True,
+    )
+
+
+def both_build(project: Project) -> list[int]:
+    """Wait until both first builds run; return their processes."""
+    deadline = time.monotonic() + 60
+    while True:
+        texts = [path.read_text().strip() for path in notes(project).glob("build-*-0")]
+        if len(texts) == 2 and all(texts):
+            return [int(text) for text in texts]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_all_is_built_and_executed_at_one_path(project: Project) -> None:
+    done = measure(project)
+    assert done.returncode == 0, done.stderr
+    assert len(places(project, "built-in")) == 1
+    assert places(project, "built-in") == places(project, "ran-in")
+
+
+def test_a_server_that_outlives_an_execution_gives_both_sides_a_path(project: Project) -> None:
+    server = "pwd >> $NOTES/served-in; exec python3 -m http.server --bind 127.0.0.1 {port}"
+    more = f'service = {{ command = "{server}", ready = "tcp:{{port}}", per = "build" }}\n'
+    configure(project, more=more)
+    done = measure(project)
+    assert done.returncode == 0, done.stderr
+    found = places(project, "served-in")
+    assert {Path(place).name for place in found} == {"base", "head"}
+    assert len({len(place) for place in found}) == 1
+    assert found == places(project, "built-in") == places(project, "ran-in")
+
+
+def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    configure(project, run="[ $PERFGATE_SIDE = base ] || exit 3")
+    done = measure(project, "--keep", TMPDIR=str(tmp_path / "scratch"))
+    assert done.returncode == 4, done.stderr
+    records = map(json.loads, (project.top / ".perfgate/measurements.jsonl").read_text().splitlines())
+    (failure,) = [record for record in records if record["type"] == "failure"]
+    tree = Path(failure["directory"])
+    assert (tree / "built").read_text() == "2"
+    assert (Path(str(tree).replace("/head", "/base")) / "built").read_text() == "1"
+
+
+@pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Path, number: signal.Signals) -> None:
+    configure(project, wait="[ -e $NOTES/go ] || sleep 120")
+    scratch = tmp_path / "scratch"
+    running = started(project, scratch)
+    try:
+        pids = both_build(project)
+    finally:
+        running.send_signal(number)
+    assert running.wait(timeout=60) == (-number if number == signal.SIGKILL else 128 + number)
+    if number == signal.SIGKILL:
+        assert all(alive(pid, None) for pid in pids)
+    (notes(project) / "go").touch()
+    done = measure(project, "--resume", TMPDIR=str(scratch))
+    assert done.returncode == 0, done.stderr
+    assert not any(alive(pid, None) for pid in pids)
+    assert list(scratch.iterdir()) == []
+    assert len(project.executions()) == 4

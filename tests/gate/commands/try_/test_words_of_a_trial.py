@@ -1,0 +1,174 @@
+"""A trial in words, for terminals of two widths, in one line and as JSON; names are as hostile as files can make them."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.commands.try_.result import (
+    Built,
+    Case,
+    Fit,
+    Note,
+    Plans,
+    Problem,
+    Proposal,
+    RoundCost,
+    Trial,
+    Tried,
+)
+from gate.commands.try_.words import as_json, brief, render
+from gate.config.parse import parse
+from gate.config.source import from_tables
+from gate.config.types import Config
+from gate.model import Commit, Failure
+from gate.model.records import FullBuilds
+from gate.model.warnings.setup import LfsPointers
+
+RULES: Config = parse(from_tables({"plan": {"budget": "10m"}, "benchmark": [{"name": "a", "command": "a"}]}, "here"))
+HOSTILE = "parse\x1b[31m\nlarge"
+CASE = Case(benchmark=HOSTILE, metric="time", unit="s", mean=0.1, spread=0.02, values=5, decided=True, exact=False)
+TRIED = Tried(benchmark=HOSTILE, instrument="spawn", cases=(CASE,), execution=1.0)
+FIT = Fit(
+    budget=600.0, configured=True, builds=12, executions=5, iterations=10, seconds=280.0, finds=0.041, hardest=HOSTILE
+)
+TRIAL = Trial(
+    head=Commit(ref="topic", sha="0123456789abcdef", dirty=False),
+    built=Built(
+        command="make", setup=3.0, seconds=40.0, later=0.5, relinks=True, full=None, artifacts=("app",),
+        needs_git=True, cached=False, kept=True,
+    ),
+    failure=None,
+    benchmarks=(TRIED,),
+    host=(),
+    cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False),
+    plans=Plans(basis="one-build", why="", fits=(FIT,)),
+    proposals=(),
+    notes=(),
+    warnings=(),
+)  # fmt: skip
+FAILURE = Failure(
+    kind="execution", benchmark="b", side="head", status="exit 3", stderr="first\nno data here\n", hint="add data/ to share",
+    command="./b data",
+)  # fmt: skip
+
+
+def changed(**more: Any) -> Trial:
+    return msgspec.structs.replace(TRIAL, **more)
+
+
+def text(trial: Trial, width: int = 100) -> str:
+    found = render(trial, RULES, width=width)
+    assert "\x1b" not in found
+    return " ".join(found.split())
+
+
+def test_all_of_it() -> None:
+    found = text(TRIAL)
+    assert found.startswith(
+        "topic 0123456789: the benchmark gave values build of app: 40 s, after 3.0 s of checkout and"
+    )
+    assert "with a .git in the tree because it failed without; later builds link again what this one compiled" in found
+    assert "100.0 ms ±2.0% 5" in found
+    assert (
+        "a round takes about 11 s (both sides: builds 1.0 s, executions 10 s); before the first, 43 s more for base"
+        in found
+    )
+    assert "budget a side takes finds at least 10 min, as configured 12 x 5 x 10 4 min 40 s +4.1%" in found
+    assert found.endswith("host: fit to measure on next: perfgate check")
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_it_fits_the_terminal(width: int) -> None:
+    whole = changed(
+        benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))),
+        host=(Problem(check="load", value="9.8 on 2 processors"),),
+        notes=(Note(kind="short", benchmark="a", seconds=0.001),),
+    )
+    lines = render(whole, RULES, width=width).splitlines()
+    # but for commands, which are there to be copied
+    assert [line for line in lines if len(line) > width and "command:" not in line] == []
+
+
+def test_what_failed_comes_with_its_reason() -> None:
+    trial = changed(benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))), plans=None)
+    found = text(trial)
+    assert "1 of 2 benchmarks gave no values: b" in found
+    assert "b failed on head: exit 3 no data here add data/ to share command: ./b data" in found
+    assert brief(trial) == ["1 of 2 benchmarks gave no values: b", "b failed on head: exit 3"]
+    assert trial.exit_code == 4
+
+
+def test_a_suite_of_which_nothing_is_left_is_refused() -> None:
+    trial = changed(benchmarks=(Tried(benchmark="suite", instrument="go"),), plans=None, cost=None)
+    assert "suite: its command named no benchmark that include and exclude leave" in text(trial)
+    assert trial.exit_code == 4
+
+
+def test_many_cases_and_failures_are_counted() -> None:
+    cases = tuple(msgspec.structs.replace(CASE, benchmark=f"s/{n}") for n in range(30))
+    failures = tuple(msgspec.structs.replace(FAILURE, benchmark=f"s/f{n}") for n in range(25))
+    found = text(changed(benchmarks=(Tried(benchmark="s", instrument="go", cases=cases, failures=failures),)))
+    assert "and 10 more cases" in found
+    assert "and 5 more of s" in found
+
+
+@pytest.mark.parametrize(
+    ("built", "expected"),
+    [
+        ({"command": None, "setup": None, "seconds": 0.2, "relinks": False}, "build: a fresh checkout, 200 ms"),
+        ({"command": None, "seconds": 0.0, "relinks": False}, "build: checkout and set-up, 3.0 s, once a side"),
+        ({"relinks": False, "full": FullBuilds(kind="go")}, "later builds are full ones, because Go links by itself"),
+        ({"relinks": False}, "later builds are full ones values of"),
+        ({"cached": True, "seconds": 0.5}, "build of app: kept from an earlier run, linked again in 500 ms"),
+    ],
+)
+def test_builds(built: dict[str, Any], expected: str) -> None:
+    assert TRIAL.built is not None
+    assert expected in text(changed(built=msgspec.structs.replace(TRIAL.built, **built)))
+
+
+@pytest.mark.parametrize(
+    ("plans", "expected", "absent"),
+    [
+        (Plans(basis="memory", why="", fits=(FIT,)), "noise: as remembered of this host", "finds at least"),
+        (Plans(basis="exact", why="", fits=(FIT,)), "takes finds 10 min", "noisiest"),
+        (
+            Plans(basis="one-build", why="", fits=(msgspec.structs.replace(FIT, builds=3, finds=None),)),
+            "nothing: no regression is called after fewer than 5 builds",
+            "noisiest",
+        ),
+        (
+            Plans(basis="one-build", why="", fits=(msgspec.structs.replace(FIT, builds=0, finds=None),)),
+            "10 min, as configured no round 4 min 40 s nothing",
+            "noisiest",
+        ),
+    ],
+)
+def test_plans(plans: Plans, expected: str, absent: str) -> None:
+    found = text(changed(plans=plans))
+    assert expected in found
+    assert absent not in found
+
+
+def test_an_unfit_host_and_what_to_paste() -> None:
+    count = Proposal(kind="count", benchmarks=("a",), place="benchmark", toml='instrument = "callgrind"\n')
+    cpu = Proposal(kind="cpu-time", benchmarks=("b",), place="file", toml='[plan]\nmetrics = ["user"]\n')
+    trial = changed(host=(Problem(check="load", value="9.8"),), proposals=(count, cpu))
+    lines = render(trial, RULES).splitlines()
+    # as they are, to be copied
+    assert {'    instrument = "callgrind"', "    [plan]", '    metrics = ["user"]'} <= set(lines)
+    assert "put this into the [[benchmark]] of a:" in text(trial)
+
+
+def test_as_json_it_has_the_sentences_and_every_number() -> None:
+    found = json.loads(
+        as_json(changed(warnings=(LfsPointers(),), notes=(Note(kind="short", benchmark="a", seconds=0.001),)))
+    )
+    assert found["headline"] == "the benchmark gave values"
+    assert found["benchmarks"][0]["benchmark"] == HOSTILE
+    assert found["warnings"][0]["kind"] == "lfs-pointers"
+    assert found["warnings"][0]["text"]
+    assert found["notes"][0]["text"].startswith("a takes 1 ms")
+    assert found["plans"]["fits"][0]["finds"] == 0.041
