@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import fmean
 
-from harness.loop.measure import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
 
 
 class Pace:

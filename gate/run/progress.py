@@ -12,15 +12,7 @@ from gate.report.outputs import is_terminal
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import format_duration, plural
-from harness.loop.measure import (
-    Event,
-    LookTaken,
-    ProbeFinished,
-    ProbeStarted,
-    RoundStarted,
-    StepFinished,
-    StepStarted,
-)
+from harness.loop.events import Event, LookTaken, ProbeFinished, ProbeStarted, RoundStarted, StepFinished, StepStarted
 
 _WORTH_SAYING = 2.0
 """Seconds."""

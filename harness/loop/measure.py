@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -28,6 +28,16 @@ from gate.model import (
     UnprovedKind,
 )
 from gate.model.case import canonical
+from harness.loop.events import (
+    LookTaken,
+    ProbeFinished,
+    ProbeStarted,
+    Progress,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+    silent,
+)
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.probe import SECONDS, Probe
@@ -90,77 +100,6 @@ class Measured:
     probe: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
-    """A round begins; number from 0. executions: how many are still to be made in it. builds: how many it has.
-
-    left: executions that are still to be made in it and all later rounds, by benchmark.
-    """
-
-    number: int
-    rounds: int
-    executions: int
-    builds: int = 2
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StepStarted:
-    """A build (benchmark is None) or an execution begins. factors: the settings that it is made with."""
-
-    side: Side
-    benchmark: str | None
-    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StepFinished:
-    """The step that was started is over. failure: what was recorded of it, if it failed.
-
-    next: of the first build of a tree, the seconds that the next one is expected to take.
-    """
-
-    side: Side
-    benchmark: str | None
-    seconds: float
-    failure: Failure | None
-    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
-    next: float | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LookTaken:
-    """A round was looked at. settled: benchmarks that newly need no more; wanted: those that do."""
-
-    settled: int
-    wanted: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeStarted:
-    """It is looked at what so many benchmarks read, for at most so many seconds."""
-
-    benchmarks: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeFinished:
-    """So many of the benchmarks are the same on both sides. left: as in RoundStarted, what has failed left out."""
-
-    identical: int
-    benchmarks: int
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
-
-
-Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
-Progress = Callable[[Event], None]
-
-
-def _silent(event: Event) -> None:
-    """Show nothing."""
-
-
 class Loop:
     """The rounds of a run: makes what is not yet recorded, and appends a record after each step.
 
@@ -181,7 +120,7 @@ class Loop:
         *,
         records: Sequence[Record] = (),
         after_round: AfterRound | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent,
         unproved: UnprovedKind | None = "off",
     ) -> None:
         """Begin.

@@ -3,7 +3,7 @@
 import pytest
 
 from gate.run.pace import Pace
-from harness.loop.measure import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
 
 
 def paced(*told: tuple[float, Event]) -> Pace:

@@ -22,16 +22,9 @@ from harness.instruments.protocol import Collected, Context, Instrument, Unusabl
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop import execution
+from harness.loop.events import LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
-from harness.loop.measure import (
-    Append,
-    LookTaken,
-    Loop,
-    Measured,
-    RoundStarted,
-    StepFinished,
-    StepStarted,
-)
+from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import Round, schedule
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import BoundedExecutor, Budget

@@ -16,8 +16,9 @@ from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Si
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Collected, Context, Unusable
+from harness.loop.events import RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
-from harness.loop.measure import Loop, Measured, RoundStarted, StepFinished, StepStarted
+from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, design_schedule, schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
