@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from gate.config.types import Builds, Config, Plan
+from gate.evidence.cost import one_by_one
 from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 from gate.stats.sequential import look_rounds
@@ -26,17 +28,16 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
     if not isinstance(plan.builds, Builds):
         return []
     most = plan.builds.max
-    first: dict[int, list[float]] = {}
-    setup: dict[int, float] = {}
-    for r in records:
-        if isinstance(r, (Build, Execution)) and r.build == 0:
-            first.setdefault(r.session, []).append(r.seconds or 0.0)
-        if isinstance(r, Build) and r.build == 0:
-            setup[r.session] = setup.get(r.session, 0.0) + (r.setup or 0.0)
-    for session, seconds in first.items():
-        round_ = _OWN * sum(seconds)
-        left = float(plan.budget) - setup.get(session, 0.0)
-        most = max(1, min(most, int(left / round_))) if round_ > 0 else most
+    begun = [r for r in records if isinstance(r, (Build, Execution)) and r.build == 0]
+    for session in {r.session for r in begun}:
+        own = [r for r in begun if r.session == session]
+        builds, executions = [r for r in own if isinstance(r, Build)], [r for r in own if isinstance(r, Execution)]
+        executing = sum(r.seconds or 0.0 for r in executions)
+        building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in one_by_one(builds))
+        # later builds may only link, which the first ones have tried
+        following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
+        left = float(plan.budget) - sum(r.setup or 0.0 for r in one_by_one(builds)) - _OWN * (building + executing)
+        most = max(1, min(most, 1 + math.floor(left / following))) if following > 0 else most
     return list(look_rounds(min(plan.builds.min, most), most))
 
 

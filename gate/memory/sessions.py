@@ -140,12 +140,7 @@ def first_build(build: Build) -> float | None:
 def later_build(builds: Sequence[Build]) -> float | None:
     """Return what a build takes after the first of its side; where there was none yet, what is to be expected."""
     later = mean_of(build.seconds for build in builds if build.build > 0)
-    return mean_of(map(next_build, builds)) if later is None else later
-
-
-def next_build(build: Build) -> float | None:
-    """Return what the next build of a side will take by its first: a link as long as its check, or the same again."""
-    return build.seconds if build.checked is None or build.full is not None else build.checked
+    return mean_of(build.following for build in builds) if later is None else later
 
 
 def mean_of(seconds: Iterable[float | None]) -> float | None:

@@ -146,6 +146,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     ordered: Ordered | str | None = None
     """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
 
+    @property
+    def following(self) -> float | None:
+        """The seconds of the next build of its side, as far as this one tells: a link takes as long as its check."""
+        return self.seconds if self.checked is None or self.full is not None else self.checked
+
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=False):
     """One start of the instrument's process, with the values that came out of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -10,19 +10,20 @@ from typing import Literal
 
 from gate.config.rules import is_single
 from gate.config.types import Config
-from gate.evidence.cost import cost_of
+from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
 from gate.memory.entries import Costs
-from gate.memory.sessions import costs_of, first_build, next_build
-from gate.model import Build, Execution, Failure, HostState, Record, UserError
+from gate.memory.sessions import costs_of, first_build
+from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
+from gate.run.build_cache import build_cache
 from gate.run.folder import MEASUREMENTS, PAST
 from gate.run.trial import trial_seconds
-from harness.loop.schedule import Round
+from harness.loop.steps import BuildStep, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ class Expected:
     source: Literal["last-run", "trial", "memory"]
 
 
-def expected_time(rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs]) -> Expected | None:
+def expected_time(
+    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
+) -> Expected | None:
     """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
 
     Args:
@@ -41,16 +44,37 @@ def expected_time(rounds: Sequence[Round], folder: Path, config: Config, costs: 
         folder: of the run.
         config: the rules in force.
         costs: what is remembered, by benchmark.
+        run: its run line, which names the commits: one that the folder has a run of need not be compiled again where
+            builds are kept.
     """
-    for records in _past(folder):
-        seconds = _measured(rounds, [located.record for located in records], config)
-        if seconds is not None:
+    past = [[located.record for located in records] for records in _past(folder)]
+    kept = _kept(run, config, past)
+    for number, records in enumerate(past):
+        seconds = _measured(rounds, past[number:], config, kept)
+        if seconds is not None and records:
             return Expected(seconds, "last-run")
     tried = trial_seconds(rounds, folder)
     if tried is not None:
         return Expected(tried, "trial")
-    remembered = _remembered(rounds, config, costs)
+    remembered = _remembered(rounds, config, costs, kept)
     return None if remembered is None else Expected(remembered, "memory")
+
+
+def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> frozenset[Side]:
+    """Return the sides whose first build is probably kept: a run in the folder has built their commit."""
+    if run is None or config.build.cache == "off" or build_cache() is None:
+        return frozenset()
+    built: set[tuple[str, str | None]] = set()
+    for records in past:
+        made = {record.side for record in records if isinstance(record, Build)}
+        lines = (record for record in records if isinstance(record, Run))
+        built |= {commit for line in lines for side in made if (commit := _commit(line, side)) is not None}
+    return frozenset(side for side in SIDES if _commit(run, side) in built)
+
+
+def _commit(run: Run, side: Side) -> tuple[str, str | None] | None:
+    commit = run.base if side == "base" else run.head
+    return None if commit is None or commit.sha is None else (commit.sha, commit.tree)
 
 
 def budget_warnings(
@@ -64,13 +88,13 @@ def budget_warnings(
     """
     budget = float(config.plan.budget)
     last = next(_past(folder), [])
-    seconds = _measured(rounds[:1], [located.record for located in last], config)
+    seconds = _measured(rounds[:1], [[located.record for located in last]], config, frozenset())
     if seconds is not None:
         return [RoundBeyondBudget(seconds, budget, "last-run")] if seconds > budget else []
     ended = _ended(last)
     if ended is not None and ended >= budget:
         return [RoundBeyondBudget(ended, budget, "ended")]
-    remembered = _remembered(rounds[:1], config, costs)
+    remembered = _remembered(rounds[:1], config, costs, frozenset())
     return [RoundBeyondBudget(remembered, budget, "memory")] if remembered is not None and remembered > budget else []
 
 
@@ -84,7 +108,9 @@ def _ended(last: Sequence[Located]) -> float | None:
     return found.budget if found else None
 
 
-def _remembered(rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs]) -> float | None:
+def _remembered(
+    rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs], kept: Collection[Side]
+) -> float | None:
     """Return how long rounds take by what is remembered; the builds are those of the benchmark that has the longest."""
     total, used = 0.0, set[str]()
     for each in rounds:
@@ -100,7 +126,7 @@ def _remembered(rounds: Sequence[Round], config: Config, costs: Mapping[str, Cos
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
     setup = max((cost.setup or 0.0 for cost in known), default=0.0)
     for number, each in enumerate(rounds):
-        total += len(each.builds) * (later if number else setup + first)
+        total += sum(later if number or build.side in kept else setup + first for build in each.builds)
     return total + sum(cost.probe or 0.0 for cost in known)
 
 
@@ -144,16 +170,19 @@ def _read(file: Path) -> list[Located]:
         return []
 
 
-def _measured(rounds: Sequence[Round], records: Sequence[Record], config: Config) -> float | None:
-    """Return how long rounds take by the steps of another run; None where that has not all of them."""
-    first, later, setups, executions = _Times(), _Times(), _Times(), _Times()
-    builds = [record for record in records if isinstance(record, Build)]
-    several = any(build.build for build in builds)
-    for build in builds:
-        (later if build.build else first).add(build.side, build.factors, first_build(build))
-        setups.add(build.side, build.factors, build.setup)
-        if not several:
-            later.add(build.side, build.factors, next_build(build))
+def _measured(
+    rounds: Sequence[Round], past: Sequence[Sequence[Record]], config: Config, kept: Collection[Side]
+) -> float | None:
+    """Return how long rounds take by the steps of another run; None where that has not all of them.
+
+    Args:
+        rounds: from the first one on.
+        past: that run, and those before it: of its first builds one may have been kept.
+        config: the rules in force.
+        kept: the sides whose first build is.
+    """
+    records = past[0] if past else []
+    builds, executions = _Builds(past, kept), _Times()
     for record in records:
         if isinstance(record, Execution) and record.seconds is not None:
             # the lines of a suite's execution share its time
@@ -162,10 +191,7 @@ def _measured(rounds: Sequence[Round], records: Sequence[Record], config: Config
     costs = costs_of(records)
     taken: list[float | None] = []
     for number, each in enumerate(rounds):
-        for made in each.builds:
-            taken.append((later if number else first).of(made.side, made.factors))
-            # each tree is set up once
-            taken += [] if number else [setups.of(made.side, made.factors) or 0.0]
+        taken += [builds.of(made, first=not number) for made in each.builds]
         for step in each.executions:
             seconds = executions.of(step.benchmark, step.factors)
             lines = _lines(costs, step.benchmark)
@@ -174,6 +200,36 @@ def _measured(rounds: Sequence[Round], records: Sequence[Record], config: Config
             taken.append(None if seconds is None else seconds + more)
     known = [seconds for seconds in taken if seconds is not None]
     return sum(known) + (cost_of(records).probe or 0.0) if len(known) == len(taken) else None
+
+
+class _Builds:
+    """What builds took, the first of a side apart from the later ones."""
+
+    def __init__(self, past: Sequence[Sequence[Record]], kept: Collection[Side]) -> None:
+        self._kept = kept
+        self._first, self._later = _Times(), _Times()
+        newest = [record for record in (past[0] if past else []) if isinstance(record, Build)]
+        several = any(build.build for build in newest)
+        for build in newest:
+            if build.build or build.cached or not several:
+                self._later.add(build.side, build.factors, build.seconds if build.build else build.following)
+        for records in past:
+            alone = [record for record in records if isinstance(record, Build)] if kept else one_by_one(records)
+            compiled = [build for build in alone if build.build == 0 and not build.cached]
+            for build in compiled:
+                self._first.add(build.side, build.factors, (first_build(build) or 0.0) + (build.setup or 0.0))
+            if compiled:
+                break
+
+    def of(self, step: BuildStep, *, first: bool) -> float | None:
+        """Return what a build takes, with the set-up of its tree; what one side never did, the other tells."""
+        if not first or step.side in self._kept:
+            return self._later.of(step.side, step.factors) or self._later.of(_other(step.side), step.factors)
+        return self._first.of(step.side, step.factors) or self._first.of(_other(step.side), step.factors)
+
+
+def _other(side: Side) -> Side:
+    return "head" if side == "base" else "base"
 
 
 class _Times:

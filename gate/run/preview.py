@@ -102,7 +102,7 @@ def expected_seconds(job: Job) -> float | None:
 
 
 def _expected(job: Job, rounds: int) -> Expected | None:
-    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs)
+    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs, job.run)
 
 
 def write_preview(job: Job, out: TextIO) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -13,11 +12,11 @@ import msgspec
 from gate.config.types import Config
 from gate.model import SIDES, Failure
 from gate.model.warnings.setup import BaseWithoutConfig
+from gate.run.build_cache import build_cache
 from gate.run.job import Job
 from gate.run.project import Project
 from harness.build.builder import TreeBuilder
 from harness.build.by_path import in_project, keeps_by_path
-from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.loop.execution import Executions
@@ -67,25 +66,11 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
         hint = _hint(job.project)
-        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache())
+        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache())
         yield Workshop(job, conditions, builder, hint, processes)
 
 
-def _cache() -> BuildCache | None:
-    """Return where first builds are kept.
-
-    Nowhere in CI: what a pull request's code does in one job must not be found by the next one.
-    """
-    directory = None if os.environ.get("CI") or sys.platform != "linux" else directory_of(os.environ)
-    return BuildCache(directory) if directory is not None else None
-
-
-def one_path(project: Project) -> bool:
-    """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
-    if any(b.service is not None and b.service.per == "build" for b in benchmarks):
-        return False
-    return not keeps_by_path(_commands(project))
+from harness.build.by_path import in_project, keeps_by_path
 
 
 def _recipe(config: Config, kept: Mapping[str, str]) -> Recipe:

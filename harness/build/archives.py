@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from harness.build.elf import EQUIVALENT, OWN, is_relocatable, symbols
 from harness.build.order import doubtful, keyed_order, may_take, option_name, stable_name
@@ -24,7 +24,9 @@ _HEADER = 60
 _INDEX = {b"/": "I", b"/SYM64/": "Q"}
 # It goes by the names of archives, and a copy has another.
 _BY_NAME = "exclude-libs"
-_WRONG = (OSError, ValueError, IndexError, OverflowError, struct.error)
+# What rustc itself reads, wrapped as an object
+_METADATA = "lib.rmeta"
+_WRONG = (OSError, ValueError, LookupError, OverflowError, struct.error)
 
 
 class _Member:
@@ -40,7 +42,7 @@ class Archive:
     """An archive as it was read. path: where it is; the members of a thin one are found from there.
 
     Raises:
-        OSError, ValueError, IndexError, OverflowError, struct.error: it has more than `room` bytes, no index of
+        OSError, ValueError, LookupError, OverflowError, struct.error: it has more than `room` bytes, no index of
             symbols, or a form that is left alone.
     """
 
@@ -65,7 +67,7 @@ class Archive:
         names = self._index[size * (count + 1) :].split(b"\0", count)[:count]
         by_place = {member.place: number for number, member in enumerate(self.members)}
         self.index = [(name, by_place[offset]) for name, offset in zip(names, offsets, strict=True)]
-        self.moving = [number for number, member in enumerate(self.members) if is_relocatable(self._head(member))]
+        self.moving = [number for number, member in enumerate(self.members) if self._moves(member)]
         if not {number for _, number in self.index} <= set(self.moving):
             raise ValueError("symbols of what is no ELF object")
 
@@ -81,6 +83,8 @@ class Archive:
                 self._keep(name, self._data[start : start + size])
             else:
                 yield _Member(self._name(name), place, header, size)
+            if start + (size if inner or not self.thin else 0) > len(self._data):
+                raise ValueError("cut short")
             place = start + (size + size % 2 if inner or not self.thin else 0)
 
     def _keep(self, name: bytes, content: bytes) -> None:
@@ -98,6 +102,9 @@ class Archive:
         if not name.endswith(b"/") or len(name) < 2:
             raise ValueError("a name of another kind of archive")
         return os.fsdecode(name[:-1])
+
+    def _moves(self, member: _Member) -> bool:
+        return member.name != _METADATA and is_relocatable(self._head(member))
 
     def _head(self, member: _Member) -> bytes:
         if not self.thin:
@@ -123,12 +130,16 @@ class Archive:
             else:
                 yield from symbols(whole, member.place + _HEADER)
 
-    def ordered(self, seed: int) -> Iterator[bytes]:
-        """Give the pieces of a copy of the archive with its members in the order of a seed."""
-        names = [stable_name(self.members[number].name, self._folder) for number in self.moving]
-        sequence = list(range(len(self.members)))
-        for place, taken in zip(self.moving, keyed_order(names, seed), strict=True):
-            sequence[place] = self.moving[taken]
+    def defining(self, names: Set[bytes]) -> Set[int]:
+        """Give the numbers of the members that define one of some symbols."""
+        return {number for name, number in self.index if name in names}
+
+    def ordered(self, seed: int, first: Set[int]) -> Iterator[bytes]:
+        """Give the pieces of a copy of the archive with its members in the order of a seed.
+
+        first: members that come first, in the order that they have.
+        """
+        sequence = self._sequence(seed, first)
         rank = {number: place for place, number in enumerate(sequence)}
         index = sorted(self.index, key=lambda entry: rank[entry[1]])
         headers, table = self._named(sequence)
@@ -152,6 +163,15 @@ class Archive:
                 begin = member.place + _HEADER
                 yield self._data[begin : begin + member.size]
                 yield b"\n" * (member.size % 2)
+
+    def _sequence(self, seed: int, first: Set[int]) -> list[int]:
+        free = [number for number in self.moving if number not in first]
+        names = [stable_name(self.members[number].name, self._folder) for number in free]
+        moved = [*sorted(first), *(free[taken] for taken in keyed_order(names, seed))]
+        sequence = list(range(len(self.members)))
+        for place, number in zip(self.moving, moved, strict=True):
+            sequence[place] = number
+        return sequence
 
     def _named(self, sequence: Sequence[int]) -> tuple[dict[int, bytes], bytes]:
         """Give the members' headers and the table of their long names: of a thin one, whole paths."""
@@ -195,11 +215,12 @@ def copies(
         except _WRONG:
             continue
         room -= archive.size
-        if len(archive.moving) > 1:
-            found[path] = archive
-    for path in _decided(found, objects):
-        del found[path]
-    made = {path: _in_memory(path, archive.ordered(seed)) for path, archive in found.items()}
+        found[path] = archive
+    made = {}
+    for path, names in _sound(found, objects).items():
+        first = found[path].defining(names)
+        if len(found[path].moving) > len(first) + 1:
+            made[path] = _in_memory(path, found[path].ordered(seed, first))
     return {place: (made[path], path) for place, path in places.items() if path in made}
 
 
@@ -234,31 +255,28 @@ def _named(argument: str, arguments: Sequence[str], located: Callable[[str], str
     return ""
 
 
-def _decided(archives: Mapping[str, Archive], objects: Sequence[str]) -> set[str]:
-    """Find archives whose order may decide what a program does: two members define what something lacks.
+def _sound(archives: Mapping[str, Archive], objects: Sequence[str]) -> dict[str, set[bytes]]:
+    """Find archives whose order decides nothing but places; give the symbols whose first definition has to stay it.
 
-    What C++ repeats in each object that uses it (inline functions, templates) is the same everywhere, and objects that
-    use it have it. So no one lacks it, but for `extern template`.
+    A symbol that several members define may mean several things, and then an archive is left alone. What C++ repeats
+    in each object that uses it (inline functions, templates) is the same everywhere, and who uses it has it. With
+    `extern template` objects lack it and take the first member that has it, with all that this member brings along.
     """
-    repeated = {path: names for path, archive in archives.items() if (names := archive.repeated())}
-    if not repeated:
-        return set()
+    repeated = {path: archive.repeated() for path, archive in archives.items()}
+    if not any(repeated.values()):
+        return repeated
     needed: set[bytes] = set()
-    found = set()
-    for path, archive in archives.items():
-        try:
-            everywhere = _everywhere(archive.symbols(), needed)
-        except _WRONG:
-            return set(repeated)
-        if not repeated.get(path, set()) <= everywhere:
-            found.add(path)
-    for each in objects:
-        try:
+    sound = {}
+    try:
+        for path, archive in archives.items():
+            if repeated[path] <= _everywhere(archive.symbols(), needed):
+                sound[path] = repeated[path]
+        for each in objects:
             with open(each, "rb") as file:
                 _everywhere(symbols(file, 0), needed)
-        except _WRONG:
-            return set(repeated)
-    return found | {path for path, names in repeated.items() if names & needed}
+    except _WRONG:
+        return {path: names for path, names in repeated.items() if not names}
+    return {path: names & needed for path, names in sound.items()}
 
 
 def _everywhere(of_objects: Iterable[tuple[bytes, int]], needed: set[bytes]) -> set[bytes]:

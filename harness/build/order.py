@@ -35,7 +35,7 @@ _OBJECT = (".o", ".obj")
 _FIXED = ("crt", "vtv_", "_preinit")
 
 # What compilers draw at random or by a hash of all: app-HASH.app.HASH-cgu.0.rcgu.o of rustc,
-_HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{16}(?=-cgu\.)")
+_HASHES = re.compile(r"(?<=-)[0-9a-f]{16}(?=\.)|(?<=\.)[0-9a-f]{9,16}(?=-cgu\.)")
 # rustcXXXXXX/symbols.o, and, in a folder for temporary files, ccXXXXXX.o of gcc and NAME-XXXXXX.o of clang
 _OF_RUSTC = re.compile(r"(^|/)rustc\w{6}/")
 _OF_GCC = re.compile(r"cc\w{6}(?=\.)")

@@ -46,7 +46,9 @@ class Ledger:
         self._built: set[tuple[Side, int, str]] = set()
         self._made: set[tuple[str, Side, str, int, int]] = set()
         self._begun: set[tuple[int, int | None]] = set()
-        self._building: dict[int, float] = {}
+        self._following: dict[int, float] = {}
+        """By round, what its builds would take again: after the first round perhaps a link."""
+        self._at_once: dict[int, float] = {}
         self._executing: dict[tuple[int, int], float] = {}
         self._other = 0.0
         for record in records:
@@ -66,8 +68,12 @@ class Ledger:
         match record:
             case Build():
                 self._built.add((record.side, record.build, factors))
-                self._building[record.build] = self._building.get(record.build, 0.0) + (record.seconds or 0.0)
-                self._other += record.setup or 0.0
+                self._following[record.build] = self._following.get(record.build, 0.0) + (record.following or 0.0)
+                taken = (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
+                # of builds that were made at once the longest counts
+                before = self._at_once.get(record.build, 0.0) if record.at_once else 0.0
+                self._at_once[record.build] = max(before, taken if record.at_once else 0.0)
+                self._other += max(0.0, taken - before)
             case Execution():
                 name = record.suite or record.benchmark
                 self._made.add((name, record.side, factors, record.build, record.execution))
@@ -145,7 +151,7 @@ class Ledger:
     @property
     def seconds(self) -> float:
         """Return what the steps took that are recorded, set-up and failures among them."""
-        return sum(self._building.values()) + sum(self._executing.values()) + self._other
+        return sum(self._executing.values()) + self._other
 
     def fits(self, left: float, *, builds: bool = True) -> bool:
         """Return whether what comes next fits into the seconds that are left, if it takes as long as the slowest.
@@ -154,13 +160,13 @@ class Ledger:
         """
         if self._design:
             slowest = max(self._executing.values(), default=0.0)
-            slowest += max(self._building.values(), default=0.0) if builds else 0.0
+            slowest += max(self._following.values(), default=0.0) if builds else 0.0
         else:
             slowest = max(self._rounds().values(), default=0.0)
         return slowest <= left
 
     def _rounds(self) -> Mapping[int, float]:
-        rounds = dict(self._building)
+        rounds = dict(self._following)
         for (build, _), seconds in self._executing.items():
             rounds[build] = rounds.get(build, 0.0) + seconds
         return rounds

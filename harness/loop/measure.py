@@ -381,8 +381,7 @@ class Loop:
             return False
         if not self._ledger.built(step):
             self._add(record)
-        following = record.seconds if record.checked is None or record.full is not None else record.checked
-        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, following))
+        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
         return True
 
     def _execute(self, step: ExecutionStep) -> None:

@@ -81,6 +81,10 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     for path in sorted(accesses.listed):
         if ground.inner(path) in found.listings:
             return Unproved(kind="listed", path=ground.inner(path) or ".")
+    below = tuple(f"{path}/" for path in accesses.moved)
+    for inner in sorted(found.paths):
+        if f"{ground.root}/{inner}".startswith(below):  # it may have been read by another name
+            return Unproved(kind="changed", path=inner)
     for each in accesses.doubts:
         if each.kind == "no-tracer":
             return Unproved(kind="no-tracer")

@@ -44,7 +44,8 @@ class Accesses:
 
     read: opened, asked for or passed on the way, whether it exists or not: every link and directory of a path too.
     listed: directories. executed: programs and their interpreters, which are in read too. written: opened to be
-    written anew, which reads nothing of them. changed: of what is in read the files, and of
+    written anew, which reads nothing of them. moved: directories that got another name, or whose name another got, so
+    that later paths below them mean other files. changed: of what is in read the files, and of
     what is listed the directories, that somebody else had changed, since the moment that the trace was given, when
     they were first met. doubts: each once.
     """
@@ -53,6 +54,7 @@ class Accesses:
     listed: frozenset[str]
     executed: frozenset[str]
     written: frozenset[str]
+    moved: frozenset[str]
     changed: frozenset[str]
     doubts: tuple[Doubt, ...]
 
@@ -74,7 +76,7 @@ class Seen:
     listed: set[str] = field(default_factory=set)
     executed: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
-    made: set[str] = field(default_factory=set)
+    moved: set[str] = field(default_factory=set)
     doubts: dict[Doubt, None] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
     _changed_directories: set[str] = field(default_factory=set)
@@ -124,6 +126,7 @@ class Seen:
             listed=frozenset(self.listed),
             executed=frozenset(self.executed),
             written=frozenset(self.written),
+            moved=frozenset(self.moved),
             changed=frozenset(self._changed | (self._changed_directories & self.listed)),
             doubts=tuple(self.doubts),
         )

@@ -80,7 +80,6 @@ LISTED: dict[str, Numbers] = {"getdents": (78, None), "getdents64": (217, 61)}
 """What lists the directory that its first argument is open on."""
 EXECUTED = frozenset({"execve", "execveat"})
 RENAMED = frozenset({"rename", "renameat", "renameat2"})
-MAKES_DIRECTORY = frozenset({"mkdir", "mkdirat"})
 FLAGS = {"open": 1, "openat": 2}
 """Where the flags of opening are; creat has none, and openat2 has them in memory, at its third argument."""
 SOCKETS: dict[str, Numbers] = {

@@ -97,15 +97,8 @@ class Watcher:
             directory = arguments[position - 1] if kind == syscalls.AT else None
             anew = flags & _HOW == os.O_WRONLY | _CREATE_ANEW
             real = self._keep(caller, caller.absolute(text, directory), anew=anew)
-            if name in syscalls.MAKES_DIRECTORY and not os.path.lexists(caller.root + real):
-                seen.made.add(real)
-            if name in syscalls.RENAMED:
-                # what is below a directory has other names from now on; not so if it was made by who renames it
-                source = (kind, position) == places[0]
-                if source and real not in seen.made and _is_directory(caller.root + real):
-                    seen.doubt(Doubt("namespace", real))
-                if not source:
-                    seen.made.add(real)
+            if name in syscalls.RENAMED and _is_directory(caller.root + real):
+                seen.moved.add(real)
 
     def _flags(self, name: str, caller: Caller, arguments: list[int]) -> int:
         """Return the flags of a call that opens; 0 of another."""
@@ -129,8 +122,9 @@ class Watcher:
             file = f"/proc/{caller.pid}/fd/{signed(arguments[0])}"
         for _ in range(_MOST_INTERPRETERS):
             real = self._keep(caller, path)
-            self._seen.executed.add(real)
             file = file or caller.root + real
+            if os.path.isfile(file):  # noqa: PTH113  # a shell tries each directory of PATH
+                self._seen.executed.add(real)
             self._privileges(file, real)
             try:
                 found = programs.interpreter(file)

@@ -199,13 +199,13 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
 
 
 def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
-    head = [
-        Column("budget"), *(Column(name, right=True) for name in ("builds", "executions", "iterations", "takes")),
-        Column("finds at least" if plans.basis == "one-build" else "finds"),
-    ]  # fmt: skip
+    finding = "finds at least" if plans.basis == "one-build" else "finds"
+    head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    title_ = f"plans (counts of each side), and the slowdown that {POWER:.0%} of such checks call a regression"
+    title_ = (
+        f"plans: builds x executions x iterations, and the slowdown that {POWER:.0%} of such checks call a regression"
+    )
     lines = [*wrap(title_, width), *_table(head, rows, width)]
     if finds and plans.basis != "exact":
         lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
@@ -228,12 +228,12 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
 def _fit(fit: Fit) -> list[str]:
     budget = format_duration(fit.budget) + (", as configured" if fit.configured else "")
     if fit.builds == 0:
-        return [budget, "none", "", "", format_duration(fit.seconds), "not one round fits"]
+        return [budget, "no round", format_duration(fit.seconds), "nothing"]
     finds = "nothing"
     if fit.finds is not None:
         finds = format_share(fit.finds, sign=True)
-    counts = [str(fit.builds), str(fit.executions), str(fit.iterations)]
-    return [budget, *counts, format_duration(fit.seconds), finds]
+    counts = f"{fit.builds} x {fit.executions} x {fit.iterations}"
+    return [budget, counts, format_duration(fit.seconds), finds]
 
 
 def _host(trial: Trial, width: int) -> list[str]:

@@ -10,6 +10,7 @@ from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.types import Config
 from gate.memory.entries import Costs
+from gate.model import Commit, Run
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.duration import budget_warnings, expected_time
 from harness.loop.schedule import Round, schedule
@@ -138,3 +139,35 @@ def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> Non
     assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
     lines = {"b/x": costs, "b/y": costs}
     assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
+
+
+def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(base: str, head: str) -> Run:
+        return Run(base=Commit(sha=base), head=Commit(sha=head))
+
+    def seconds(base: str, head: str) -> float:
+        found = expected_time(ROUNDS, tmp_path, config(900.0), {}, run(base, head))
+        assert found is not None
+        return found.seconds
+
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    first = {"type": "run", "schema": 1, "base": {"sha": "one"}, "head": {"sha": "two"}}
+    ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    built = [build(side, 20.0, 5.0, checked=2.0) for side in ("base", "head")]
+    later = [build(side, 1.0, number=1, relinked=True) for side in ("base", "head")]
+    left(tmp_path, first, *built, *later, *ran)
+    # links of 1 s in later rounds, and in place of the first builds that are kept
+    assert seconds("three", "four") == pytest.approx(2 * 27 + 4 + 6)
+    assert seconds("one", "three") == pytest.approx(27 + 1 + 4 + 6)
+    assert seconds("two", "one") == pytest.approx(6 + 6)
+    # in CI nothing is kept
+    monkeypatch.setenv("CI", "true")
+    assert seconds("two", "one") == pytest.approx(2 * 27 + 4 + 6)
+    # a run of kept builds says nothing of compiling: the one before it does
+    monkeypatch.delenv("CI")
+    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
+    (tmp_path / "measurements.jsonl").rename(tmp_path / "runs/20260101T000000Z-a" / "measurements.jsonl")
+    again = [build(side, 2.0, cached=True, relinked=True) for side in ("base", "head")]
+    left(tmp_path, first, *again, *ran)
+    assert seconds("three", "four") == pytest.approx(2 * 27 + 4 * 2 + 6)

@@ -94,6 +94,7 @@ def test_what_is_added_moves_only_itself() -> None:
         ("/work/tree/target/deps/rustcAbC123/symbols.o", "target/deps/symbols.o"),
         ("/other/lib/a.o", "../../other/lib/a.o"),
         ("d/app-0123456789abcdef.app.fedcba9876543210-cgu.0.rcgu.o", "d/app-.app.-cgu.0.rcgu.o"),
+        ("app.app.fa6670aed3e38-cgu.0.rcgu.o", "app.app.-cgu.0.rcgu.o"),
     ],
 )
 def test_names_without_what_is_random(path: str, name: str) -> None:

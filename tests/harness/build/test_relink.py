@@ -191,6 +191,14 @@ def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
         sound(builder, tmp_path, app=".libs/app")
 
 
+@pytest.mark.parametrize("kind", ["rcsD", "rcsDT"])
+def test_one_object_and_a_library(checkout: Checkout, tmp_path: Path, kind: str) -> None:
+    project(checkout, f"{RULES}libcore.a: a.o b.o c.o d.o e.o f.o\n\tar {kind} $@ $^\n")
+    command = "make clean main.o libcore.a && mkdir out && cd out && gcc ../main.o -L.. -lcore -o ../app"
+    with relinking(checkout, tmp_path, command) as builder:
+        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects"}
+
+
 @pytest.mark.skipif(shutil.which("ld.lld") is None, reason="absent: ld.lld (no functions were put in order)")
 def test_functions_of_an_archive_beside_the_link(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)

@@ -152,6 +152,18 @@ CHANGES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
         {"perfgate.toml": PLAN + benchmark(["./go"]), "go": "#!tool\n", "tool": f"-> {SHELL}", "bash": "-> /bin/bash"},
         {"tool": "-> /bin/bash"}, "changed tool",
     ),
+    "the interpreter of an interpreter": (
+        {"perfgate.toml": PLAN + benchmark(["./go"]), "go": "#!inner\n", "inner": "#!in/sh\n", "in": "-> /bin"},
+        {"in": "-> /usr/bin/"}, "changed in",
+    ),
+    "a directory that is moved": (
+        {"run.sh": "mv a b && cat b/c/x\n", "a/c/x": "1\n"}, {"a/c/x": "2\n"}, "changed a/c/x",
+    ),
+    "a directory on the way": ({"run.sh": "cat a/../data; true\n"}, {"a/x": "1\n"}, "changed a"),
+    "through a descriptor": (
+        {"run.sh": "exec 9< sub/in\ncat /dev/fd/9/x\n", "sub/in": "-> ../a", "a/x": "1\n"}, {"a/x": "2\n"},
+        "changed a/x",
+    ),
     "first on the path": (
         {"run.sh": "PATH=bin:$PATH true-x; true\n", "bin/x": "\n"}, {"bin/true-x": "#!/bin/sh\n"}, "changed bin/true-x",
     ),

@@ -132,6 +132,14 @@ def test_a_link_that_leads_elsewhere_meanwhile_is_followed_there(tmp_path: Path,
     assert {str(tmp_path / each) for each in ("a/x", "b/x", "on", "on/x")} <= accesses.read
 
 
+def test_directories_that_get_other_names_are_seen(tmp_path: Path, tracer: Tracer) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a/x").touch()
+    moved = seen('mv a c; mv c/x y; python3 -c \'import os; os.rename("c", "b")\'', tmp_path, tracer).moved
+    assert moved == {str(tmp_path / each) for each in "abc"}
+
+
 def test_programs_and_their_interpreters_are_seen(tmp_path: Path, tracer: Tracer) -> None:
     (tmp_path / "tool").symlink_to("/bin/sh")
     (tmp_path / "inner").write_text(f"#!{tmp_path}/tool\nexec /bin/true\n")

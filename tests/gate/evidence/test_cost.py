@@ -1,0 +1,77 @@
+"""Where the time of a run went, by its records."""
+
+from typing import Any
+
+import pytest
+
+from gate.evidence.cost import cost_of, spent
+from gate.evidence.records import read
+from gate.model import Cost, Record
+from tests.support.lines import execution, text
+
+
+def records(*lines: dict[str, Any]) -> list[Record]:
+    return [located.record for located in read("a file", text(lines).encode()).records]
+
+
+def build(side: str, number: int, seconds: float, **more: Any) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "seconds": seconds, **more}
+
+
+BEGIN = {"type": "host", "when": "begin"}
+BUILT = (
+    build("base", 0, 20.0, setup=5.0, checked=1.0),
+    build("head", 0, 22.0, setup=6.0, checked=1.5),
+    build("base", 1, 1.0, relinked=True),
+    build("head", 1, 2.0, relinked=True),
+)
+RAN = tuple(execution(side, [1.0], benchmark="b", seconds=3.0) for side in ("base", "head"))
+LOOK = {"type": "look", "look": 1, "settled": [], "seconds": 0.5}
+
+
+def end(**more: Any) -> dict[str, Any]:
+    return {"type": "host", "when": "end", **more}
+
+
+def test_every_second_is_of_one_part() -> None:
+    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, probe=4.0)))
+    assert found == Cost(
+        setup=11.0, compile=42.0, link=5.5, probe=4.0, measure=6.0, decide=0.5, other=11.0, total=80.0,
+        compiled=2, linked=2,
+    )  # fmt: skip
+    assert spent(found) == 80.0
+
+
+def test_builds_that_were_made_at_once_count_once() -> None:
+    once = [build("base", 0, 8.0, setup=1.0, checked=1.0, at_once=True), build("head", 0, 4.0, setup=1.0, at_once=True)]
+    found = cost_of(records(*once))
+    # 10 s and 5 s in 10 s: two thirds of each
+    assert (found.setup, found.compile, found.link) == pytest.approx((2 * 2 / 3, 12 * 2 / 3, 2 / 3))
+    # of one that was made alone after the other had failed beside it, all counts
+    assert cost_of(records(once[0], build("head", 0, 4.0))).compile == 12.0
+
+
+def test_a_part_of_a_run_that_was_killed_leaves_the_total_open() -> None:
+    killed = cost_of(records(BEGIN, *BUILT[:2], BEGIN, *BUILT[2:], *RAN, end(seconds=9.0)))
+    assert (killed.total, killed.other) == (None, None)
+    assert spent(killed) == 11.0 + 42.0 + 5.5 + 6.0
+    resumed = cost_of(records(BEGIN, *BUILT, end(seconds=70.0, probe=1.0), BEGIN, *RAN, end(seconds=9.0)))
+    assert (resumed.total, resumed.probe) == (79.0, 1.0)
+
+
+def test_what_failed_and_what_the_budget_cut_took_time_too() -> None:
+    failed = {"type": "failure", "kind": "build", "side": "head", "build": 0, "status": "exit 1", "seconds": 7.0}
+    assert cost_of(records(build("base", 0, 20.0), failed)).compile == 27.0
+    cut = {"phase": "execution", "side": "base", "benchmark": "b", "build": 0, "execution": 0, "seconds": 2.0}
+    assert cost_of(records(*RAN, end(stop="budget", rounds=0, cut=cut))).measure == 8.0
+    setting_up = {"phase": "setup", "side": "base", "build": 0, "seconds": 2.0}
+    assert cost_of(records(end(stop="budget", rounds=0, cut=setting_up))).setup == 2.0
+    # the seconds of the probe are all its own
+    comparing = {"phase": "comparison", "side": "base", "benchmark": "b", "build": 0, "execution": 0, "seconds": 2.0}
+    found = cost_of(records(end(stop="budget", rounds=0, cut=comparing, probe=5.0)))
+    assert (found.probe, found.measure) == (5.0, None)
+
+
+def test_nothing_is_known_of_nothing() -> None:
+    found = cost_of([])
+    assert (found.total, spent(found)) == (None, None)

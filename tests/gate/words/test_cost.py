@@ -1,0 +1,33 @@
+"""Where the time of a run went, in words."""
+
+from typing import Any
+
+import pytest
+
+from gate.model import Cost
+from gate.words.cost import parts, where
+
+
+def cost(**known: Any) -> Cost:
+    fields: dict[str, Any] = dict.fromkeys(Cost.__struct_fields__)
+    return Cost(**(fields | {"compiled": 2, "linked": 0} | known))
+
+
+def test_the_line_has_the_total_and_every_part_that_counts() -> None:
+    found = cost(setup=60.0, compile=100.0, link=8.0, linked=22, probe=1.0, measure=540.0, decide=4.0, total=713.0)
+    said = "11 min 53 s: set-up 1 min, 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min, looks 4.0 s"
+    assert where(found) == said
+
+
+def test_the_table_has_the_small_ones_too() -> None:
+    found = parts(cost(compile=1.0, compiled=1, probe=0.001, measure=3.0))
+    assert [(part.name, part.text) for part in found] == [
+        ("1 build", "1.0 s"), ("probe", "1 ms"), ("measuring", "3.0 s"),
+    ]  # fmt: skip
+    assert sum(part.share for part in found) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("unknown", [None, cost(), cost(measure=0.0), cost(measure=float("nan"))])
+def test_what_is_not_known_is_not_said(unknown: Cost | None) -> None:
+    assert where(unknown) == ""
+    assert parts(unknown) == []
