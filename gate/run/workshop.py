@@ -70,7 +70,12 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         yield Workshop(job, conditions, builder, hint, processes)
 
 
-from harness.build.by_path import in_project, keeps_by_path
+def one_path(project: Project) -> bool:
+    """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
+    benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
+    if any(b.service is not None and b.service.per == "build" for b in benchmarks):
+        return False
+    return not keeps_by_path(_commands(project))
 
 
 def _recipe(config: Config, kept: Mapping[str, str]) -> Recipe:
