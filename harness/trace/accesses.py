@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -53,6 +54,7 @@ class Accesses:
 
 MOST = 1_000_000
 """Paths that are kept."""
+_OWN = ("/proc/self", "/proc/thread-self")
 _MOST_LINKS = 40
 """Links in one path, as the kernel has it (path_resolution(7))."""
 
@@ -76,8 +78,11 @@ class Seen:
         """Forget where paths lead."""
         self._links.clear()
 
-    def path(self, path: str, into: set[str]) -> str:
-        """Note an absolute path and every link that it passes, and return where it leads."""
+    def path(self, path: str, into: set[str], own: Callable[[], str]) -> str:
+        """Note an absolute path and every link that it passes, and return where it leads.
+
+        own: gives the directory in /proc of the process that names the path.
+        """
         pending = path.split("/")[::-1]
         here = ""
         links = 0
@@ -89,6 +94,10 @@ class Seen:
                 here = here.rpartition("/")[0]
                 continue
             here = f"{here}/{name}"
+            # however it comes there: to perfgate these links mean perfgate
+            if here in _OWN:
+                here = own()
+                continue
             target = self._target(here)
             if target is not None:
                 self._keep(here, self.read)

@@ -144,7 +144,7 @@ class Trace:
         elif name in syscalls.PATHS:
             self._paths(name, pid, arguments)
         elif name in syscalls.LISTED:
-            seen.path(_open_on(pid, arguments[0]), seen.listed)
+            self._see(pid, _open_on(pid, arguments[0]), seen.listed)
         elif name in syscalls.SHARED:
             # a key of 0 is IPC_PRIVATE: nobody else has it
             if arguments[0] or name == "mq_open":
@@ -176,11 +176,14 @@ class Trace:
                 into = seen.executed
             elif name == "creat" or (name in ("open", "openat") and _rewrites(arguments[position + 1])):
                 into = seen.written
-            path = seen.path(_absolute(pid, text, arguments[position - 1] if kind == syscalls.AT else None), into)
+            path = self._see(pid, _absolute(pid, text, arguments[position - 1] if kind == syscalls.AT else None), into)
             if into is seen.executed:
                 self._privileges(path)
         if name in syscalls.MOVED:
             seen.moved()
+
+    def _see(self, pid: int, path: str, into: set[str]) -> str:
+        return self._seen.path(path, into, lambda: f"/proc/{_leader(pid)}")
 
     def _privileges(self, path: str) -> None:
         with suppress(OSError):
@@ -206,7 +209,7 @@ class Trace:
         if address is None or any(each.is_at(address) for each in self._bound):
             return
         if isinstance(address, str) and not address.startswith("\0"):
-            path = self._seen.path(_absolute(pid, address, None), self._seen.read)
+            path = self._see(pid, _absolute(pid, address, None), self._seen.read)
             if not os.path.lexists(path):  # nobody is there, which is all that it learns
                 return
             address = path
@@ -332,9 +335,6 @@ def _text(pid: int, address: int) -> str:
 
 def _absolute(pid: int, path: str, directory: int | None) -> str:
     if path.startswith("/"):
-        for own in ("/proc/self", "/proc/thread-self"):
-            if path == own or path.startswith(f"{own}/"):
-                return f"/proc/{_leader(pid)}{path[len(own) :]}"
         return path
     if directory is None or _signed(directory) == _AT_FDCWD:
         here = os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115

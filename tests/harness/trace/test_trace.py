@@ -68,6 +68,10 @@ def compiled(source: str, tmp_path: Path, *options: str) -> str:
         "env -i /bin/cat data",
         "exec 9< data; cat /proc/self/fd/9",
         "setsid cat data",
+        "cat //proc/self/cwd/data",
+        "cat /proc/./self/cwd/data",
+        "cd /proc && cat self/cwd/self/status thread-self/status && cd - && cat here/data",
+        "exec 9< . && cat /dev/fd/9/data",
     ],
 )
 def test_a_file_is_seen_however_it_is_read(command: str, tmp_path: Path) -> None:
@@ -75,6 +79,7 @@ def test_a_file_is_seen_however_it_is_read(command: str, tmp_path: Path) -> None
     (tmp_path / "sub").mkdir()
     (tmp_path / "link").symlink_to("data")
     (tmp_path / "sub/up").symlink_to("..")
+    (tmp_path / "here").symlink_to("/proc/self/cwd")
     accesses = seen(command, tmp_path)
     assert str(tmp_path / "data") in accesses.read
     if command == "cat link":
