@@ -23,6 +23,7 @@ from typing import cast
 from harness.process.execute import Command
 from harness.trace import child, syscalls
 from harness.trace.accesses import Accesses, Doubt, DoubtKind, Seen
+from harness.trace.interpreter import interpreter
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
@@ -35,6 +36,9 @@ _SYS_PIDFD_OPEN, _SYS_PIDFD_GETFD = 434, 438
 _SPECIAL = stat.S_ISUID | stat.S_ISGID
 _DATAGRAM = (socket.SOCK_DGRAM, socket.SOCK_RAW)
 _TYPE = 0xF
+_MOST_INTERPRETERS = 8
+_IN_ROOT = 0x10
+"""Of openat2: the directory is the root of the path (linux/openat2.h)."""
 
 
 class Trace:
@@ -163,6 +167,8 @@ class Trace:
     def _paths(self, name: str, pid: int, arguments: list[int]) -> None:
         seen = self._seen
         _, *places = syscalls.PATHS[name]
+        if name == "openat2" and struct.unpack("=QQQ", _memory(pid, arguments[2], 24))[2] & _IN_ROOT:
+            seen.doubt(Doubt("namespace", name))
         for kind, position in places:
             address = arguments[position]
             text = _text(pid, address) if address else ""
@@ -178,12 +184,21 @@ class Trace:
                 into = seen.written
             path = self._see(pid, _absolute(pid, text, arguments[position - 1] if kind == syscalls.AT else None), into)
             if into is seen.executed:
-                self._privileges(path)
+                self._executed(pid, path)
         if name in syscalls.MOVED:
             seen.moved()
 
     def _see(self, pid: int, path: str, into: set[str]) -> str:
         return self._seen.path(path, into, lambda: f"/proc/{_leader(pid)}")
+
+    def _executed(self, pid: int, path: str) -> None:
+        """Note what the kernel starts in place of a program: the interpreter of a script or its own, and theirs."""
+        for _ in range(_MOST_INTERPRETERS):
+            self._privileges(path)
+            found = interpreter(path)
+            if not found:
+                return
+            path = self._see(pid, _absolute(pid, found, None), self._seen.executed)
 
     def _privileges(self, path: str) -> None:
         with suppress(OSError):

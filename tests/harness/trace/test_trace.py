@@ -140,6 +140,22 @@ def test_programs_and_the_interpreters_of_scripts_are_seen(tmp_path: Path) -> No
     assert accesses.executed <= accesses.read
 
 
+@needs_gcc
+def test_an_interpreter_that_opens_nothing_is_seen(tmp_path: Path) -> None:
+    compiled("int main(void) { return 0; }", tmp_path)
+    (tmp_path / "script").write_text("#!./x -f\n")
+    (tmp_path / "script").chmod(0o755)
+    assert str(tmp_path / "x") in seen(["./script"], tmp_path).executed
+
+
+@needs_gcc
+def test_the_loader_of_a_program_is_seen(tmp_path: Path) -> None:
+    loader = next(path for path in seen(["/bin/true"], tmp_path).executed if "ld-" in path)
+    (tmp_path / "own").symlink_to(loader)
+    compiled("int main(void) { return 0; }", tmp_path, "-Wl,--dynamic-linker=./own")
+    assert {str(tmp_path / "own"), loader} <= seen(["./x"], tmp_path).read
+
+
 def test_a_file_that_is_only_written_anew_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("old")
     accesses = seen("echo new > out", tmp_path)
@@ -241,11 +257,12 @@ def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path) -> None:
         ("libc.chroot(b'/')", "namespace"),
         ("libc.syscall({'x86_64': 29, 'aarch64': 194}[os.uname().machine], 77, 1, 0)", "shared-memory"),
         ("libc.ptrace(16, 1, 0, 0)", "process"),
+        ("libc.syscall(437, os.open('.', 0), b'/data', struct.pack('QQQ', 0, 0, 0x10), 24)", "namespace"),
         ("libc.syscall({'x86_64': 304, 'aarch64': 265}[os.uname().machine], -1, 0, 0)", "handle"),
     ],
 )
 def test_what_cannot_be_followed_is_a_doubt(call: str, kind: str, tmp_path: Path) -> None:
-    _, accesses = traced(python(f"import ctypes, os, socket; libc = ctypes.CDLL(None); {call}"), tmp_path)
+    _, accesses = traced(python(f"import ctypes, os, socket, struct; libc = ctypes.CDLL(None); {call}"), tmp_path)
     assert [doubt.kind for doubt in accesses.doubts] == [kind]
 
 
