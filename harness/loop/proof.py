@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,9 +75,16 @@ def program_differs(benchmark: Benchmark, directory: Path, ground: Ground) -> Un
 def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Return why a benchmark that did this on one side may differ on the other; None: it cannot."""
     found = ground.differences
-    for path in sorted(accesses.read | accesses.listed):
-        if ground.inner(path) in found.paths:
-            return Unproved(kind="changed", path=ground.inner(path))
+    for path in sorted(accesses.read | accesses.listed | accesses.written):
+        inner = ground.inner(path)
+        if inner is None:
+            continue
+        # what is written anew needs a place, whatever was in it
+        if inner in (found.paths if path in accesses.read or path in accesses.listed else found.modes):
+            return Unproved(kind="changed", path=inner)
+        above = next((each for each in _above(inner) if each in found.paths), None)
+        if above is not None:
+            return Unproved(kind="changed", path=above)
     for path in sorted(accesses.listed):
         if ground.inner(path) in found.listings:
             return Unproved(kind="listed", path=ground.inner(path) or ".")
@@ -87,6 +94,13 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
         where = each.where if each.kind == "connection" else f"{each.kind} {each.where}".rstrip()
         return Unproved(kind="connection" if each.kind == "connection" else "no-trace", path=where)
     return _outside(accesses, ground) or _side_named(accesses.read, ground)
+
+
+def _above(path: str) -> Iterator[str]:
+    """Give the directories that a path passes: one that is missing or closed on one side is seen by none of its names."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:

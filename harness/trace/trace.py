@@ -37,6 +37,7 @@ _SPECIAL = stat.S_ISUID | stat.S_ISGID
 _DATAGRAM = (socket.SOCK_DGRAM, socket.SOCK_RAW)
 _TYPE = 0xF
 _MOST_INTERPRETERS = 8
+_REMOVE_DIRECTORY = 0x200  # AT_REMOVEDIR
 _IN_ROOT = 0x10
 """Of openat2: the directory is the root of the path (linux/openat2.h)."""
 
@@ -180,6 +181,8 @@ class Trace:
             into = seen.read
             if name in ("execve", "execveat"):
                 into = seen.executed
+            elif name == "rmdir" or (name == "unlinkat" and arguments[2] & _REMOVE_DIRECTORY):
+                into = seen.listed  # which it does if nothing is in it
             elif name == "creat" or (name in ("open", "openat") and _rewrites(arguments[position + 1])):
                 into = seen.written
             path = self._see(pid, _absolute(pid, text, arguments[position - 1] if kind == syscalls.AT else None), into)

@@ -72,6 +72,7 @@ def checked(
 
 RUN = {"perfgate.toml": PLAN + benchmark(), "run.sh": "cat data > /dev/null\n", "data": "1\n", "README.md": "x\n"}
 BUILT = PLAN + '[build]\ncommand = "gcc -O1 main.c -o app"\n' + benchmark(["./app"])
+BY_SCRIPT = PLAN + "[build]\ncommand = 'sh build.sh'\n" + benchmark()
 MAIN = '#include "one.h"\nint main(void) { return ONE - 1; }\n'
 
 
@@ -180,6 +181,21 @@ CHANGES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
         {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up; sleep 30", "ready": "log:up"})},
         {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up ; sleep 30", "ready": "log:up"})},
         "service",
+    ),
+    "a directory that is gone": (
+        {"run.sh": "echo 1 > out/log || true\n", "out/keep": "\n"}, {"out/keep": "gone"}, "changed out",
+    ),
+    "a directory that takes no file": (
+        {"run.sh": "echo 1 > out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch out\n"},
+        {"build.sh": "mkdir out\n"}, "changed out",
+    ),
+    "a directory that may be empty": (
+        {"run.sh": "rmdir out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "mkdir -p out\n"},
+        {"build.sh": "mkdir -p out; touch out/x\n"}, "listed out",
+    ),
+    "one file or two": (
+        {"run.sh": "echo 1 >> a; cat b\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch a; ln -f a b\n"},
+        {"build.sh": "touch a b\n"}, "changed b",
     ),
     "the history": (
         {"perfgate.toml": PLAN + "[build]\ngit = 'on'\n" + benchmark("git rev-parse HEAD")}, {"README.md": "x\n"},
