@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ class TreeBuilder:
         """See the class."""
         self._cache = cache
         self._cached: dict[tuple[Side, str], FullBuilds | None] = {}
+        self._since = math.inf
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
@@ -105,6 +107,7 @@ class TreeBuilder:
         wanted = _Build(side, build, factors, variant_name(factors), self._recipe(side, factors))
         first = wanted.tree not in self._made
         key = self._key(wanted) if first else None
+        begun = time.time_ns()
         if key is not None and self._take(wanted, key):
             made = self._attempt(wanted, seed)
             if isinstance(made, Build):
@@ -113,7 +116,7 @@ class TreeBuilder:
             self._forget(wanted)
         made = self._attempt(wanted, seed)
         if isinstance(made, Build) and key is not None:
-            self._keep(wanted, key, made)
+            self._keep(wanted, key, made, begun)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
@@ -157,17 +160,18 @@ class TreeBuilder:
         self._made.add(wanted.tree)
         self._built.add(wanted.tree)
         self._cached[wanted.tree] = about.full
+        self._since = min(self._since, about.begun)
         self._ordered[wanted.tree] = about.ordered
         if about.full is None:
             self._recordings[wanted.tree] = Recording(links)
         return True
 
-    def _keep(self, wanted: _Build, key: str, made: Build) -> None:
+    def _keep(self, wanted: _Build, key: str, made: Build, begun: int) -> None:
         # where a build's command runs again all the same, only what set-up made is worth it
         saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
         if self._cache is not None and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
-            about = About(made.full, made.ordered)
+            about = About(made.full, made.ordered, begun)
             self._cache.keep(key, self._trees.place(wanted.side), self._links(wanted), about)
 
     def _forget(self, wanted: _Build) -> None:
@@ -289,6 +293,13 @@ class TreeBuilder:
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
         return self._trees.place("head")
+
+    def since(self) -> float:
+        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept.
+
+        What it left outside its tree is as old as that.
+        """
+        return self._since
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study

@@ -41,10 +41,14 @@ _INSTALLED = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "
 
 
 class About(msgspec.Struct, frozen=True):
-    """What is known of a kept build. full: why later builds of it are full ones. ordered: as in a build's record."""
+    """What is known of a kept build.
+
+    full: why later builds of it are full ones. ordered: as in a build's record. begun: when, in nanoseconds.
+    """
 
     full: FullBuilds | None = None
     ordered: Ordered | str | None = None
+    begun: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +27,15 @@ class Ground:
     """What a proof stands on.
 
     differences: between both trees. root: where both stand by turns. own: directories of perfgate for an execution.
-    begun: when the run began, in nanoseconds since the epoch.
+    begun: when the run began, in nanoseconds since the epoch. since: when the first build began whose
+    outputs are used; earlier, if one was kept.
     """
 
     differences: Differences
     root: Path
     own: tuple[Path, ...]
     begun: int
+    since: float
 
     def inner(self, path: str) -> str | None:
         """Return a path relative to the trees; None: it is outside."""
@@ -42,9 +44,12 @@ class Ground:
             return ""
         return path[len(root) + 1 :] if path.startswith(f"{root}/") else None
 
-    def is_own(self, path: str) -> bool:
-        """Return whether perfgate makes a path anew for each execution."""
-        return any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
+    def is_foreign(self, path: str) -> bool:
+        """Return whether a path is outside the trees, and neither the host's nor made anew for each execution."""
+        if path.startswith(_NEUTRAL) and not path.startswith(_SHARED):
+            return False
+        own = any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
+        return self.inner(path) is None and not own
 
 
 def apart(base: Benchmark, head: Benchmark, recipes: tuple[Recipe, Recipe]) -> Unproved | None:
@@ -96,8 +101,19 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     return _outside(accesses, ground) or _side_named(accesses.read, ground)
 
 
+def disturbed(read: Collection[str], written: Collection[str], ground: Ground) -> Unproved | None:
+    """Find what one benchmark reads and another one, which may differ, writes anew."""
+    for path in sorted(set(read) & set(written)):
+        inner = ground.inner(path)
+        if inner is not None:
+            return Unproved(kind="changed", path=inner)
+        if ground.is_foreign(path):
+            return Unproved(kind="outside-changed", path=path)
+    return None
+
+
 def _above(path: str) -> Iterator[str]:
-    """Give the directories that a path passes: one that is missing or closed on one side is seen by none of its names."""
+    """Give the directories that a path passes: one that is missing on one side shows in none of its names."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
@@ -105,19 +121,40 @@ def _above(path: str) -> Iterator[str]:
 
 def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Find what was read outside both trees and changed since the run began: a build of one side may have done it."""
-    for path in sorted((accesses.read - accesses.written) | accesses.listed):
-        if ground.inner(path) is not None or ground.is_own(path):
+    passed: set[str] = set()
+    for path in sorted((accesses.read - (accesses.written - accesses.used)) | accesses.listed):
+        if not ground.is_foreign(path):
             continue
-        if path.startswith(_NEUTRAL) and not path.startswith(_SHARED):
-            continue
+        above = _changed_above(path, ground, passed)
+        if above is not None:
+            return Unproved(kind="outside-changed", path=above)
         with suppress(OSError):
             facts = os.lstat(path)
             # other directories are passed or looked for, and everybody makes files in /tmp
             if stat.S_ISDIR(facts.st_mode) and path not in accesses.listed:
                 continue
             shared = path.startswith(_SHARED) and not stat.S_ISDIR(facts.st_mode)
-            if shared or max(facts.st_mtime_ns, facts.st_ctime_ns) >= ground.begun:
+            if shared or max(facts.st_mtime_ns, facts.st_ctime_ns) >= ground.since:
                 return Unproved(kind="outside-changed", path=path)
+    return None
+
+
+def _changed_above(path: str, ground: Ground, passed: set[str]) -> str | None:
+    """Find a directory above that took the place of another, or that lost or gained what is looked for.
+
+    passed: directories that did not change.
+    """
+    there = os.path.lexists(path)
+    while (path := path.rpartition("/")[0]) and not (there and path in passed):
+        with suppress(OSError):
+            facts = os.lstat(path)
+            moved = facts.st_ctime_ns >= ground.begun > facts.st_mtime_ns
+            # everybody makes files in /tmp, and perfgate where the trees stand
+            noisy = facts.st_mode & stat.S_ISVTX or str(ground.root).startswith(f"{path}/")
+            if moved or (not there and not noisy and facts.st_ctime_ns >= ground.begun):
+                return path
+            there = True
+            passed.add(path)
     return None
 
 

@@ -42,13 +42,15 @@ class Accesses:
     """What traced commands did; all paths are absolute.
 
     read: opened, asked for or passed as a link, whether it exists or not. listed: directories. executed: programs,
-    which are in read too. written: opened to be written anew, only. doubts: each once.
+    which are in read too. written: opened to be written anew. used: those of them that were read before. doubts: each
+    once.
     """
 
     read: frozenset[str]
     listed: frozenset[str]
     executed: frozenset[str]
     written: frozenset[str]
+    used: frozenset[str]
     doubts: tuple[Doubt, ...]
 
 
@@ -67,6 +69,7 @@ class Seen:
     listed: set[str] = field(default_factory=set)
     executed: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
     doubts: dict[Doubt, None] = field(default_factory=dict)
     _links: dict[str, str | None] = field(default_factory=dict)
 
@@ -106,6 +109,8 @@ class Seen:
                     break
                 here = "" if target.startswith("/") else here.rpartition("/")[0]
                 pending += target.split("/")[::-1]
+        if into is self.written and here not in into and (here in self.read or here in self.executed):
+            self._keep(here, self.used)
         self._keep(here or "/", into)
         return here or "/"
 
@@ -135,5 +140,6 @@ class Seen:
             listed=frozenset(self.listed),
             executed=frozenset(self.executed),
             written=frozenset(self.written),
+            used=frozenset(self.used),
             doubts=tuple(self.doubts),
         )
