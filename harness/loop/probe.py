@@ -19,6 +19,7 @@ from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
+from gate.model.visible import visible
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
 from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
@@ -109,7 +110,7 @@ class Probe:
         written = {path for one, each in found if each.same is None for path in one.written}
         for one, each in found:
             known = disturbed(one.read, written, ground) if each.same and isinstance(ground, Ground) else None
-            yield replace(each, same=None, unproved=known) if known is not None else each
+            yield replace(each, same=None, unproved=_shown(known)) if known is not None else each
 
     def _both(self, pair: Pair) -> Mapping[Side, Benchmark]:
         return {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
@@ -233,14 +234,21 @@ class _One:
 
     def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
         if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=known, seconds=self._seconds)
+            return Probed(self._name, unproved=_shown(known), seconds=self._seconds)
         found = ground.differences
         same = Same(
             benchmark=self._name,
             session=self._executions.conditions.session,
-            differ=sorted(found.paths)[:MOST_NAMED],
+            differ=[visible(path) for path in sorted(found.paths)[:MOST_NAMED]],
             differ_count=len(found.paths),
             read_count=len(self.read),
             hash=dict(found.hashes),
         )
         return Probed(self._name, same=same, seconds=self._seconds)
+
+
+def _shown(known: Unproved | None) -> Unproved | None:
+    """Write a path as text, which a name need not be."""
+    if known is None or known.path is None:
+        return known
+    return msgspec.structs.replace(known, path=visible(known.path))
