@@ -62,6 +62,9 @@ class _Here:
     def roots(self) -> None:
         return None
 
+    def since(self) -> float:
+        return float("inf")
+
     def root(self) -> Path:
         return self._directory
 

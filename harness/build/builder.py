@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -56,6 +57,7 @@ class TreeBuilder:
         """See the class."""
         self._cache = cache
         self._cached: dict[Tree, FullBuilds | None] = {}
+        self._since = math.inf
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
@@ -81,6 +83,7 @@ class TreeBuilder:
             return self._at_once.pop(wanted)
         first = wanted.tree not in self._made
         key = self._key(wanted) if first else None
+        begun = time.time_ns()
         if key is not None and self._take(wanted, key):
             made = self._attempt(wanted)
             if isinstance(made, Build):
@@ -89,7 +92,7 @@ class TreeBuilder:
             self._forget(wanted)
         made = self._attempt(wanted)
         if isinstance(made, Build) and key is not None:
-            self._keep(wanted, key, made)
+            self._keep(wanted, key, made, begun)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
@@ -117,13 +120,14 @@ class TreeBuilder:
         keys = [self._key(wanted) for wanted in pair]
         if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
             return
+        begun = time.time_ns()
         for wanted, key, done in zip_longest(pair, keys, self._together(pair)):
             record = self._record(wanted, done) if isinstance(done, Done) else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
                 self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
                 if key is not None:
-                    self._keep(wanted, key, record)
+                    self._keep(wanted, key, record, begun)
             else:
                 self._forget(wanted)
 
@@ -191,17 +195,18 @@ class TreeBuilder:
         self._made.add(wanted.tree)
         self._works.built.add(wanted.tree)
         self._cached[wanted.tree] = about.full
+        self._since = min(self._since, about.begun)
         self._works.ordered[wanted.tree] = about.ordered
         if about.full is None:
             self._works.recordings[wanted.tree] = Recording(links)
         return True
 
-    def _keep(self, wanted: Wanted, key: str, made: Build) -> None:
+    def _keep(self, wanted: Wanted, key: str, made: Build, begun: int) -> None:
         # where a build's command runs again all the same, only what set-up made is worth it
         saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
         if self._cache is not None and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
-            about = About(made.full, made.ordered)
+            about = About(made.full, made.ordered, begun)
             self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 
     def _forget(self, wanted: Wanted) -> None:
@@ -269,6 +274,13 @@ class TreeBuilder:
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
         return self._trees.place("head")
+
+    def since(self) -> float:
+        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept.
+
+        What it left outside its tree is as old as that.
+        """
+        return self._since
 
     def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
         recipe, study = self._conditions.recipes[side], self._conditions.study

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,12 +40,24 @@ _TOOLS = (
 _INSTALLED = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "/var/lib/pacman/local")
 """Where systems note what is installed: libraries and headers come and go with it."""
 
+_CONFIGURED = (
+    ".bazelrc", ".cargo/config", ".cargo/config.toml", ".config/go/env", ".config/meson", ".config/pip/pip.conf",
+    ".gitconfig", ".gradle/gradle.properties", ".m2/settings.xml", ".npmrc", ".pyenv/version", ".tool-versions",
+)  # fmt: skip
+"""Files of a user that builds read, in the home directory."""
+_LOCAL = ("/usr/local/bin", "/usr/local/include", "/usr/local/lib")
+"""Where `make install` puts what no system notes."""
+
 
 class About(msgspec.Struct, frozen=True):
-    """What is known of a kept build. full: why later builds of it are full ones. ordered: as in a build's record."""
+    """What is known of a kept build.
+
+    full: why later builds of it are full ones. ordered: as in a build's record. begun: when, in nanoseconds.
+    """
 
     full: FullBuilds | None = None
     ordered: Ordered | str | None = None
+    begun: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,8 @@ class Subject:
     def key(self) -> str:
         """Return the name of its entry."""
         path = self.environment.get("PATH", os.defpath)
+        home = Path(self.environment.get("HOME", "/"))
+        rustup = Path(self.environment.get("RUSTUP_HOME") or home / ".rustup")
         facts = {
             "format": _FORMAT,
             "files": self.files,
@@ -68,7 +82,9 @@ class Subject:
             "place": str(self.place),
             "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
             "installed": [_facts(each) for each in _INSTALLED],
-            "rustup": _content(Path(self.environment.get("RUSTUP_HOME", "~/.rustup")).expanduser() / "settings.toml"),
+            "local": [_facts(each) for each in _LOCAL],
+            "rustup": [_content(rustup / "settings.toml"), *sorted(map(_facts, _entries(rustup / "update-hashes")))],
+            "configured": [_content(home / each) for each in _CONFIGURED],
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -147,7 +163,7 @@ def _of_session(name: str) -> bool:
     return name in _OF_SESSION or name.startswith(_OF_SESSIONS)
 
 
-def _facts(path: str | None) -> Sequence[object]:
+def _facts(path: str | None) -> tuple[str | int, ...]:
     if path is None:
         return ()
     real = os.path.realpath(path)
@@ -155,6 +171,13 @@ def _facts(path: str | None) -> Sequence[object]:
         facts = Path(real).stat()
         return (real, facts.st_size, facts.st_mtime_ns)
     return (real,)
+
+
+def _entries(directory: Path) -> list[str]:
+    try:
+        return [str(each) for each in directory.iterdir()]
+    except OSError:
+        return []
 
 
 def _content(path: Path) -> str:

@@ -80,6 +80,10 @@ class Builder(Protocol):
         """Give the path at which the trees of both sides stand by turns."""
         ...
 
+    def since(self) -> float:
+        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:

@@ -19,9 +19,10 @@ from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
+from gate.model.visible import visible
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
-from harness.loop.proof import Ground, apart, doubt, program_differs
+from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.source.differences import differences
@@ -44,6 +45,10 @@ class Standing(Protocol):
 
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
+        ...
+
+    def since(self) -> float:
+        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
         ...
 
 
@@ -96,9 +101,16 @@ class Probe:
         """
         ground = self._ground()
         end = time.monotonic() + SECONDS
+        found: list[tuple[_One, Probed]] = []
         for number, pair in enumerate(pairs):
             left = max(0.0, end - time.monotonic()) / (2 * (len(pairs) - number))
-            yield _One(self._executions, self._standing, self._both(pair), pair, begin, left).examined(ground)
+            one = _One(self._executions, self._standing, self._both(pair), pair, begin, left)
+            found.append((one, one.examined(ground)))
+        # in what order they run is drawn in each round
+        written = {path for one, each in found if each.same is None for path in one.written}
+        for one, each in found:
+            known = disturbed(one.read, written, ground) if each.same and isinstance(ground, Ground) else None
+            yield replace(each, same=None, unproved=_shown(known)) if known is not None else each
 
     def _both(self, pair: Pair) -> Mapping[Side, Benchmark]:
         return {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
@@ -113,7 +125,8 @@ class Probe:
         conditions = self._executions.conditions
         own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
         with suppress(OSError):
-            return Ground(differences(roots), self._standing.root(), own, self._begun)
+            since = int(min(self._begun, self._standing.since()))
+            return Ground(differences(roots), self._standing.root(), own, self._begun, since)
         return Unproved(kind="failed")
 
 
@@ -138,7 +151,8 @@ class _One:
         self._name = pair["base"].benchmark
         self._asked = benchmarks["base"].same_output is not False
         self._kept: dict[Side, Kept] = {}
-        self._read: set[str] = set()
+        self.read: set[str] = set()
+        self.written: set[str] = set()
         self._seconds: dict[Side, float] = {}
 
     def examined(self, ground: Ground | Unproved) -> Probed:
@@ -178,13 +192,14 @@ class _One:
             trace: Trace | None = None
             with suppress(OSError):
                 if ground is not None:
-                    trace = stack.enter_context(tracing(scratch, since=ground.begun))
+                    trace = stack.enter_context(tracing(scratch, since=ground.since))
             ran = self._executions.unmeasured(
                 benchmark, step, directory,
                 printed=output.printed if output else None, trace=trace,
                 seconds=benchmark.timeout if self._asked else self._share,
             )  # fmt: skip
             accesses = trace.accesses() if trace is not None else None
+        self.written |= accesses.written if accesses is not None else set()
         if ran.failure is None or ran.ended:
             self._seconds[side] = ran.seconds
         if output is not None:
@@ -199,7 +214,7 @@ class _One:
             return Unproved(kind="too-long", seconds=self._share)
         if ran.failure is not None:
             return Unproved(kind="failed")
-        self._read |= accesses.read | accesses.listed
+        self.read |= accesses.read | accesses.listed
         return doubt(accesses, ground)
 
     def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
@@ -220,14 +235,21 @@ class _One:
 
     def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
         if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=known, seconds=self._seconds)
+            return Probed(self._name, unproved=_shown(known), seconds=self._seconds)
         found = ground.differences
         same = Same(
             benchmark=self._name,
             session=self._executions.conditions.session,
-            differ=sorted(found.paths)[:MOST_NAMED],
+            differ=[visible(path) for path in sorted(found.paths)[:MOST_NAMED]],
             differ_count=len(found.paths),
-            read_count=len(self._read),
+            read_count=len(self.read),
             hash=dict(found.hashes),
         )
         return Probed(self._name, same=same, seconds=self._seconds)
+
+
+def _shown(known: Unproved | None) -> Unproved | None:
+    """Write a path as text, which a name need not be."""
+    if known is None or known.path is None:
+        return known
+    return msgspec.structs.replace(known, path=visible(known.path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +27,15 @@ class Ground:
     """What a proof stands on.
 
     differences: between both trees. root: where both stand by turns. own: directories of perfgate for an execution.
-    begun: when the run began, in nanoseconds since the epoch.
+    begun: when the run began, in nanoseconds since the epoch. since: when the first build began whose outputs are used;
+    earlier, if one was kept.
     """
 
     differences: Differences
     root: Path
     own: tuple[Path, ...]
     begun: int
+    since: int
 
     def inner(self, path: str) -> str | None:
         """Return a path relative to the trees; None: it is outside."""
@@ -42,9 +44,12 @@ class Ground:
             return ""
         return path[len(root) + 1 :] if path.startswith(f"{root}/") else None
 
-    def is_own(self, path: str) -> bool:
-        """Return whether perfgate makes a path anew for each execution."""
-        return any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
+    def is_foreign(self, path: str) -> bool:
+        """Return whether a path is outside the trees, and neither the host's nor made anew for each execution."""
+        if path.startswith(_NEUTRAL) and not path.startswith(_SHARED):
+            return False
+        own = any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
+        return self.inner(path) is None and not own
 
 
 def apart(base: Benchmark, head: Benchmark, recipes: tuple[Recipe, Recipe]) -> Unproved | None:
@@ -74,17 +79,9 @@ def program_differs(benchmark: Benchmark, directory: Path, ground: Ground) -> Un
 
 def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Return why a benchmark that did this on one side may differ on the other; None: it cannot."""
-    found = ground.differences
-    for path in sorted(accesses.read | accesses.listed):
-        if ground.inner(path) in found.paths:
-            return Unproved(kind="changed", path=ground.inner(path))
-    for path in sorted(accesses.listed):
-        if ground.inner(path) in found.listings:
-            return Unproved(kind="listed", path=ground.inner(path) or ".")
-    below = tuple(f"{path}/" for path in accesses.moved)
-    for inner in sorted(found.paths):
-        if f"{ground.root}/{inner}".startswith(below):  # it may have been read by another name
-            return Unproved(kind="changed", path=inner)
+    known = _differing(accesses, ground)
+    if known is not None:
+        return known
     for each in accesses.doubts:
         if each.kind == "no-tracer":
             return Unproved(kind="no-tracer")
@@ -93,13 +90,64 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
     return _outside(accesses, ground) or _side_named(accesses.read, ground)
 
 
-def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
-    """Find what was read outside both trees and changed since the run began: a build of one side may have done it."""
-    for path in sorted(accesses.changed):
-        if ground.inner(path) is not None or ground.is_own(path):
-            continue
-        if not path.startswith(_NEUTRAL) or path.startswith(_SHARED):
+def _differing(accesses: Accesses, ground: Ground) -> Unproved | None:
+    """Find what was met in the tree and differs between the sides."""
+    found = ground.differences
+    # what is written anew needs a place, whatever was in it
+    written = accesses.written - accesses.read
+    for path in sorted(accesses.read | accesses.listed | written):
+        if ground.inner(path) in (found.modes if path in written else found.paths):
+            return Unproved(kind="changed", path=ground.inner(path))
+    for path in sorted(accesses.listed):
+        if ground.inner(path) in found.listings:
+            return Unproved(kind="listed", path=ground.inner(path) or ".")
+    below = tuple(f"{path}/" for path in accesses.moved)
+    for inner in sorted(found.paths):
+        if f"{ground.root}/{inner}".startswith(below):  # it may have been read by another name
+            return Unproved(kind="changed", path=inner)
+    return None
+
+
+def disturbed(read: Collection[str], written: Collection[str], ground: Ground) -> Unproved | None:
+    """Find what one benchmark reads and another one, which may differ, writes anew."""
+    for path in sorted(set(read) & set(written)):
+        inner = ground.inner(path)
+        if inner is not None:
+            return Unproved(kind="changed", path=inner)
+        if ground.is_foreign(path):
             return Unproved(kind="outside-changed", path=path)
+    return None
+
+
+def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
+    """Find what was read outside both trees and changed since the builds began: one of them may have done it."""
+    for path in sorted(accesses.changed):
+        if ground.is_foreign(path):
+            return Unproved(kind="outside-changed", path=path)
+    passed: set[str] = set()
+    for path in sorted(accesses.read | accesses.listed):
+        above = _changed_above(path, ground, passed) if ground.is_foreign(path) else None
+        if above is not None:
+            return Unproved(kind="outside-changed", path=above)
+    return None
+
+
+def _changed_above(path: str, ground: Ground, passed: set[str]) -> str | None:
+    """Find a directory above that took the place of another, or that lost or gained what is looked for.
+
+    passed: directories that did not change.
+    """
+    there = os.path.lexists(path)
+    while (path := path.rpartition("/")[0]) and not (there and path in passed):
+        with suppress(OSError):
+            facts = os.lstat(path)
+            moved = facts.st_ctime_ns >= ground.begun > facts.st_mtime_ns
+            # everybody makes files in /tmp, and perfgate where the trees stand
+            noisy = facts.st_mode & stat.S_ISVTX or str(ground.root).startswith(f"{path}/")
+            if moved or (not there and not noisy and facts.st_ctime_ns >= ground.begun):
+                return path
+            there = True
+            passed.add(path)
     return None
 
 

@@ -1,11 +1,13 @@
-"""What differs between two trees, file by file: content, mode, where a link leads, and what one of them lacks."""
+"""What differs between two trees, file by file: content, mode, owner, links, attributes, and what one of them lacks."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +18,13 @@ from gate.model import SIDES, Side
 class Differences:
     """What differs between base and head; paths are relative to the root of both trees.
 
-    paths: of all that differs. names: those of them that one side lacks, or has as another kind of thing. hashes: of
-    each tree, "sha256:...".
+    paths: of all that differs. names: those of them that one side lacks, or has as another kind of thing. modes: those
+    that differ by more than content. hashes: of each tree, "sha256:...".
     """
 
     paths: frozenset[str]
     names: frozenset[str]
+    modes: frozenset[str]
     hashes: Mapping[Side, str]
 
     @property
@@ -42,26 +45,42 @@ def differences(trees: Mapping[Side, Path]) -> Differences:
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
         names=frozenset(path for path in every if _kind(base.get(path)) != _kind(head.get(path))),
+        modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
         hashes={side: _digest(found) for side, found in facts.items()},
     )
 
 
-_Fact = tuple[int, str]
-"""Of an entry: its mode, and the hash of a file or the target of a link."""
+_Fact = tuple[int, str, str]
+"""Of an entry: its mode, the hash of a file or the target of a link, and what few entries have besides."""
 
 
 def _kind(fact: _Fact | None) -> int | None:
     return None if fact is None else stat.S_IFMT(fact[0])
 
 
+def _mode(fact: _Fact | None) -> tuple[int, str] | None:
+    return None if fact is None else (fact[0], fact[2])
+
+
 def _facts(tree: Path) -> Iterator[tuple[str, _Fact]]:
     pending = [""]
+    owner = _owner(tree.stat())
+    linked: dict[tuple[int, int], str] = {}
     while pending:
         inner = pending.pop()
         with os.scandir(f"{tree}/{inner}") as listed:
-            for entry in listed:
+            for entry in sorted(listed, key=lambda each: each.name):
                 path = f"{inner}{entry.name}"
-                mode = entry.stat(follow_symlinks=False).st_mode
+                found = entry.stat(follow_symlinks=False)
+                mode = found.st_mode
+                rest = [*_attributes(entry.path)]
+                if _owner(found) != owner:
+                    rest.append(f"owner {_owner(found)}")
+                if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+                    rest.append(f"device {found.st_rdev}")
+                if found.st_nlink > 1 and not stat.S_ISDIR(mode):
+                    first = linked.setdefault((found.st_dev, found.st_ino), path)
+                    rest += [f"same as {first}"] if first != path else []
                 content = ""
                 if stat.S_ISREG(mode):
                     with Path(entry.path).open("rb") as file:
@@ -70,12 +89,24 @@ def _facts(tree: Path) -> Iterator[tuple[str, _Fact]]:
                     content = os.readlink(entry.path)  # noqa: PTH115  # the text of the link
                 elif stat.S_ISDIR(mode):
                     pending.append(f"{path}/")
-                yield path, (mode, content)
+                yield path, (mode, content, "\0".join(rest))
+
+
+def _owner(found: os.stat_result) -> tuple[int, int]:
+    return found.st_uid, found.st_gid
+
+
+def _attributes(path: str) -> Iterator[str]:
+    if sys.platform == "linux":
+        with suppress(OSError):  # the file system has none
+            for name in sorted(os.listxattr(path, follow_symlinks=False)):
+                yield f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}"
 
 
 def _digest(facts: Mapping[str, _Fact]) -> str:
     digest = hashlib.sha256()
-    for path, (mode, content) in sorted(facts.items()):
+    for path, (mode, content, rest) in sorted(facts.items()):
         # NUL ends each: no name and no link holds one
-        digest.update(b"\0".join((os.fsencode(path), b"%o" % mode, os.fsencode(content), b"")))
+        parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
+        digest.update(b"\0".join(parts))
     return f"sha256:{digest.hexdigest()}"

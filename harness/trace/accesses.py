@@ -92,9 +92,8 @@ class Seen:
         written anew.
         """
         if anew:
-            if path not in self.read:
-                self._full(self.written)
-                self.written.add(path)
+            self._full(self.written)
+            self.written.add(path)
             path = path.rpartition("/")[0] or "/"
         while path not in self.read:
             self._full(self.read)

@@ -16,7 +16,7 @@ from gate.config.types import BuildTable
 from gate.model import Build
 from harness.build import builder as building
 from harness.build.builder import TreeBuilder
-from harness.build.cache import BuildCache, directory_of
+from harness.build.cache import BuildCache, Subject, directory_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
 
@@ -179,3 +179,17 @@ def test_where_builds_are_kept() -> None:
     assert directory_of({"HOME": "/home/x", "XDG_CACHE_HOME": "/c"}) == Path("/c/perfgate/builds")
     assert directory_of({"HOME": "/home/x", "XDG_CACHE_HOME": "c"}) == Path("/home/x/.cache/perfgate/builds")
     assert directory_of({}) is None
+
+
+@pytest.mark.parametrize(
+    "name", [".cargo/config.toml", ".config/go/env", ".gitconfig", ".npmrc", ".rustup/update-hashes/stable"]
+)
+def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) -> None:
+    def key() -> str:
+        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree").key()
+
+    before = key()
+    assert key() == before
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("1")
+    assert key() != before

@@ -75,6 +75,9 @@ class FakeBuilder:
     def root(self) -> Path:
         raise NotImplementedError
 
+    def since(self) -> float:
+        raise NotImplementedError
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         assert factors == {}
         return Path(f"/trees/{side}/{self.latest[side]}")

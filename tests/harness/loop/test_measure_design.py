@@ -73,6 +73,9 @@ class FakeBuilder:
     def root(self) -> Path:
         raise NotImplementedError
 
+    def since(self) -> float:
+        raise NotImplementedError
+
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import sys
@@ -72,6 +73,7 @@ def checked(
 
 RUN = {"perfgate.toml": PLAN + benchmark(), "run.sh": "cat data > /dev/null\n", "data": "1\n", "README.md": "x\n"}
 BUILT = PLAN + '[build]\ncommand = "gcc -O1 main.c -o app"\n' + benchmark(["./app"])
+BY_SCRIPT = PLAN + "[build]\ncommand = 'sh build.sh'\n" + benchmark()
 MAIN = '#include "one.h"\nint main(void) { return ONE - 1; }\n'
 
 
@@ -193,6 +195,21 @@ CHANGES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
         {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up ; sleep 30", "ready": "log:up"})},
         "service",
     ),
+    "a directory that is gone": (
+        {"run.sh": "echo 1 > out/log || true\n", "out/keep": "\n"}, {"out/keep": "gone"}, "changed out",
+    ),
+    "a directory that takes no file": (
+        {"run.sh": "echo 1 > out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch out\n"},
+        {"build.sh": "mkdir out\n"}, "changed out",
+    ),
+    "a directory that may be empty": (
+        {"run.sh": "rmdir out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "mkdir -p out\n"},
+        {"build.sh": "mkdir -p out; touch out/x\n"}, "listed out",
+    ),
+    "one file or two": (
+        {"run.sh": "echo 1 >> a; cat b\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch a; ln -f a b\n"},
+        {"build.sh": "touch a b\n"}, "changed b",
+    ),
     "the history": (
         {"perfgate.toml": PLAN + "[build]\ngit = 'on'\n" + benchmark("git rev-parse HEAD")}, {"README.md": "x\n"},
         "changed .git",
@@ -220,6 +237,55 @@ def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None
     build = f"[build]\ncommand = 'cp data {outside}'\n"
     base = {**RUN, "perfgate.toml": PLAN + build + benchmark(f"cat {outside}")}
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
+
+
+@pytest.mark.parametrize("case", ["read before it is written anew", "in what took the place of another", "gone"])
+def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(case: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    for name in ("1", "2"):
+        (outside / name).mkdir(parents=True)
+        (outside / name / "a").write_text(name)
+        os.utime(outside / name, (1, 1))
+    build, command, found = {
+        "read before it is written anew": ("cp data ../x", "cat x; echo 1 > x", "x"),
+        "in what took the place of another": ("rm -rf ../cur; mv ../$(cat data) ../cur", "cat cur/a", "cur"),
+        "gone": ("rm -rf ../1 ../2", "cat 1/a || true", ""),
+    }[case]
+    work = outside / "work"
+    work.mkdir()
+    text = f"[build]\ncommand = 'cp data {work}; cd {work}; {build}'\n"
+    base = {**RUN, "perfgate.toml": PLAN + text + benchmark(f"cd {outside}; {command}")}
+    identical, unproved = checked(tmp_path, base, {"data": "2\n"})
+    assert (identical, unproved["work"]) == (set(), f"outside-changed {outside / found}")
+
+
+def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    build = f"[build]\ncommand = 'sleep 1.1; cp data {outside}; gcc main.c -o app'\n"
+    base = {
+        **RUN,
+        "perfgate.toml": PLAN + build + benchmark(f"cat {outside}"),
+        "main.c": "int main(void) { return 0; }\n",
+    }
+    assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
+    project = Project.__new__(Project)
+    project.top = tmp_path / "project"
+    assert project.perfgate("check", "--base", "HEAD~1").returncode == 0
+    records = [each.record for each in read("", (project.top / ".perfgate/measurements.jsonl").read_bytes()).records]
+    assert any(isinstance(record, Build) and record.cached for record in records)
+    assert not any(isinstance(record, Same) for record in records)
+
+
+def test_what_another_benchmark_writes_may_differ(tmp_path: Path) -> None:
+    both = PLAN + benchmark("cat data > made", "one") + benchmark("cat made || true", "two")
+    identical, unproved = checked(tmp_path, {**RUN, "perfgate.toml": both}, {"data": "2\n"})
+    assert (identical, unproved) == (set(), {"one": "changed data", "two": "changed made"})
+
+
+def test_a_name_that_is_no_text_may_differ(tmp_path: Path) -> None:
+    build = "[build]\ncommand = [\"python3\", \"-c\", \"open(b'\\\\xff', 'w').write(open('data').read())\"]\n"
+    base = {**RUN, "perfgate.toml": PLAN + build + benchmark("cat ?"), "run.sh": "true\n"}
+    assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": "changed \\udcff"})
 
 
 def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ LOADER = Path("/lib64/ld-linux-x86-64.so.2")
         "echo 'cat data' > run; sh run",
         ". ./set",
         "setsid cat data",
+        "cat //proc/self/cwd/data",
+        "cat /proc/./self/cwd/data",
+        "cd /proc && cat self/cwd/self/status thread-self/status && cd - && cat here/data",
     ],
 )
 def test_a_file_is_seen_however_it_is_read(command: str, tmp_path: Path, tracer: Tracer) -> None:
@@ -52,6 +55,7 @@ def test_a_file_is_seen_however_it_is_read(command: str, tmp_path: Path, tracer:
     (tmp_path / "link").symlink_to("data")
     (tmp_path / "sub/up").symlink_to("..")
     (tmp_path / "set").write_text("cat data")
+    (tmp_path / "here").symlink_to("/proc/self/cwd")
     accesses = seen(command, tmp_path, tracer)
     assert str(tmp_path / "data") in accesses.read
     if command == "cat link":

@@ -1,0 +1,39 @@
+"""Two trees differ by whatever a program can ask for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from gate.model import Side
+from harness.source.differences import differences
+
+
+def test_what_two_files_share_or_have_besides_their_content_differs(tmp_path: Path) -> None:
+    for side in ("base", "head"):
+        (tmp_path / side / "sub").mkdir(parents=True)
+        for name in ("a", "sub/b", "c"):
+            (tmp_path / side / name).write_text("1")
+    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
+    assert differences(trees).paths == frozenset()
+    (tmp_path / "head/sub/b").unlink()
+    os.link(tmp_path / "head/a", tmp_path / "head/sub/b")
+    found = differences(trees)
+    assert [set(each) for each in (found.paths, found.names, found.modes)] == [{"sub/b"}, set(), {"sub/b"}]
+    assert found.hashes["base"] != found.hashes["head"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="extended attributes by os.setxattr")
+def test_attributes_differ(tmp_path: Path) -> None:
+    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
+    for side in trees:
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a").write_text("1")
+        try:
+            os.setxattr(tmp_path / side / "a", "user.side", side.encode())
+        except OSError:
+            pytest.skip("the file system has no attributes")
+    assert differences(trees).paths == {"a"}
