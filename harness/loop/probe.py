@@ -6,6 +6,7 @@ all: what runs the same program on the same data is proved identical, and not me
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -235,14 +236,20 @@ class _One:
 
     def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
         if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=known, seconds=self._seconds)
+            shown = msgspec.structs.replace(known, path=_shown(known.path)) if known and known.path else known
+            return Probed(self._name, unproved=shown, seconds=self._seconds)
         found = ground.differences
         same = Same(
             benchmark=self._name,
             session=self._executions.conditions.session,
-            differ=sorted(found.paths)[:MOST_NAMED],
+            differ=[_shown(path) for path in sorted(found.paths)[:MOST_NAMED]],
             differ_count=len(found.paths),
             read_count=len(self._read),
             hash=dict(found.hashes),
         )
         return Probed(self._name, same=same, seconds=self._seconds)
+
+
+def _shown(path: str) -> str:
+    """Put a path into text that JSON holds: names of files are bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

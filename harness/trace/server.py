@@ -160,6 +160,11 @@ class Server:
         self._all.close()
 
     def _serve(self) -> None:
+        # as when there are no more descriptors: that it ended is a doubt
+        with suppress(OSError):
+            self._answer_all()
+
+    def _answer_all(self) -> None:
         poller = select.poll()
         poller.register(self._socket, select.POLLIN)
         poller.register(self._wake, select.POLLIN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import sys
@@ -256,6 +257,14 @@ def test_one_commit_on_both_sides_is_measured(tmp_path: Path) -> None:
 def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
     base = {**RUN, "run.sh": "exit 3\n"}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
+
+
+@pytest.mark.parametrize(("command", "identical"), [("true", {"work"}), ("cat data* > /dev/null", set())])
+def test_names_of_files_may_be_any_bytes(command: str, identical: set[str], tmp_path: Path) -> None:
+    name = os.fsdecode(b"data\xff")
+    base = {"perfgate.toml": PLAN + benchmark(command), name: "1\n"}
+    expected = {} if identical else {"work": r"changed data\xff"}
+    assert checked(tmp_path, base, {name: "2\n"}) == (identical, expected)
 
 
 def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:
