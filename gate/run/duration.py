@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
@@ -16,14 +16,14 @@ from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
 from gate.memory.entries import Costs
 from gate.memory.sessions import costs_of, first_build
-from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Side, UserError
+from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.build_cache import build_cache
 from gate.run.folder import MEASUREMENTS, PAST
 from gate.run.trial import trial_seconds
-from harness.loop.steps import BuildStep, Round
+from harness.loop.steps import BuildStep, ExecutionStep, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,28 @@ def expected_time(
             builds are kept.
     """
     past = [[located.record for located in records] for records in _past(folder)]
+    rounds = _without_identical(rounds, run, past[0] if past else [])
     kept = _kept(run, config, past)
-    for number, records in enumerate(past):
-        seconds = _measured(rounds, past[number:], config, kept)
-        if seconds is not None and records:
-            return Expected(seconds, "last-run")
+    seconds = _measured(rounds, past, config, kept)
+    if seconds is not None:
+        return Expected(seconds, "last-run")
     tried = trial_seconds(rounds, folder)
     if tried is not None:
         return Expected(tried, "trial")
     remembered = _remembered(rounds, config, costs, kept)
     return None if remembered is None else Expected(remembered, "memory")
+
+
+def _without_identical(rounds: Sequence[Round], run: Run | None, last: Sequence[Record]) -> Sequence[Round]:
+    """Leave out what the last run has proved identical, if it was one of the same commits."""
+    before = next((record for record in last if isinstance(record, Run)), None)
+    if run is None or before is None or any(_commit(run, side) != _commit(before, side) for side in SIDES):
+        return rounds
+    proved = {record.benchmark for record in last if isinstance(record, Same)}
+    return [
+        replace(each, executions=tuple(step for step in each.executions if step.benchmark not in proved))
+        for each in rounds
+    ]
 
 
 def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> frozenset[Side]:
@@ -173,33 +185,48 @@ def _read(file: Path) -> list[Located]:
 def _measured(
     rounds: Sequence[Round], past: Sequence[Sequence[Record]], config: Config, kept: Collection[Side]
 ) -> float | None:
-    """Return how long rounds take by the steps of another run; None where that has not all of them.
+    """Return how long rounds take by the steps of earlier runs; None where they have not all of them.
 
     Args:
         rounds: from the first one on.
-        past: that run, and those before it: of its first builds one may have been kept.
+        past: the runs, the last one first.
         config: the rules in force.
         kept: the sides whose first build is.
     """
-    records = past[0] if past else []
-    builds, executions = _Builds(past, kept), _Times()
-    for record in records:
-        if isinstance(record, Execution) and record.seconds is not None:
-            # the lines of a suite's execution share its time
-            own = record.seconds * (record.lines or 1)
-            executions.add(record.suite or record.benchmark, record.factors, own)
-    costs = costs_of(records)
+    builds, runs = _Builds(past, kept), [_Executions(records, config) for records in past]
     taken: list[float | None] = []
     for number, each in enumerate(rounds):
         taken += [builds.of(made, first=not number) for made in each.builds]
         for step in each.executions:
-            seconds = executions.of(step.benchmark, step.factors)
-            lines = _lines(costs, step.benchmark)
-            more = sum(_more(cost, _iterations(config, step.benchmark)) for cost in lines)
-            more += sum(cost.other or 0.0 for cost in lines)
-            taken.append(None if seconds is None else seconds + more)
+            # what was identical in the last run was measured in one before it
+            times = (run.of(step) for run in runs)
+            taken.append(next((seconds for seconds in times if seconds is not None), None))
     known = [seconds for seconds in taken if seconds is not None]
-    return sum(known) + (cost_of(records).probe or 0.0) if len(known) == len(taken) else None
+    probe = cost_of(past[0]).probe or 0.0 if past else 0.0
+    return sum(known) + probe if len(known) == len(taken) else None
+
+
+class _Executions:
+    """What the executions of a run took, perfgate's own work with them."""
+
+    def __init__(self, records: Sequence[Record], config: Config) -> None:
+        self._times, self._config = _Times(), config
+        for record in records:
+            if isinstance(record, Execution) and record.seconds is not None:
+                # the lines of a suite's execution share its time
+                own = record.seconds * (record.lines or 1)
+                self._times.add(record.suite or record.benchmark, record.factors, own)
+        self._costs = costs_of(records)
+
+    def of(self, step: ExecutionStep) -> float | None:
+        """Return what an execution takes; None: the run has none of its benchmark."""
+        seconds = self._times.of(step.benchmark, step.factors)
+        if seconds is None:
+            return None
+        iterations = _iterations(self._config, step.benchmark)
+        return seconds + sum(
+            _more(cost, iterations) + (cost.other or 0.0) for cost in _lines(self._costs, step.benchmark)
+        )
 
 
 class _Builds:

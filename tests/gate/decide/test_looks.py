@@ -16,7 +16,8 @@ from gate.config.types import Builds, Config, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
-from gate.model import Build, Execution, Look, Metric, Report, Round, Run
+from gate.model import SIDES, Build, Execution, Look, Metric, Report, Round, Run
+from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import AfterLastLook, RoundsShort
 from gate.stats.sequential import spending
@@ -100,6 +101,24 @@ def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     assert planned_looks(plan, cost(32)) == [2]
     assert planned_looks(plan, cost(500)) == [1]
     assert planned_looks(Plan(builds=7), cost(5)) == []
+
+
+def test_a_round_after_the_first_costs_links_where_the_first_build_was_linked_again() -> None:
+    plan = Plan(builds=Builds(min=4, max=12), budget=Duration(100))
+    metric = {"time": Metric(unit="s", values=[1.0])}
+    ran = Execution(benchmark="a", side="base", build=0, execution=0, seconds=4.0, metrics=metric)
+
+    def last(**how: Any) -> int:
+        builds = [Build(side=side, build=0, seconds=20.0, **how) for side in SIDES]
+        return planned_looks(plan, [*builds, ran])[-1]
+
+    # by the first builds alone two rounds of 46.2 s fit
+    assert last() == 2
+    # 46 s + 5% with the checks, then rounds of 1 + 1 + 4 s + 5%: 8 of them in 51.7 s
+    assert last(checked=1.0) == 1 + 8
+    assert last(checked=1.0, full=FullBuilds(kind="unsound")) == 2
+    # both at once take 21 s together
+    assert last(checked=1.0, at_once=True) == 12
 
 
 def test_without_look_lines_the_design_is_fixed() -> None:
