@@ -26,7 +26,8 @@ from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.source.differences import differences
-from harness.trace.trace import Trace, tracing
+from harness.trace.accesses import Accesses
+from harness.trace.trace import Trace, Tracer, tracing
 
 SECONDS = 60.0
 """That the probe takes of all benchmarks together; what compares outputs takes what it takes."""
@@ -188,17 +189,14 @@ class _One:
         self._begin(step)
         scratch = self._executions.conditions.scratch
         output = Output(benchmark, directory, scratch / f"same-output-{side}") if self._asked else None
-        with ExitStack() as stack:
-            trace: Trace | None = None
-            with suppress(OSError):
-                if ground is not None:
-                    trace = stack.enter_context(tracing(scratch, since=ground.since))
-            ran = self._executions.unmeasured(
-                benchmark, step, directory,
-                printed=output.printed if output else None, trace=trace,
-                seconds=benchmark.timeout if self._asked else self._share,
-            )  # fmt: skip
-            accesses = trace.accesses() if trace is not None else None
+        ran, accesses = self._traced(benchmark, step, directory, output, ground, "seccomp")
+        if accesses is not None and accesses.disturbed and not ran.ended:
+            ran, again = self._traced(benchmark, step, directory, output, ground, "ptrace")
+            accesses = accesses.and_again(again) if again is not None else None
+        failed = ran.failure is not None and not ran.ended
+        if failed and ground is not None and self._asked:
+            # the tracer may be why: it is slower, and takes from a program what sets its user
+            ran, _ = self._traced(benchmark, step, directory, output, None, "seccomp")
         self.written |= accesses.written if accesses is not None else set()
         if ran.failure is None or ran.ended:
             self._seconds[side] = ran.seconds
@@ -212,10 +210,27 @@ class _One:
             return Unproved(kind="no-tracer")
         if ran.ended:
             return Unproved(kind="too-long", seconds=self._share)
-        if ran.failure is not None:
+        if failed:
             return Unproved(kind="failed")
         self.read |= accesses.read | accesses.listed
         return doubt(accesses, ground)
+
+    def _traced(
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, output: Output | None,
+        ground: Ground | None, tracer: Tracer,
+    ) -> tuple[Unmeasured, Accesses | None]:  # fmt: skip
+        with ExitStack() as stack:
+            trace: Trace | None = None
+            with suppress(OSError):
+                if ground is not None:
+                    scratch = self._executions.conditions.scratch
+                    trace = stack.enter_context(tracing(scratch, since=ground.since, tracer=tracer))
+            ran = self._executions.unmeasured(
+                benchmark, step, directory,
+                printed=output.printed if output else None, trace=trace,
+                seconds=benchmark.timeout if self._asked else self._share,
+            )  # fmt: skip
+            return ran, trace.accesses() if trace is not None else None
 
     def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
         if ran.failure is not None:

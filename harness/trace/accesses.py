@@ -12,6 +12,7 @@ DoubtKind = Literal[
     "architecture",
     "connection",
     "handle",
+    "interrupted",
     "io-uring",
     "lost",
     "namespace",
@@ -27,10 +28,11 @@ class Doubt:
     """Why more may have been read than was seen.
 
     kind: no-tracer: this system tells nothing. architecture: a program or a call of another one (32 bits). connection:
-    to a process that is none of the traced ones. handle: a file opened by its handle. io-uring: reads without calls.
-    lost: a call that could not be understood. namespace: paths may mean other files. privileges: a program that would
-    have more of them if it were not traced. process: memory or descriptors of another process. shared-memory: found by
-    a key or name. too-many: more paths than are kept.
+    to a process that is none of the traced ones. handle: a file opened by its handle. interrupted: a signal ended a
+    call that it would not have ended untraced; never by ptrace. io-uring: reads without calls. lost: a call that could
+    not be understood. namespace: paths may mean other files. privileges: a program that would have more of them if it
+    were not traced. process: memory or descriptors of another process. shared-memory: found by a key or name.
+    too-many: more paths than are kept.
     where: the path, address or call.
     """
 
@@ -57,6 +59,23 @@ class Accesses:
     moved: frozenset[str]
     changed: frozenset[str]
     doubts: tuple[Doubt, ...]
+
+    @property
+    def disturbed(self) -> bool:
+        """Return whether the tracer disturbed what it traced, as only the faster one does."""
+        return any(each.kind == "interrupted" for each in self.doubts)
+
+    def and_again(self, later: Accesses) -> Accesses:
+        """Join what a disturbed execution did with what the next one did, which was not disturbed."""
+        return Accesses(
+            read=self.read | later.read,
+            listed=self.listed | later.listed,
+            executed=self.executed | later.executed,
+            written=self.written | later.written,
+            moved=self.moved | later.moved,
+            changed=self.changed | later.changed,
+            doubts=tuple({each: None for each in (*self.doubts, *later.doubts) if each.kind != "interrupted"}),
+        )
 
 
 MOST = 1_000_000

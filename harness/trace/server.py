@@ -51,6 +51,8 @@ class _Kernel(_Listener):
     def __init__(self, watcher: Watcher, fd: int, *, apart: bool) -> None:
         super().__init__(watcher, apart=apart)
         self.fd = fd
+        self._numbers: tuple[int, int] | None = None
+        self._count = 0
         with suppress(OSError):  # two switches less a call, from Linux 6.6 on
             fcntl.ioctl(fd, _SET_FLAGS, _SYNC_WAKE_UP)
 
@@ -62,9 +64,17 @@ class _Kernel(_Listener):
         except OSError:  # who made it has ended, or a signal came first
             return True
         number = self._note(notice)
+        first, last = self._numbers or (number, number)
+        self._numbers = first, max(last, number)
+        self._count += 1
         with suppress(OSError):
             fcntl.ioctl(self.fd, _SEND, bytearray(_ANSWER.pack(number, 0, 0, _CONTINUE)))
         return True
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether a signal ended a call before it was told of: the kernel numbers them, and one is missing."""
+        return self._numbers is not None and self._numbers[1] - self._numbers[0] + 1 != self._count
 
     def close(self) -> None:
         os.close(self.fd)
@@ -117,6 +127,7 @@ class Server:
         self.failed: dict[int, int] = {}
         self.place = directory / secrets.token_hex(4)
         self._seen = seen
+        self._kernels: list[_Kernel] = []
         self._watcher = Watcher(seen, platform.machine(), ports)
         with ExitStack() as stack:
             self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -139,11 +150,21 @@ class Server:
         """Return whether it answers: it does until it is closed."""
         return self._thread.is_alive()
 
+    @property
+    def interrupted(self) -> bool:
+        """Return whether a call was ended by a signal before it was told of."""
+        return any(each.interrupted for each in self._kernels)
+
     def close(self) -> None:
         """End; what is still traced goes on without, and its watched calls fail."""
         self._all.close()
 
     def _serve(self) -> None:
+        # as when there are no more descriptors: that it ended is a doubt
+        with suppress(OSError):
+            self._answer_all()
+
+    def _answer_all(self) -> None:
         poller = select.poll()
         poller.register(self._socket, select.POLLIN)
         poller.register(self._wake, select.POLLIN)
@@ -179,7 +200,8 @@ class Server:
         apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
         listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self.failed, number, apart=apart)]
         if how == start.SECCOMP and found:
-            listeners.append(_Kernel(self._watcher, found[0], apart=apart))
+            self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
+            listeners.append(self._kernels[-1])
             self.tracers.add("seccomp")
         elif how == start.PTRACE and _same(pid, "ns/pid"):
             self.tracers.add("ptrace")

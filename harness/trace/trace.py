@@ -54,6 +54,8 @@ class Trace:
         """Return what was seen so far."""
         if self._server is not None and not self._server.alive:
             self._seen.doubt(Doubt("lost", "the tracer"))
+        if self._server is not None and self._server.interrupted:
+            self._seen.doubt(Doubt("interrupted"))
         return self._seen.accesses()
 
     def close(self) -> None:
@@ -70,6 +72,9 @@ def tracing(
 
     What the strings of a call say is read before the kernel reads them: a program with threads that exchange them
     meanwhile would deceive this. It is a proof against accidents; measured code that cheats is the sandbox's matter.
+
+    By seccomp, a signal that comes before a call is told of ends the call, which may fail then as it never would: the
+    doubt "interrupted", and a reason to try ptrace. (That of the very last call of all is not noticed.)
 
     directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. ports: of this
     host that the commands may connect to. tracer: which to try first; seccomp falls back on ptrace.

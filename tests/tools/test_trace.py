@@ -70,8 +70,8 @@ def stracing(argv: tuple[str, ...], top: Path) -> set[str]:
     done = subprocess.run(command, cwd=top, env=ENVIRONMENT, check=False, capture_output=True)
     if done.returncode:
         pytest.skip(f"absent: strace that works ({done.stderr[-100:]!r})")
-    found = {os.path.realpath(top / (call[1] or "") / call[2]) for call in CALL.finditer(log.read_text())}
-    return {path for path in found if not path.startswith(("/proc/", "/dev/"))}
+    found = {os.path.join(top, call[1] or "", call[2]) for call in CALL.finditer(log.read_text())}  # noqa: PTH118
+    return {os.path.realpath(path) for path in found if not path.startswith(("/proc/", "/dev/"))}
 
 
 @pytest.mark.parametrize("tracer", ["seccomp", "ptrace"])
@@ -86,10 +86,13 @@ def test_nothing_that_strace_sees_is_missed(job: str, tracer: Tracer, tmp_path: 
     for _ in range(2):  # temporary names are drawn at random
         fresh(top, fill)
         both.append(stracing(argv, top))
-    fresh(top, fill)
-    with tracing(tmp_path, tracer=tracer) as trace:
-        outcome = ProcessExecutor().run(trace.wrap(Command(argv, top, ENVIRONMENT, 120)))
-        accesses = trace.accesses()
+    while True:
+        fresh(top, fill)
+        with tracing(tmp_path, tracer=tracer) as trace:
+            outcome = ProcessExecutor().run(trace.wrap(Command(argv, top, ENVIRONMENT, 120)))
+            accesses = trace.accesses()
+        if not accesses.disturbed:
+            break
     assert (outcome.status, accesses.doubts) == ("", ())
     expected = both[0] & both[1]
     assert len(expected) > 10

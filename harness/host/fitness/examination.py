@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import Problem
-from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools
+from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools, tracing
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import Check, Tree, unreadable
 from harness.host.lock import lock_file
@@ -36,6 +36,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             **_make(files),
             "mount namespaces": machine.mounts,
             "tools": tools.tools,
+            "tracer": tracing.tracer,
             "temporary files": _temporary,
             "history": lambda: directories.history(history),
             "other gates": lambda: directories.others(lock_file(os.environ)),

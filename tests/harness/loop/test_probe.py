@@ -324,6 +324,23 @@ def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
 
 
+@pytest.mark.parametrize(("command", "identical"), [("true", {"work"}), ("cat data* > /dev/null", set())])
+def test_names_of_files_may_be_any_bytes(command: str, identical: set[str], tmp_path: Path) -> None:
+    name = os.fsdecode(b"data\xff")
+    base = {"perfgate.toml": PLAN + benchmark(command), name: "1\n"}
+    expected = {} if identical else {"work": r"changed data\xff"}
+    assert checked(tmp_path, base, {name: "2\n"}) == (identical, expected)
+
+
+def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:
+    base = {
+        **RUN,
+        "perfgate.toml": PLAN + benchmark(same_output=True),
+        "run.sh": "grep NoNewPrivs:.0 /proc/self/status\n",
+    }
+    assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
+
+
 def test_a_resumed_run_keeps_what_was_proved(tmp_path: Path) -> None:
     base = {**RUN, "perfgate.toml": PLAN + benchmark() + benchmark("cat README.md", "other")}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == ({"work"}, {"other": "changed README.md"})

@@ -14,7 +14,7 @@ import pytest
 from harness.process.execute import Command, ProcessExecutor
 from harness.trace.executor import TracedExecutor, tracer_here
 from harness.trace.trace import Tracer, tracing
-from tests.support.traced import seen, traced, words
+from tests.support.traced import compiled, needs_gcc, seen, traced, words
 
 ISOLATES = subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode == 0
 
@@ -77,6 +77,31 @@ def test_a_signal_is_the_commands_to_answer(tmp_path: Path, tracer: Tracer) -> N
             time.sleep(0.02)
         service.stop(10)
         assert (tmp_path / "out").exists()
+
+
+@needs_gcc
+def test_what_a_signal_interrupts_is_no_proof(tmp_path: Path, tracer: Tracer) -> None:
+    source = """#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+static void ignore(int number) { (void)number; }
+int main(void) {
+    struct sigaction action = {.sa_handler = ignore};
+    struct itimerval often = {{0, 300}, {0, 300}};
+    struct stat found;
+    sigaction(SIGALRM, &action, 0);
+    setitimer(ITIMER_REAL, &often, 0);
+    int interrupted = 0;
+    for (int i = 0; i < 3000; i++) interrupted |= stat("data", &found) && errno == EINTR;
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, 0);
+    stat("data", &found);
+    return interrupted;
+}"""
+    (tmp_path / "data").touch()
+    outcome, accesses = traced([compiled(source, tmp_path)], tmp_path, tracer)
+    assert accesses.disturbed == (outcome.status == "exit 1")
+    assert outcome.status == ("exit 1" if tracer == "seccomp" else "")
 
 
 def test_a_stopped_process_can_go_on(tmp_path: Path, tracer: Tracer) -> None:
