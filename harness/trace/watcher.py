@@ -19,6 +19,7 @@ _SPECIAL = stat.S_ISUID | stat.S_ISGID
 _TYPE = 0xF
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
 _IN_ROOT = 0x10  # RESOLVE_IN_ROOT
+_REMOVE_DIRECTORY = 0x200  # AT_REMOVEDIR
 _CREATE_ANEW = os.O_CREAT | os.O_TRUNC
 _HOW = os.O_ACCMODE | os.O_EXCL | _CREATE_ANEW
 _MOST_INTERPRETERS = 5
@@ -97,6 +98,8 @@ class Watcher:
             directory = arguments[position - 1] if kind == syscalls.AT else None
             anew = flags & _HOW == os.O_WRONLY | _CREATE_ANEW
             real = self._keep(caller, caller.absolute(text, directory), anew=anew)
+            if name == "rmdir" or (name == "unlinkat" and arguments[2] & _REMOVE_DIRECTORY):
+                seen.listed.add(real)  # which it does if nothing is in it
             if name in syscalls.RENAMED and _is_directory(caller.root + real):
                 seen.moved.add(real)
 

@@ -193,7 +193,7 @@ def test_failures_say_how_to_repeat_them() -> None:
 
 
 def test_text_from_elsewhere_is_one_visible_line() -> None:
-    assert visible("a\nb\x1b[31m\u202e\udc80é日") == "a\\nb\\x1b[31m\\u202e\\udc80é日"
+    assert visible("a\nb\x1b[31m\u202e\udc80é日") == "a\\nb\\x1b[31m\\u202e\\x80é日"
     assert last_lines("\x1b[31mred\x1b[0m\r\nnext\ttab\n\n", 10) == ["red", "next    tab"]
     assert last_lines("a\nb\nc", 2) == ["b", "c"]
 
