@@ -82,7 +82,17 @@ def summary(project: Project) -> dict[str, Any]:
             "build",
             "during the first build of",
         ),
-        (QUICK.replace("python3 bench.py {output}", FOREVER), "execution", "while bench was running on"),
+        (
+            QUICK.replace("python3 bench.py {output}", FOREVER),
+            "comparison",
+            "while the outputs of bench were compared on",
+        ),
+        (
+            QUICK.replace("python3 bench.py {output}", FOREVER).replace("[plan]", 'sameness = "off"\n[plan]')
+            + "same_output = false\n",
+            "execution",
+            "while bench was running on",
+        ),
         (QUICK + SERVICE, "service", "while the service of bench was starting on"),
     ],
 )
@@ -153,13 +163,15 @@ def test_before_measuring_a_budget_that_is_too_small_is_said(tmp_path: Path) -> 
     file = made.top / ".perfgate/measurements.jsonl"
     builds = [json.loads(line) for line in file.read_text().splitlines() if '"type":"build"' in line]
     assert [each["setup"] is not None for each in builds] == [True, True, False, False]
-    told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=2s").stdout
-    assert "warning: one round will not fit the budget of 2.0 s: in the last run, set-up and one round took" in told
+    told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=1s").stdout
+    assert "warning: one round will not fit the budget of 1.0 s: in the last run, set-up and one round took" in told
     assert "will not fit" not in made.perfgate("measure", "--dry-run", "--set", "plan.budget=10m").stdout
 
 
 def test_what_an_interrupted_run_has_used_is_gone(tmp_path: Path) -> None:
-    made = project(tmp_path, QUICK + '[build]\ncommand = "sleep 1"\n')
+    # one that is over is noticed long before the next one is
+    slow = QUICK.replace("python3 bench.py", "sleep 1; python3 bench.py")
+    made = project(tmp_path, slow + '[build]\ncommand = "sleep 1"\n')
     running = subprocess.Popen(
         perfgate("check", "--set", "plan.budget=2m"), cwd=made.top, env=environment(**made.own()),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
 CONFIG = """\
 [gate]
 threshold = "5%"
+sameness = "off"
 [plan]
 builds = {min = 4, max = 8}
 executions = 2
@@ -36,7 +37,9 @@ def project(tmp_path: Path) -> Project:
     made.write("perfgate.toml", CONFIG + benchmark("same") + benchmark("slow") + benchmark("noisy"))
     made.write("same.py", quiet.replace("SPEED", "1.0"))
     made.write("slow.py", quiet.replace("SPEED", "1.0"))
-    made.write("noisy.py", BENCH.replace("0.01", "0.3").replace("SPEED", "1.0"))
+    # both sides get the same seeds; what is noise to each is not common to them
+    own = BENCH.replace('int(os.environ["PERFGATE_SEED"])', 'os.environ["PERFGATE_SEED"] + os.environ["PERFGATE_SIDE"]')
+    made.write("noisy.py", own.replace("0.01", "0.3").replace("SPEED", "1.0"))
     made.commit("base")
     made.write("slow.py", quiet.replace("SPEED", "1.4"))
     made.commit("slower")

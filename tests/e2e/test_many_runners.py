@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.xdist_group("many runners"), pytest.mark.endtoend]
 CONFIG = """\
 [gate]
 threshold = "5%"
+sameness = "off"
 [plan]
 builds = 3
 executions = 1

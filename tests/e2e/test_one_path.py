@@ -22,8 +22,6 @@ executions = 1
 iterations = 2
 [gate]
 sameness = "off"
-[env]
-set = { NOTES = "@NOTES" }
 [build]
 command = "echo $$ > $NOTES/build-$PERFGATE_SIDE-$PERFGATE_BUILD; cp source built; pwd >> $NOTES/built-in; @WAIT"
 git = "off"
@@ -46,7 +44,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def configure(project: Project, *, wait: str = "true", run: str = "true", more: str = "") -> None:
-    text = CONFIG.replace("@WAIT", wait).replace("@RUN", run).replace("@NOTES", str(notes(project)))
+    text = CONFIG.replace("@WAIT", wait).replace("@RUN", run)
     project.write("perfgate.toml", text + more)
 
 
@@ -59,7 +57,9 @@ def places(project: Project, name: str) -> set[str]:
 
 
 def measure(project: Project, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return project.perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, cwd=None, **more)
+    # not named in the configuration: builds that name places outside their trees are not made at once
+    variables = {"NOTES": str(notes(project)), **more}
+    return project.perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, **variables)
 
 
 def started(project: Project, scratch: Path) -> subprocess.Popen[str]:
@@ -67,7 +67,7 @@ def started(project: Project, scratch: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1"),
         cwd=project.top,
-        env=environment(**{**project.own(), "TMPDIR": str(scratch)}),
+        env=environment(**{**project.own(), "NOTES": str(notes(project)), "TMPDIR": str(scratch)}),
         text=True,
     )
 

@@ -45,6 +45,7 @@ PORT = "import os, sys; print(os.environ['PERFGATE_PORT'], file=open(sys.argv[1]
 CONFIG = """\
 [gate]
 threshold = "5%"
+sameness = "off"
 [plan]
 builds = 5
 executions = 2
