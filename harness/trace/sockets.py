@@ -42,9 +42,14 @@ class Sockets:
         """
         self._inodes.add(caller.open_on(fd))
 
-    def named(self, name: str) -> None:
-        """Note the path, or abstract name, of a socket."""
-        self._names.add(name)
+    def named(self, caller: Caller, name: str) -> None:
+        """Note the path, or abstract name, that a socket is about to get; somebody else's it cannot get.
+
+        Raises:
+            OSError: it cannot be told whether somebody has it.
+        """
+        if not (_is_taken(caller, name) if name.startswith("\0") else os.path.lexists(caller.root + name)):
+            self._names.add(name)
 
     def is_stranger(self, caller: Caller, address: Address) -> bool:
         """Return whether somebody else is at an address; at a path that does not exist is nobody.
@@ -66,6 +71,12 @@ class Sockets:
             self._ports |= {address} if found else set()
             return False
         return True
+
+
+def _is_taken(caller: Caller, name: str) -> bool:
+    shown = name.replace("\0", "@").encode(errors="surrogateescape")
+    lines = Path(f"/proc/{caller.pid}/net/unix").read_bytes().splitlines()
+    return any(line.split(maxsplit=7)[7:] == [shown] for line in lines)
 
 
 def _at(caller: Caller, port: int) -> Iterator[str]:

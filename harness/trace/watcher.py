@@ -177,7 +177,7 @@ class Watcher:
             address = self._keep(caller, caller.absolute(address))
         if name == "bind":
             if isinstance(address, str):
-                self._sockets.named(address)
+                self._sockets.named(caller, address)
         elif self._sockets.is_stranger(caller, address):
             self._seen.doubt(Doubt("connection", sockets.shown(address)))
 

@@ -59,7 +59,9 @@ def places(project: Project, name: str) -> set[str]:
 def measure(project: Project, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     # not named in the configuration: builds that name places outside their trees are not made at once
     variables = {"NOTES": str(notes(project)), **more}
-    return project.perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, **variables)
+    return project.perfgate(
+        "measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, cwd=None, **variables
+    )
 
 
 def started(project: Project, scratch: Path) -> subprocess.Popen[str]:

@@ -72,6 +72,24 @@ with socket.socket() as client:
     seen(python(source), tmp_path, tracer)
 
 
+@pytest.mark.parametrize("name", ["{}/theirs", "\0{}"])
+def test_a_name_that_somebody_else_has_is_not_taken(name: str, tmp_path: Path, tracer: Tracer) -> None:
+    name = name.format(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(name)
+        server.listen()
+        source = f"""
+import socket
+with socket.socket(socket.AF_UNIX) as own, socket.socket(socket.AF_UNIX) as client:
+    try:
+        own.bind({name!r})
+    except OSError:
+        client.connect({name!r})
+"""
+        outcome, accesses = traced(python(source), tmp_path, tracer)
+    assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", name.replace("\0", "@")),))
+
+
 @pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
 def test_a_connection_to_somebody_else_is_a_doubt(family: str, tmp_path: Path, tracer: Tracer) -> None:
     with socket.socket(getattr(socket, family)) as server:
