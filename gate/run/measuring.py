@@ -27,7 +27,7 @@ from gate.run.locked import record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
 from gate.run.shims import shim_warnings
-from gate.run.workshop import outlives, workshop
+from gate.run.workshop import one_path, workshop
 from gate.units import format_duration
 from gate.words.sentences import say
 from harness.host.fitness import problems, standing_problems
@@ -179,7 +179,7 @@ class Measuring:
                 share_paths={side: sides[side].build.share for side in SIDES},
                 budget=budget,
                 keep=self._options.keep,
-                one_path=not any(outlives(b) for config in sides.values() for b in config.benchmark),
+                one_path=one_path(job.project),
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):

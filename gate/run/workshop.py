@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.config.types import Benchmark, Config
+from gate.config.types import Config
 from gate.model import SIDES, Failure
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.build_cache import build_cache
 from gate.run.job import Job
 from gate.run.project import Project
 from harness.build.builder import TreeBuilder
+from harness.build.by_path import in_project, keeps_by_path
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.loop.execution import Executions
@@ -57,9 +58,11 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     # in the work directory, which the next run removes should this one be killed
     scratch, shims = trees.directory / "outputs", trees.directory / "shims"
     scratch.mkdir()
-    make_shims(shims, os.environ, go=_uses_go(job.project))
+    paths, commands = _paths(job.project), _commands(job.project)
+    make_shims(shims, os.environ, go=uses_go(paths, commands))
     with closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes:
-        recipes = {side: _recipe(settings.sides[side]) for side in SIDES}
+        kept = in_project(paths, commands)
+        recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
         hint = _hint(job.project)
@@ -67,28 +70,40 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         yield Workshop(job, conditions, builder, hint, processes)
 
 
-def outlives(benchmark: Benchmark) -> bool:
-    """Return whether something of a benchmark runs in its tree while the other side executes."""
-    return benchmark.service is not None and benchmark.service.per == "build"
+def one_path(project: Project) -> bool:
+    """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
+    benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
+    if any(b.service is not None and b.service.per == "build" for b in benchmarks):
+        return False
+    return not keeps_by_path(_commands(project))
 
 
-def _recipe(config: Config) -> Recipe:
-    """Return how a side is built; where callgrind counts, paths do not vary: programs spend instructions on them."""
+def _recipe(config: Config, kept: Mapping[str, str]) -> Recipe:
+    """Return how a side is built; kept: variables that the user may have set otherwise.
+
+    Where callgrind counts, paths do not vary: programs spend instructions on them.
+    """
     counts = any(b.measured.exact for b in config.benchmark)
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
     table = msgspec.structs.replace(config.build, perturb=perturb)
-    return Recipe(table, clean_environment(os.environ, config.env.pass_, config.env.set))
+    return Recipe(table, {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)})
 
 
-def _uses_go(project: Project) -> bool:
-    sides = [(project.sources.of(side).revision, project.settings.sides[side]) for side in SIDES]
-    paths = (entry.path for revision, _ in sides for entry in files_at(project.repository, revision))
-    commands = (
-        command
-        for _, config in sides
-        for command in (config.build.setup, config.build.command, *(b.command for b in config.benchmark))
-    )
-    return uses_go(paths, commands)
+def _paths(project: Project) -> list[str]:
+    """Name the files of both sides."""
+    revisions = {project.sources.of(side).revision for side in SIDES}
+    return [entry.path for revision in revisions for entry in files_at(project.repository, revision)]
+
+
+def _commands(project: Project) -> list[str]:
+    """List all that is run on both sides, a list of words as a text."""
+    found: list[str | list[str] | None] = []
+    for config in project.settings.sides.values():
+        found += [config.build.setup, config.build.command, config.build.relink]
+        for benchmark in config.benchmark:
+            companions = (benchmark.service, benchmark.load)
+            found += [benchmark.command, *(each.command for each in companions if each is not None)]
+    return [" ".join(command) if isinstance(command, list) else command for command in found if command]
 
 
 def _hint(project: Project) -> Hint:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from harness.build.conditions import Recipe
 from harness.process.mounts import mounts_here
@@ -17,6 +19,14 @@ _SERVERS = re.compile(
 )
 # Both would write there at once.
 _ELSEWHERE = re.compile(r"~/|\.\./|\$\{?HOME\b|(?<![\w.])/(tmp|var|home|root|srv|mnt|opt|usr/local)\b")
+# In a script of the project; what a compiler or tempfile puts into /tmp has a name of its own.
+_ELSEWHERE_IN_SCRIPTS = re.compile(rb"/tmp/|/dev/shm|~/|\$[({]?HOME\b")
+_SCRIPT = re.compile(
+    r"(GNU)?[Mm]akefile.*|.*\.(mk|mak|sh|bash|zsh|py|pl|rb|js|mjs|cmake|just|toml|gyp)|[Jj]ustfile|CMakeLists\.txt|"
+    r"build\.(rs|zig|xml)|meson\.build|package\.json|SConstruct|SConscript|wscript|configure(\.ac|\.in)?|Rakefile"
+)
+_UNUSED = re.compile(r"\..*|tests?|docs?|examples?|node_modules")
+_LARGEST = 2_000_000
 _COMPILERS = ("CC", "CXX", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
 _LAUNCHER = "_LAUNCHER"
 _FOLDERS = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
@@ -27,6 +37,17 @@ def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
     if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()) < len(recipes):
         return False
     return all(map(_keeps_to_itself, recipes)) and mounts_here()
+
+
+def works_elsewhere(tree: Path) -> bool:
+    """Return whether a script of a fresh tree names a place outside of it, where both builds would be at once."""
+    for parent, folders, names in os.walk(tree):
+        folders[:] = [name for name in folders if not _UNUSED.fullmatch(name)]
+        for name in filter(_SCRIPT.fullmatch, names):
+            with suppress(OSError), open(f"{parent}/{name}", "rb") as file:  # noqa: PTH123
+                if _ELSEWHERE_IN_SCRIPTS.search(file.read(_LARGEST)):
+                    return True
+    return False
 
 
 def _keeps_to_itself(recipe: Recipe) -> bool:

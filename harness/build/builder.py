@@ -18,7 +18,7 @@ from gate.model import SIDES, Build, Failure, Side
 from gate.model.case import canonical
 from gate.model.records import FullBuilds
 from harness.build.artifacts import ArtifactError, hash_artifacts
-from harness.build.at_once import may_be_at_once
+from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
 from harness.build.relink import Recording
@@ -131,6 +131,8 @@ class TreeBuilder:
         """Build at once; return nothing where one may have seen the other."""
         begin = time.perf_counter()
         if any(self._make_tree(wanted) for wanted in pair):
+            return ()
+        if any(works_elsewhere(self._trees.found(*wanted.tree)) for wanted in pair):
             return ()
         prepared = (time.perf_counter() - begin) / len(pair)
         variant = pair[0].variant

@@ -102,6 +102,19 @@ def test_a_server_that_outlives_an_execution_gives_both_sides_a_path(project: Pr
     assert found == places(project, "built-in") == places(project, "ran-in")
 
 
+def test_a_tool_that_keeps_things_by_path_gives_both_sides_one(project: Project) -> None:
+    configure(project, run=": bazel; echo ${POETRY_VIRTUALENVS_IN_PROJECT-unset} >> $NOTES/told")
+    done = measure(project)
+    assert done.returncode == 0, done.stderr
+    assert {Path(place).name for place in places(project, "built-in")} == {"base", "head"}
+    assert places(project, "told") == {"unset"}
+    project.write("poetry.lock", "")
+    configure(project, run="echo ${POETRY_VIRTUALENVS_IN_PROJECT-unset} >> $NOTES/told")
+    done = measure(project)
+    assert done.returncode == 0, done.stderr
+    assert places(project, "told") == {"unset", "true"}
+
+
 def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     configure(project, run="[ $PERFGATE_SIDE = base ] || exit 3")

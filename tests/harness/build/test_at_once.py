@@ -12,7 +12,7 @@ from gate.config.types import BuildTable
 from gate.model import SIDES
 from gate.units import Duration
 from harness.build import at_once
-from harness.build.at_once import may_be_at_once
+from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.conditions import Recipe
 from harness.build.perturb import make_shims
 from harness.process.budget import Budget, BudgetEndedError
@@ -135,6 +135,37 @@ def test_links_outside_the_tree_are_made_alone(checkout: Checkout, meeting: Path
         base, head = (good(builder.build(side, 0, 5)) for side in SIDES)
         assert base.artifacts != head.artifacts
     assert len(log(meeting)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Makefile", "OUT = /tmp/out\n", True),
+        ("scripts/generate.py", 'open("/tmp/cache/gen.h", "w")', True),
+        ("build.sh", "cp app $HOME/bin", True),
+        ("tests/test_it.py", '"/tmp/x"', False),
+        ("main.c", '"/tmp/x"', False),
+        ("build.sh", "mktemp -d", False),
+    ],
+)
+def test_scripts_that_work_elsewhere(tmp_path: Path, name: str, text: str, expected: bool) -> None:
+    path = tmp_path / "tree" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert works_elsewhere(tmp_path / "tree") is expected
+
+
+def test_builds_in_one_place_outside_are_made_alone(checkout: Checkout, meeting: Path) -> None:
+    # with a name of its own, since this machine is not only ours
+    place = f"/tmp/{meeting.parent.parent.name}-{os.getpid()}"
+    script = f"mkdir -p {place}; cp source {place}/made; sleep 0.3; cp {place}/made app; rm -r {place}\n"
+    checkout.commit(source="1", build_dot_sh=script)
+    checkout.write(source="2")
+    with builder_of(checkout, BuildTable(command="sh build.sh")) as builder:
+        builder.both(0, 5)
+        for side in SIDES:
+            good(builder.build(side, 0, 5))
+        assert [(builder.directory(side) / "app").read_text() for side in SIDES] == ["1", "2"]
 
 
 @pytest.mark.parametrize("way", ["time-out", "budget", "interruption"])
