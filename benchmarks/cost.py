@@ -152,7 +152,14 @@ def prepare(name: str, clones: Path, checkout: Path) -> None:
     project = PROJECTS[name]
     if not project.url:
         subprocess.run([sys.executable, str(ROOT / "examples" / "make_repo.py"), name, str(checkout)], check=True)
-        git(checkout, "tag", "slower", "regression")
+        # a project has something to document already: a new file in a directory that a program lists is another matter
+        git(checkout, "switch", "--quiet", "--detach", "base")
+        (checkout / "README.md").write_text("An example.\n", encoding="utf-8")
+        git(checkout, "add", "README.md")
+        git(checkout, "commit", "--quiet", "--message=README.md")
+        git(checkout, "tag", "--force", "base")
+        git(checkout, "cherry-pick", "regression")
+        git(checkout, "tag", "slower")
     else:
         clone = clones / name
         if not clone.exists():
