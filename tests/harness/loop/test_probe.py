@@ -282,12 +282,6 @@ def test_what_another_benchmark_writes_may_differ(tmp_path: Path) -> None:
     assert (identical, unproved) == (set(), {"one": "changed data", "two": "changed made"})
 
 
-def test_a_name_that_is_no_text_may_differ(tmp_path: Path) -> None:
-    build = "[build]\ncommand = [\"python3\", \"-c\", \"open(b'\\\\xff', 'w').write(open('data').read())\"]\n"
-    base = {**RUN, "perfgate.toml": PLAN + build + benchmark("cat ?"), "run.sh": "true\n"}
-    assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": "changed \\udcff"})
-
-
 def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
