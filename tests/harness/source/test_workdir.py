@@ -52,13 +52,16 @@ for last in count(1):
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
         break
     kills += 1
+    # as if the next run began some minutes later: what has no name yet may be another run's until then
+    for unnamed in state.rglob("*.new"):
+        os.utime(unnamed, (1, 1))
     if not chained:
         assert remove_leftovers(state) == []
-        left = sorted(temporary.iterdir()) + [p for p in state.rglob("*") if p.suffix != ".new" and p.is_file()]
+        left = sorted(temporary.iterdir()) + [p for p in state.rglob("*") if p.is_file()]
         assert not left, (last, left)
 print(kills)
 assert not list(temporary.iterdir())
-assert not list(state.rglob("*.json"))
+assert not [p for p in state.rglob("*") if p.is_file()]
 """
 
 
