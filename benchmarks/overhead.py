@@ -53,7 +53,7 @@ class _Here:
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:  # noqa: ARG002  # all are one
         return self._directory
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting]) -> None:
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
         """Leave each to itself."""
 
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:

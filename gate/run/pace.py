@@ -6,7 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import fmean
 
-from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import (
+    BothStarted,
+    Event,
+    LookTaken,
+    ProbeFinished,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+)
 
 
 class Pace:
@@ -38,7 +46,7 @@ class Pace:
 
     def take(self, event: Event, now: float) -> None:
         """Take an event."""
-        if isinstance(event, StepStarted):
+        if isinstance(event, BothStarted | StepStarted):
             # what went before it belongs to it
             return
         took, self._mark = now - self._mark, now

@@ -12,7 +12,16 @@ from gate.report.outputs import is_terminal
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import format_duration, plural
-from harness.loop.events import Event, LookTaken, ProbeFinished, ProbeStarted, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import (
+    BothStarted,
+    Event,
+    LookTaken,
+    ProbeFinished,
+    ProbeStarted,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+)
 
 _WORTH_SAYING = 2.0
 """Seconds."""
@@ -59,6 +68,8 @@ class Progress:
             self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
             self._now(f"{self._round}{self._remaining()}: {_what(event)}")
+        elif isinstance(event, BothStarted):
+            self._now(f"{self._round}: {treatment_name('building base and head', event.factors)}")
         elif isinstance(event, LookTaken):
             self._looked(event)
         elif isinstance(event, ProbeStarted):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -102,12 +102,19 @@ class TreeBuilder:
             self._works.built.add(wanted.tree)
         return made
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})) -> None:
+    def both(
+        self,
+        build: int,
+        seed: int,
+        factors: Mapping[str, Setting] = MappingProxyType({}),
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
         """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
 
         Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by
         `build`, alone: sudo does not work in a namespace, for one. So are both if one leaves a process behind, which
         the other may have used, or links to a place outside its tree, where both may have been.
+        started: is called before they begin.
 
         Raises:
             SourceError: a tree cannot be made.
@@ -121,7 +128,7 @@ class TreeBuilder:
         if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
             return
         begun = time.time_ns()
-        for wanted, key, done in zip_longest(pair, keys, self._together(pair)):
+        for wanted, key, done in zip_longest(pair, keys, self._together(pair, started)):
             record = self._record(wanted, done) if isinstance(done, Done) else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
@@ -131,13 +138,14 @@ class TreeBuilder:
             else:
                 self._forget(wanted)
 
-    def _together(self, pair: Sequence[Wanted]) -> Sequence[Done | Failure]:
+    def _together(self, pair: Sequence[Wanted], started: Callable[[], None]) -> Sequence[Done | Failure]:
         """Build at once; return nothing where one may have seen the other."""
         begin = time.perf_counter()
         if any(self._make_tree(wanted) for wanted in pair):
             return ()
         if any(works_elsewhere(self._trees.found(*wanted.tree)) for wanted in pair):
             return ()
+        started()
         prepared = (time.perf_counter() - begin) / len(pair)
         variant = pair[0].variant
         try:

@@ -33,6 +33,13 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class BothStarted:
+    """The first builds of both sides begin at once. Each of them is a step of its own later."""
+
+    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
@@ -72,7 +79,7 @@ class ProbeFinished:
     left: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
-Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
+Event = RoundStarted | BothStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
 Progress = Callable[[Event], None]
 
 

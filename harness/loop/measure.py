@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -29,6 +29,7 @@ from gate.model import (
 )
 from gate.model.case import canonical
 from harness.loop.events import (
+    BothStarted,
     LookTaken,
     ProbeFinished,
     ProbeStarted,
@@ -60,8 +61,8 @@ class Builder(Protocol):
         """Make a side ready for round `build`, built with these settings, and give the record of it."""
         ...
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting], /) -> None:
-        """Know that both sides are built next, such as to build them at once."""
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None], /) -> None:
+        """Know that both sides are built next, such as to build them at once: then `started` is called first."""
         ...
 
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
@@ -313,10 +314,10 @@ class Loop:
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
-        self._progress(StepStarted(step.side, None, step.factors))
         # of both sides with the same settings
         if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
-            self._builder.both(step.build, step.seed, step.factors)
+            self._builder.both(step.build, step.seed, step.factors, lambda: self._progress(BothStarted(step.factors)))
+        self._progress(StepStarted(step.side, None, step.factors))
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         if isinstance(record, Failure):
             self._add(record)

@@ -54,7 +54,9 @@ def test_both_are_built_at_once_at_one_path(checkout: Checkout, meeting: Path) -
     command = f'{MEET}; gcc -g -o app "$PWD/main.c"; pwd > where; env | grep -v "^PERFGATE\\|^PWD" | sort > seen; grep "Sig[BI]" /proc/self/status >> seen'
     table = BuildTable(setup=f"{MEET}; touch set-up", command=command, artifacts=["app"])
     with builder_of(checkout, table) as builder:
-        builder.both(0, 5)
+        begun: list[bool] = []
+        builder.both(0, 5, {}, lambda: begun.append(True))
+        assert begun
         made = [good(builder.build(side, 0, 5)) for side in SIDES]
         assert [each.seed for each in made] == [5, 5]
         assert made[0].artifacts == made[1].artifacts
@@ -162,7 +164,9 @@ def test_builds_in_one_place_outside_are_made_alone(checkout: Checkout, meeting:
     checkout.commit(source="1", build_dot_sh=script)
     checkout.write(source="2")
     with builder_of(checkout, BuildTable(command="sh build.sh")) as builder:
-        builder.both(0, 5)
+        begun: list[bool] = []
+        builder.both(0, 5, {}, lambda: begun.append(True))
+        assert not begun
         for side in SIDES:
             good(builder.build(side, 0, 5))
         assert [(builder.directory(side) / "app").read_text() for side in SIDES] == ["1", "2"]

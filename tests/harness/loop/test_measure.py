@@ -52,7 +52,7 @@ class FakeBuilder:
     latest: dict[Side, int] = field(default_factory=dict)
     pairs: list[tuple[int, int]] = field(default_factory=list)
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting]) -> None:
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
         assert factors == {}
         self.pairs.append((build, seed))
 

@@ -50,7 +50,7 @@ class FakeBuilder:
     clock: Clock = field(default_factory=Clock)
     budget: Budget = field(default_factory=Budget)
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting]) -> None:
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
         self.pairs.append((canonical(factors), build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
