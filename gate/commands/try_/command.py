@@ -39,7 +39,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="build head once and run every benchmark once: what would a check cost, and find?",
+    help="build head once and run every benchmark once, to see what a check would cost and find",
     example="perfgate try\nperfgate try --benchmark 'parse-*' --set build.command='make fast'",
     options=Options,
     run=run,
