@@ -76,6 +76,15 @@ PROJECTS = {
         prepare="cat lib/*.c lib/*.h programs/*.c programs/*.h tests/*.c > {data}; "
         "for i in 1 2 3; do cat {data} {data} > {data}2; mv {data}2 {data}; done",
     ),
+    "cmark": Project(
+        "https://github.com/commonmark/cmark",
+        "0d408e6cbf9b0c04d46e9e9c296808b778a47994",
+        "rm -rf b && cmake -S . -B b -DCMAKE_BUILD_TYPE=Release -DCMARK_SHARED=OFF -DCMARK_TESTS=OFF > log && "
+        "make -C b -j2 cmark_exe > log",
+        "b/src/cmark",
+        ("{artifact}", "{data}"),
+        prepare="cp test/spec.txt {data}; for i in 1 2 3 4; do cat {data} {data} > {data}2; mv {data}2 {data}; done",
+    ),
     "fmt": Project(
         "https://github.com/fmtlib/fmt",
         "60ccad511fd680cb91d8b60a315759f71c67bef9",
