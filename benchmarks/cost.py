@@ -48,7 +48,7 @@ iterations = 3
 
 @dataclass(frozen=True)
 class Project:
-    """A public project: where it is, how it is measured, and what slows it down by about a tenth.
+    """A public project: where it is, how it is measured, and what slows it down by a tenth to a third.
 
     url, commit: "" for an example of ours. edit: of a file, what stands there and what shall.
     """
@@ -84,7 +84,7 @@ warmup = 1
         (
             "lib/lz4hc.c",
             "        size_t delta = idx - hashTable[h];\n",
-            "        size_t delta = idx - hashTable[h];\n        { volatile int k; for (k = 0; k < 4; k++) {} }\n",
+            "        size_t delta = idx - hashTable[h];\n        { volatile int k; for (k = 0; k < 12; k++) {} }\n",
         ),
     ),
     "hexyl": Project(
@@ -106,7 +106,7 @@ warmup = 1
             "    fn print_byte(&mut self, i: usize, b: u8) -> io::Result<()> {\n",
             (
                 "    fn print_byte(&mut self, i: usize, b: u8) -> io::Result<()> {\n"
-                "        for k in 0..8u8 {\n            std::hint::black_box(k);\n        }\n"
+                "        for k in 0..80u8 {\n            std::hint::black_box(k);\n        }\n"
             ),
         ),
     ),
