@@ -87,7 +87,7 @@ class TreeBuilder:
         if key is not None and self._take(wanted, key):
             made = self._attempt(wanted)
             if isinstance(made, Build):
-                return msgspec.structs.replace(made, cached=True, full=self._cached[wanted.tree])
+                return msgspec.structs.replace(made, cached=True, full=made.full or self._cached[wanted.tree])
             # what is kept is of no use: as if it were not there
             self._forget(wanted)
         made = self._attempt(wanted)

@@ -121,8 +121,14 @@ def read(recording: str) -> list[Link]:
         if os.path.isfile(place):
             with open(place, "rb") as file:
                 values: Any = marshal.load(file)  # noqa: S302  # our own
-            found.append(Link(*values))
+            found.append(restored(recording, values))
     return found
+
+
+def restored(recording: str, values: Sequence[Any]) -> Link:
+    """Give a link as it was written, of a recording that may have been moved since."""
+    link = Link(*values)
+    return link._replace(folder=os.path.join(recording, os.path.basename(link.folder)))
 
 
 def located(link: Link) -> Mapping[str, str]:

@@ -149,7 +149,7 @@ def run(recording: Path, root: Path, seed: int) -> None:
         NotSoundError: a link failed; nothing was put.
     """
     values: Any = marshal.loads((recording / _PLAN).read_bytes())  # noqa: S302  # our own
-    plan: Plan = [(Link(*link), groups) for link, groups in values]
+    plan: Plan = [(record.restored(str(recording), link), groups) for link, groups in values]
     results = linked(recording / SCRATCH, {str(number): link for number, (link, _) in enumerate(plan)}, seed)
     for number, (_, groups) in enumerate(plan):
         if str(number) not in results:

@@ -14,6 +14,7 @@ import pytest
 
 from gate.config.types import BuildTable
 from gate.model import Build
+from gate.model.records import FullBuilds
 from harness.build import builder as building
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache, Subject, directory_of
@@ -79,6 +80,27 @@ def test_what_is_measured_again_is_not_compiled_again(project: Checkout, tmp_pat
     assert len({each.artifacts["app"] for each in again}) > 1
     assert base.cached and base.artifacts == first.artifacts
     assert ran(tmp_path) == 1
+
+
+def test_what_was_kept_of_one_side_is_linked_again_on_the_other(project: Checkout, tmp_path: Path) -> None:
+    # the compiler removes its objects: the links of later runs read those of the record
+    table = {"command": f"echo x >> {tmp_path}/ran; gcc *.c -o app"}
+    first = built(project, tmp_path, table=table)
+    with opened(project, tmp_path, table=table) as builder:
+        made = [good(builder.build("base", number, seed)) for number, seed in enumerate((1, 2))]
+    assert [(each.relinked, each.full) for each in made] == [(True, None)] * 2
+    assert made[0].artifacts == first.artifacts != made[1].artifacts
+    assert ran(tmp_path) == 1
+
+
+def test_a_kept_build_that_cannot_be_linked_again_says_why(project: Checkout, tmp_path: Path) -> None:
+    table = {"command": f"echo x >> {tmp_path}/ran; gcc *.c -o app"}
+    built(project, tmp_path, table=table)
+    for kept in (tmp_path / "builds").glob("*/links/*/[0-9]*"):
+        kept.unlink()
+    again = built(project, tmp_path, table=table)
+    assert (again.cached, again.relinked, again.full) == (True, False, FullBuilds(kind="failed", path="app"))
+    assert ran(tmp_path) == 2
 
 
 def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, tmp_path: Path) -> None:
