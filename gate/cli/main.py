@@ -256,10 +256,11 @@ def _advice(name: str, value: str, known: Sequence[str]) -> str:
     owners = _owners(name) if name not in keys else []
     if owners:
         return f"; {name} belongs to {' and '.join(f'`perfgate {owner}`' for owner in owners)}"
-    near = _near(name, [*known, *keys], 0.7)
-    if near is None:
-        return ""
-    return f" (did you mean --set {keys[near]}={value}?)" if near in keys else f" (did you mean {near}?)"
+    # of a key it must be a mere slip: --color is no gate.floor
+    key, option = _near(name, list(keys), 0.85), _near(name, known, 0.7)
+    if key is not None:
+        return f" (did you mean --set {keys[key]}={value}?)"
+    return f" (did you mean {option}?)" if option is not None else ""
 
 
 def _owners(name: str) -> list[str]:

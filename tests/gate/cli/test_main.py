@@ -51,6 +51,7 @@ def test_version_and_help() -> None:
         # the keys of the config are options to many a reader
         (("check", "--thresold", "3%"), "--thresold is not an option (did you mean --set gate.threshold=3%?); see perfgate check --help"),
         (("check", "--threshold=3%"), "(did you mean --set gate.threshold=3%?); see perfgate check --help"),
+        (("check", "--color", "never"), "--color is not an option; see perfgate check --help"),
         (("check", "--builds", "--quiet"), "(did you mean --set plan.builds=...?)"),
         (("check", "--inject", "3%"), "--inject is not an option; --inject belongs to `perfgate calibrate`; see perfgate check --help"),
         (("check", "--seeed", "1"), "--seeed is not an option (did you mean --seed?)"),
