@@ -11,7 +11,9 @@ from typing import TextIO
 from gate.report.outputs import is_terminal
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
-from gate.units import format_duration, plural
+from gate.units import agree, format_duration, plural
+from gate.words.plain import visible
+from gate.words.sameness import SAME, because
 from harness.loop.events import (
     BothStarted,
     Event,
@@ -27,6 +29,8 @@ _WORTH_SAYING = 2.0
 """Seconds."""
 _CALM = 30.0
 """Seconds between two lines of a log within a round."""
+_MOST_TOLD = 3
+"""Benchmarks."""
 
 
 class Progress:
@@ -76,12 +80,19 @@ class Progress:
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
             self._line(f"looking at what {many} read on each side, for at most {most}")
         elif isinstance(event, ProbeFinished):
-            if event.identical:
-                self._line(
-                    f"{event.identical} of {event.benchmarks} run the same program on the same data: not measured"
-                )
+            self._probed(event)
         else:
             self._finished(event)
+
+    def _probed(self, event: ProbeFinished) -> None:
+        if event.identical:
+            self._line(f"{event.identical} of {event.benchmarks} run {SAME}: not measured")
+        told = list(event.unproved.items())[:_MOST_TOLD]
+        for name, why in told:
+            self._line(f"{visible(name)} is measured: {because(why)}")
+        more = len(event.unproved) - len(told)
+        if more:
+            self._line(f"{plural(more, 'more benchmark')} {agree(more, 'is', 'are')} measured: the report says why")
 
     def _looked(self, event: LookTaken) -> None:
         if event.settled and event.wanted:

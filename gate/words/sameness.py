@@ -28,7 +28,7 @@ _WHY: dict[UnprovedKind, str] = {
     "not-at-one-path": "base and head could not stand at one path",
     "failed": "it failed while its reads were traced",
     "too-long": "tracing it would have taken longer than {seconds}",
-    "changed": "{path}, which it reads, differs",
+    "changed": "{path}, which it opens or looks at, differs",
     "listed": "{path}, which it lists, holds other names",
     "outside-changed": "{path}, outside the checkout, changed while it was traced",
     "connection": "it connects to {path}",
@@ -107,7 +107,12 @@ def each(report: Report) -> list[tuple[str, str]]:
 
 
 def doubts(report: Report) -> list[tuple[str, str]]:
-    """Give each benchmark that was measured with the reason why it was: "src/parse.c, which it reads, differs"."""
+    """Give each benchmark that was measured with the reason why it was."""
     proved = {own.benchmark for own in report.identical}
     found = unproved(report.run.states).items()
-    return [(visible(name), clip(visible(_unproved(why)), 3 * _PATH)) for name, why in found if name not in proved]
+    return [(visible(name), because(why)) for name, why in found if name not in proved]
+
+
+def because(why: Unproved) -> str:
+    """Say why a benchmark may differ, no full stop: "src/parse.c, which it opens or looks at, differs"."""
+    return clip(visible(_unproved(why)), 3 * _PATH)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gate.config.study import Setting
-from gate.model import Failure, Side
+from gate.model import Failure, Side, Unproved
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,15 @@ class ProbeStarted:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinished:
-    """So many of the benchmarks are the same on both sides. left: as in RoundStarted, what has failed left out."""
+    """So many of the benchmarks are the same on both sides.
+
+    left: as in RoundStarted, what has failed left out. unproved: why others may differ, by benchmark.
+    """
 
     identical: int
     benchmarks: int
     left: Mapping[str, int] = field(default_factory=dict, compare=False)
+    unproved: Mapping[str, Unproved] = field(default_factory=dict, compare=False)
 
 
 Event = RoundStarted | BothStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished

@@ -296,7 +296,7 @@ class Loop:
                 identical += found.same is not None
         finally:
             self._probing = self._budget.clock() - begin
-        self._progress(ProbeFinished(identical, len(pairs), self._left(0)))
+        self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _is_probed(self, step: ExecutionStep) -> bool:
         return self._off is None or self._benchmarks[step.side][step.benchmark].same_output is not False

@@ -221,7 +221,7 @@ def test_a_selection_takes_its_proofs_along(tmp_path: Path) -> None:
 def test_why_the_others_were_measured_is_in_the_details(tmp_path: Path) -> None:
     end = {"type": "host", "when": "end", "unproved": {"parse": {"kind": "changed", "path": "src/parse.c"}}}
     folder = folder_of(tmp_path, same("encode"), same("scan"), *values("parse", 1.2), end)
-    why = "src/parse.c, which it reads, differs"
+    why = "src/parse.c, which it opens or looks at, differs"
     page = run("report", folder, "--format", "html")[1]
     assert "Why 1 benchmark was measured" in page and why in page
     assert why not in run("report", folder)[1]

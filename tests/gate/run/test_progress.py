@@ -6,8 +6,9 @@ import io
 
 import pytest
 
+from gate.model import Unproved
 from gate.run.progress import Progress
-from harness.loop.events import BothStarted, Event, RoundStarted, StepStarted
+from harness.loop.events import BothStarted, Event, ProbeFinished, RoundStarted, StepStarted
 
 
 class Terminal(io.StringIO):
@@ -16,6 +17,20 @@ class Terminal(io.StringIO):
     def isatty(self) -> bool:
         """Return that it is one."""
         return True
+
+
+def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
+    log = io.StringIO()
+    progress = Progress(log)
+    why = {name: Unproved(kind="changed", path="README.md") for name in "abcde"}
+    progress(ProbeFinished(1, 6, {}, why))
+    progress.close()
+    lines = [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()]
+    assert lines == [
+        "1 of 6 run the same program on the same data: not measured",
+        *(f"{name} is measured: README.md, which it opens or looks at, differs" for name in "abc"),
+        "2 more benchmarks are measured: the report says why",
+    ]
 
 
 @pytest.mark.parametrize(

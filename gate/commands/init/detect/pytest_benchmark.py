@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import posixpath
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -47,7 +48,7 @@ def found(tree: Tree) -> Found:
     length = length_of_value(suite)
     # a folder holds what is left out as well
     paths = tests if notes and tests else _paths(tests)
-    words = ["-m", "pytest", "-q", *hindered, f"--benchmark-min-time={length:g}", *paths]
+    words = ["-m", "pytest", "-q", *hindered, *looking_below(tree, paths), f"--benchmark-min-time={length:g}", *paths]
     comment = ["The benchmarks of the test files; only they, and in one process. include and exclude choose of them."]
     measured = Measured("pytest", own.command(words, why), comment, instrument="pytest-benchmark")
     return replace(
@@ -80,6 +81,22 @@ def marked_for_codspeed(tree: Tree) -> list[str]:
         return []
     what = "perfgate measures tests that use the `benchmark` fixture of pytest-benchmark"
     return [f"left out: {', '.join(rest)}, whose tests are only marked for pytest-codspeed: {what}"]
+
+
+def looking_below(tree: Tree, paths: list[str]) -> list[str]:
+    """Return the option that keeps pytest from looking at what lies beside its tests, such as the README.
+
+    Then a commit that changes only that is proved to be identical.
+
+    Args:
+        tree: the project.
+        paths: what pytest is to run, below the project's directory.
+    """
+    folders = [PurePosixPath(path).parent if path.endswith(".py") else PurePosixPath(path) for path in paths]
+    common = PurePosixPath(posixpath.commonpath(folders)) if folders else PurePosixPath()
+    if not common.parts or any(str(parent / "conftest.py") in tree.names for parent in common.parents):
+        return []
+    return [f"--confcutdir={common}"]
 
 
 def _tests(tree: Tree) -> list[str]:

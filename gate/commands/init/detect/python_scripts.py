@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.pytest_benchmark import marked_for_codspeed
+from gate.commands.init.detect.pytest_benchmark import looking_below, marked_for_codspeed
 from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.result import Found, Measured, Rank, stand_in
 from gate.commands.init.detect.scripts import is_benchmark
@@ -106,7 +106,7 @@ def _of_tests(tree: Tree, own: Python) -> Found | None:
     top = sorted(dict.fromkeys(PurePosixPath(path).parts[0] for path in folders if "/" in path))
     place = next((name for name in ("tests", "test") if name in top), top[0] if len(top) == 1 else ".")
     run = [path for path in tree.ending(".py", under=place) if _COLLECTED.fullmatch(PurePosixPath(path).name)]
-    command = [own.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", place]
+    command = [own.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *looking_below(tree, [place]), place]
     notes = ["the benchmark runs the tests: replace it with a program that does real work"]
     return replace(
         own.found("python", f"a package with tests in {place}", stand_in("tests", command)),

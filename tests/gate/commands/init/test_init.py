@@ -265,7 +265,7 @@ def test_pytest_benchmark(project: Project) -> None:
     script = str(benchmark.command)
     assert "import os, my_pkg as it" in script
     # options are added at the end, where the paths are
-    assert script.endswith(" -m pytest -q --benchmark-min-time=0.2 tests")
+    assert script.endswith(" -m pytest -q --confcutdir=tests --benchmark-min-time=0.2 tests")
     # a test may ask for one round only
     assert benchmark.warmup == 0
     assert config.gate.floor is None  # 1 ns by default

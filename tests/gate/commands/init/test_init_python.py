@@ -128,8 +128,13 @@ def test_a_package_with_tests_runs_them(project: Project) -> None:
         "my_pkg/__init__.py": "",
         "tests/test_a.py": "def test_a(): pass\n",
     }
-    command = written(project(files)).benchmark[0].command
-    assert command[1:] == ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    directory = project(files)
+    start = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    # pytest asks for the size of every file beside the tests, else
+    assert written(directory).benchmark[0].command[1:] == [*start, "--confcutdir=tests", "tests"]
+    (directory / "conftest.py").write_text("")
+    (directory / "perfgate.toml").unlink()
+    assert written(directory).benchmark[0].command[1:] == [*start, "tests"]
 
 
 _CODSPEED = _PACKAGE + '[dependency-groups]\ndev = ["pytest", "pytest-codspeed"]\n'
