@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer, main_thread
 from types import FrameType
 
 from gate.cli.lacks import lack_of
@@ -17,6 +18,8 @@ from gate.run.folder import MEASUREMENTS, records_of
 from gate.units import agree, plural
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SOON = 0.01
+"""Seconds."""
 
 
 class Interrupted(BaseException):
@@ -36,7 +39,11 @@ def interruptible() -> Iterator[None]:
     """
     came: list[Interrupted] = []
 
-    def unwind(number: int, _: FrameType | None) -> None:
+    def unwind(number: int, frame: FrameType | None) -> None:
+        if _in_finaliser(frame):
+            # an exception would be printed there, and end nothing
+            Timer(_SOON, signal.pthread_kill, (main_thread().ident or 0, number)).start()
+            return
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         came.append(Interrupted(number))
@@ -59,6 +66,14 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _in_finaliser(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 _TOP = ("perfgate.toml", ".git")

@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -93,3 +94,25 @@ def test_a_signal_that_was_swallowed_ends_the_command_all_the_same() -> None:
     """As one is that comes within a destructor."""
     with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"), orderly(), suppress(BaseException):
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+class Dying:
+    """Gets a signal while it is removed."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def signalled_in_a_destructor(goes_on: list[str]) -> None:
+    with orderly():
+        Dying()
+        time.sleep(10)
+        goes_on.append("for long")
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_within_a_destructor_ends_what_goes_on_after_it() -> None:
+    goes_on: list[str] = []
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"):
+        signalled_in_a_destructor(goes_on)
+    assert not goes_on
