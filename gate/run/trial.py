@@ -24,6 +24,19 @@ class TrialTimes(msgspec.Struct, frozen=True):
     """Of each later build."""
     executions: Mapping[str, float]
     """Of one execution as planned, by benchmark."""
+    iterations: int
+    """So many were planned."""
+    each: Mapping[str, float]
+    """What one of them adds to an execution, by benchmark."""
+    leaner: tuple[int, int] | None = None
+    """Executions and iterations with which enough builds fit the budget, where those of the plan leave too few."""
+
+
+def tried(folder: Path) -> TrialTimes | None:
+    """Read what the last trial learned; None: there was none, or it was another version's."""
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=TrialTimes)
+    return None
 
 
 def keep_times(times: TrialTimes, folder: Path) -> None:
@@ -35,11 +48,12 @@ def keep_times(times: TrialTimes, folder: Path) -> None:
     write(folder / FILE, msgspec.json.encode(times).decode() + "\n")
 
 
-def trial_seconds(rounds: Sequence[Round], folder: Path) -> float | None:
-    """Return how long rounds take by the last trial; None: there was none, or it did not try all that they execute."""
-    times = None
-    with suppress(OSError, msgspec.MsgspecError):
-        times = msgspec.json.decode((folder / FILE).read_bytes(), type=TrialTimes)
+def trial_seconds(rounds: Sequence[Round], iterations: int, folder: Path) -> float | None:
+    """Return how long rounds take by the last trial; None: there was none, or it did not try all that they execute.
+
+    iterations: of each execution, now.
+    """
+    times = tried(folder)
     if times is None:
         return None
     total = 0.0
@@ -48,5 +62,6 @@ def trial_seconds(rounds: Sequence[Round], folder: Path) -> float | None:
         for step in each.executions:
             if step.benchmark not in times.executions:
                 return None
-            total += times.executions[step.benchmark]
+            more = (iterations - times.iterations) * times.each.get(step.benchmark, 0.0)
+            total += times.executions[step.benchmark] + more
     return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -15,8 +15,10 @@ from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
+from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
 from gate.report.templates import render_template
+from gate.run.trial import tried
 from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.source.git import Git
@@ -60,7 +62,11 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
     if tries:
         out.write(f"\ntrying it ({_TRY} skips this, and so does Ctrl-C):\n")
         out.flush()
+        before = tried(options.directory / DEFAULT_FOLDER)
         _try(out, err)
+        found_out = tried(options.directory / DEFAULT_FOLDER)
+        if found_out is not None and found_out != before and found_out.leaner is not None:
+            _make_leaner(options, tree, found[0], found_out.leaner, out)
     out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(tried=tries)]))
     return 0
 
@@ -72,6 +78,14 @@ def _try(out: TextIO, err: TextIO) -> None:
         trying.run(trying.options(), out, err)
     except UserError as error:
         err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+
+
+def _make_leaner(options: InitOptions, tree: Tree, found: Found, counts: tuple[int, int], out: TextIO) -> None:
+    """Write the file again, with the executions and iterations with which enough builds fit its budget."""
+    executions, iterations = counts
+    lean = replace(found, amount=replace(found.plan, executions=executions, iterations=iterations, comment=[]))
+    _write(replace(options, force=True), render(tree, lean))
+    out.write(f"\nwrote {FILE} again, with the leaner plan: executions = {executions}, iterations = {iterations}\n")
 
 
 def render(tree: Tree, found: Found) -> str:

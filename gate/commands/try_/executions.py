@@ -108,10 +108,12 @@ class _One:
             except BudgetEndedError:
                 more = 0
         last = ran[-1].executed
-        seconds = planned_seconds(ran, 1 if single else wanted + _warmup(self._benchmark)) if last.executions else None
+        asked = 1 if single else wanted + _warmup(self._benchmark)
+        seconds = planned_seconds(ran, asked) if last.executions else None
+        each = seconds - planned_seconds(ran, asked - 1) if seconds is not None and not single else 0.0
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         cases = tuple(case for each in last.executions for case in cases_of(each, self._rules))
-        return self._with(cases=cases, failures=failures, execution=seconds), last.executions
+        return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
 
     @property
     def _starts(self) -> bool:

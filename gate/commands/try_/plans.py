@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+
+import msgspec
 
 from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost, Tried
 from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
@@ -23,6 +26,8 @@ _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
 """Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MOST_BUILDS = 60
+_SPARE = 3
+"""Builds beyond those that a regression needs: rounds differ."""
 
 
 def round_cost(
@@ -103,7 +108,47 @@ def plans(
     kept = [fit for n, fit in enumerate(every) if fit.configured or fit.builds not in {f.builds for f in every[:n]}]
     noisy = [each for each in noise if not each.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
-    return Plans(basis=known if noisy else "exact", why=why, fits=tuple(kept))
+    own = next(fit for fit in every if fit.configured)
+    return Plans(
+        basis=known if noisy else "exact",
+        why=why,
+        fits=tuple(kept),
+        leaner=_leaner(noise, size, cost, tried, rules) if own.builds < rules.gate.min_builds else None,
+    )
+
+
+def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Fit | None:
+    """Find the most executions and iterations with which the plan's builds fit its budget, or at least enough of them.
+
+    Builds come first: how much they differ is not known yet, and the interval hangs on their number most.
+    """
+    plan, most, least = rules.plan, most_builds(rules.plan), rules.gate.min_builds
+    fits = []
+    whole = _seconds(tried, rules, plan.executions, plan.iterations)
+    for executions, iterations in product(_halved(plan.executions), _halved(plan.iterations)):
+        share = _seconds(tried, rules, executions, iterations) / whole
+        lean = msgspec.structs.replace(plan, executions=executions, iterations=iterations)
+        spent = msgspec.structs.replace(cost, executions=cost.executions * share)
+        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
+    for wanted in sorted({most, min(most, least + _SPARE), least}, reverse=True):
+        enough = [fit for fit in fits if fit.builds >= wanted >= least]
+        if enough:
+            return max(enough, key=lambda fit: (fit.executions * fit.iterations, fit.iterations))
+    return None
+
+
+def _halved(count: int) -> list[int]:
+    return [count, *_halved(count // 2)] if count > 1 else [1]
+
+
+def _seconds(tried: Sequence[Tried], rules: Config, executions: int, iterations: int) -> float:
+    """Add up what a build's executions take with other counts."""
+    fewer = rules.plan.iterations - iterations
+    return sum(
+        (1 if is_single(rules, each.benchmark) else executions) * (each.execution - fewer * each.iteration)
+        for each in tried
+        if each.execution is not None
+    )
 
 
 def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:

@@ -61,6 +61,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     """It was its service that took so long to be ready."""
     execution: float | None = None
     """Seconds that one execution of the plan takes, about; longer_than: at least. None: it failed."""
+    iteration: float = 0.0
+    """Seconds that each of its iterations adds to that; 0: it takes as long with any number."""
 
     @property
     def refused(self) -> bool:
@@ -117,6 +119,9 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """Why what is remembered is not used, if something is."""
     fits: tuple[Fit, ...]
+    leaner: Fit | None = None
+    """With fewer executions or iterations, where too few builds fit plan.budget for a regression; None: they are
+    enough, or there is no such plan."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -69,18 +69,26 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
         job = prepare(project, measuring, making.settle(project), gates=True)
         trial = _tried(making, job, err, quiet=options.quiet)
-        _keep(trial, project.repository.project / DEFAULT_FOLDER)
+        _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job, options, out)
     return trial.exit_code
 
 
-def _keep(trial: Trial, folder: Path) -> None:
+def _keep(trial: Trial, iterations: int, folder: Path) -> None:
     """Keep what steps take, for the first line of the next check."""
     if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
         return
-    executions = {each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None}
     make_folder(folder, own=True)
-    keep_times(TrialTimes(first_builds(trial.built), trial.built.later, executions), folder)
+    lean = trial.plans.leaner if trial.plans is not None else None
+    times = TrialTimes(
+        first=first_builds(trial.built),
+        later=trial.built.later,
+        executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
+        iterations=iterations,
+        each={each.benchmark: each.iteration for each in trial.benchmarks},
+        leaner=(lean.executions, lean.iterations) if lean is not None else None,
+    )
+    keep_times(times, folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:

@@ -202,6 +202,10 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
+    if plans.leaner is not None:
+        budget, *rest = _fit(plans.leaner)
+        place = next(number for number, fit in enumerate(plans.fits, 1) if fit.configured)
+        rows.insert(place, [budget.replace("as configured", "leaner"), *rest])
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = (
         f"plans: builds x executions x iterations, and the slowdown that {POWER:.0%} of such checks call a regression"
@@ -222,7 +226,14 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     if few and max(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
+    if plans.leaner is not None:
+        lines += wrap("For the leaner one, put this into the file:", width, first=_INDENT, rest=_INDENT)
+        lines += [f"{_INDENT * 2}{line}" for line in _counts(plans.leaner)]
     return lines
+
+
+def _counts(fit: Fit) -> list[str]:
+    return ["[plan]", f"executions = {fit.executions}", f"iterations = {fit.iterations}"]
 
 
 def _fit(fit: Fit) -> list[str]:

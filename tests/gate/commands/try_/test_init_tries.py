@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.try_ import try_
+from gate.commands.try_ import plans, try_
+from gate.config.parse import parse
+from gate.config.source import read_source
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -34,6 +36,25 @@ def test_what_init_writes_is_tried(project: Project) -> None:
     assert written.startswith("detected: ")
     assert "with uncommitted changes: the benchmark gave values\n" in rest
     assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  perfgate check --dry-run ")
+
+
+def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 12 s of the 10 minutes are enough for two rounds of 2 executions of 1 + 5 starts on each side
+    monkeypatch.setattr(plans, "_ROOM", 0.02)
+    project.write("benchmarks/bench_sum.py", "import time\ntime.sleep(0.2)\n")
+    project.commit()
+    done = project.perfgate("init")
+    assert done.returncode == 0, done.stderr
+    written = "\nwrote perfgate.toml again, with the leaner plan: executions = 1, iterations = "
+    assert done.stdout.index("  10 min, leaner ") < done.stdout.index(written)
+    plan = parse(read_source((project.top / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml")).plan
+    assert (plan.executions, plan.iterations < 5, float(plan.budget)) == (1, True, 600.0)
+    # the next check knows what the trial has learned, and takes it for the plan that was written
+    project.commit()
+    told = project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", "--dry-run").stdout
+    assert " by `perfgate try`, " in told
 
 
 def test_without_a_trial_init_says_how_to_make_one(project: Project) -> None:

@@ -95,12 +95,14 @@ def test_the_cost_of_rounds() -> None:
 def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path: Path) -> None:
     cost = round_cost(BUILT, [tried()], config())
     assert cost is not None
-    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}), tmp_path)
+    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
     rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
-    assert trial_seconds(rounds, tmp_path) == pytest.approx(cost.of(6))
-    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), tmp_path) is None
+    assert trial_seconds(rounds, 10, tmp_path) == pytest.approx(cost.of(6))
+    # 6 builds x 5 executions x 2 sides, each with 4 iterations fewer
+    assert trial_seconds(rounds, 6, tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
+    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), 10, tmp_path) is None
     (tmp_path / "trial.json").write_text("{")
-    assert trial_seconds(rounds, tmp_path) is None
+    assert trial_seconds(rounds, 10, tmp_path) is None
 
 
 def test_treatments_multiply_what_a_round_takes() -> None:
@@ -172,3 +174,43 @@ def test_exact_counts_find_what_is_beyond_the_threshold() -> None:
 )
 def test_without_values_there_is_no_plan(each: Tried, cost: RoundCost) -> None:
     assert plans(cost, [each], config(), None, {}) is None
+
+
+def leaner(cost: RoundCost, *each: Tried, **plan: Any) -> Any:
+    found = plans(cost, each, config(**plan), None, {})
+    assert found is not None
+    return found.leaner
+
+
+def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() -> None:
+    # 5 executions of 1 + 10 values of 2 s, and 2 s of start, on both sides: 540 s of the budget are two rounds
+    long = tried(execution=24.0, iteration=2.0)
+    cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
+    found = leaner(cost, long)
+    # 12 rounds of at most 45 s
+    assert (found.builds, found.executions, found.iterations) == (12, 1, 5)
+    assert found.seconds == pytest.approx(12 * 2 * (24.0 - 5 * 2.0))
+    assert found.finds is not None
+    # enough builds need none
+    assert leaner(COST, tried()) is None
+    assert leaner(cost, long, budget="1h") is None
+    # nor does one of which fewer iterations take no less, or whose plan has too few builds
+    assert leaner(msgspec.structs.replace(cost, executions=2400.0), tried(execution=240.0)) is None
+    assert leaner(cost, long, builds=3) is None
+
+
+def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
+    long = tried(execution=90.0, iteration=2.0)
+    found = leaner(RoundCost(once=0.0, builds=0.0, executions=900.0, least=False), long)
+    # one execution of one iteration takes 72 s on each side: three such rounds fit
+    assert found is None
+    found = leaner(RoundCost(once=0.0, builds=0.0, executions=900.0, least=False), long, budget="20m")
+    assert (found.builds, found.executions, found.iterations) == (6, 1, 10)
+
+
+def test_what_counts_is_executed_once_a_build_with_any_plan() -> None:
+    cost = RoundCost(once=0.0, builds=0.0, executions=2 * (5 * 10.0 + 60.0), least=False)
+    assert leaner(cost, tried(execution=10.0, iteration=0.9), tried("b", 60.0)) is None
+    cost = RoundCost(once=0.0, builds=0.0, executions=2 * (5 * 10.0 + 20.0), least=False)
+    found = leaner(cost, tried(execution=10.0, iteration=0.9), tried("b", 20.0))
+    assert (found.builds, found.executions, found.iterations) == (12, 1, 1)

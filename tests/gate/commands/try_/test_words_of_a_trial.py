@@ -152,6 +152,20 @@ def test_plans(plans: Plans, expected: str, absent: str) -> None:
     assert absent not in found
 
 
+def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> None:
+    lean = msgspec.structs.replace(FIT, builds=9, executions=1, iterations=2)
+    few, hour = (
+        msgspec.structs.replace(FIT, builds=2, finds=None),
+        msgspec.structs.replace(FIT, budget=3600.0, configured=False),
+    )
+    trial = changed(plans=Plans(basis="one-build", why="", fits=(few, hour), leaner=lean))
+    assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1% 1 h 00 min" in text(trial)
+    lines = [line.strip() for line in render(trial, RULES).splitlines()]
+    place = lines.index("[plan]")
+    assert lines[place + 1 : place + 3] == ["executions = 1", "iterations = 2"]
+    assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
+
+
 def test_an_unfit_host_and_what_to_paste() -> None:
     count = Proposal(kind="count", benchmarks=("a",), place="benchmark", toml='instrument = "callgrind"\n')
     cpu = Proposal(kind="cpu-time", benchmarks=("b",), place="file", toml='[plan]\nmetrics = ["user"]\n')
