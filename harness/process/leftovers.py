@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from harness.process.groups import signal_group, start_time
 
 _MARK = "PERFGATE_RUN"
+_GRACE, _PAUSE = 0.5, 0.01
 _PASSES = 20  # a process may fork while it is looked for
 
 
@@ -35,17 +37,30 @@ def note(running: Path, pid: int) -> None:
 def end_leftovers(running: Path) -> None:
     """End the groups that a file in a run's work directory names, and all that the run has marked (Linux only).
 
-    The latter finds daemons, and what was started but not yet named.
+    The latter finds daemons, and what was started but not yet named. All have a moment to remove what is theirs, such
+    as a compiler's temporary files.
     """
+    wanted = marks(running)
+    told = [pid for pid in _noted(running) if signal_group(pid, signal.SIGTERM)]
+    told += [pid for pid in _marked(wanted) if _signalled(pid, signal.SIGTERM)]
+    deadline = time.monotonic() + _GRACE
+    while told and time.monotonic() < deadline and any(_marked(wanted)):
+        time.sleep(_PAUSE)
     for pid in _noted(running):
         signal_group(pid, signal.SIGKILL)
     for _ in range(_PASSES):
-        found = list(_marked(marks(running)))
+        found = list(_marked(wanted))
         if not found:
             return
         for pid in found:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+            _signalled(pid, signal.SIGKILL)
+
+
+def _signalled(pid: int, number: int) -> bool:
+    with suppress(OSError):
+        os.kill(pid, number)
+        return True
+    return False
 
 
 def _noted(running: Path) -> Iterator[int]:
@@ -59,8 +74,8 @@ def _noted(running: Path) -> Iterator[int]:
 
 def _marked(wanted: dict[str, str]) -> Iterator[int]:
     entries = [f"{name}={value}".encode() for name, value in wanted.items()]
-    with suppress(OSError):
-        for process in os.scandir("/proc"):
+    with suppress(OSError), os.scandir("/proc") as processes:
+        for process in processes:
             with suppress(OSError):  # it has ended, or is another user's
                 if process.name.isdecimal() and process.stat().st_uid == os.getuid():
                     environment = Path(process.path, "environ").read_bytes().split(b"\0")

@@ -61,6 +61,18 @@ def test_no_file_ends_nobody(tmp_path: Path) -> None:
     note(tmp_path / "no" / "directory", os.getpid())
 
 
+def test_what_is_ended_may_remove_what_is_its_own(tmp_path: Path, start: Start) -> None:
+    work = tmp_path / "perfgate-0b"
+    mine = tmp_path / "ccXXXXXX.s"
+    process = start(f"trap 'rm {mine}; exit' TERM; touch {mine}; sleep 60", **marks(work / "running"))
+    deaf = start("trap '' TERM; sleep 60", **marks(work / "running"))
+    while not mine.exists():
+        time.sleep(0.01)
+    end_leftovers(work / "running")
+    assert not mine.exists()
+    assert [is_ended(each) for each in (process, deaf)] == [True, True]
+
+
 def test_what_a_run_started_is_ended_wherever_it_went(tmp_path: Path, start: Start) -> None:
     work = tmp_path / "perfgate-0a"
     # its group has no leader any more, it is in another session and in another directory
