@@ -35,6 +35,12 @@ class Ran:
     asked: int
     executed: Executed
 
+    @property
+    def given(self) -> int:
+        """How many values came at least of each case: a tool may have a least number of its own, as Criterion has."""
+        firsts = (next(iter(each.metrics.values()), None) for each in self.executed.executions)
+        return min((len(first.values) for first in firsts if first is not None), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Trying:
@@ -110,7 +116,8 @@ class _One:
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self._benchmark)
         seconds = planned_seconds(ran, asked) if last.executions else None
-        each = seconds - planned_seconds(ran, asked - 1) if seconds is not None and not single else 0.0
+        hangs = seconds is not None and not single and ran[-1].given <= ran[-1].asked
+        each = seconds - planned_seconds(ran, asked - 1) if seconds is not None and hangs else 0.0
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         cases = tuple(case for each in last.executions for case in cases_of(each, self._rules))
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
@@ -174,6 +181,8 @@ def planned_seconds(ran: Sequence[Ran], wanted: int) -> float:
     """
     last = ran[-1]
     executions = last.executed.executions
+    if last.given > last.asked:
+        return last.executed.seconds * max(1.0, wanted / last.given)
     if len(executions) == 1:
         # the values of a time say what an iteration takes; the rest is the start
         cost = next(iter(costs_of(executions).values()))

@@ -76,6 +76,12 @@ def test_a_program_that_writes_what_it_likes_takes_what_it_takes() -> None:
     assert planned_seconds([ran(1, 9.0), ran(5, 4.0)], 20) == pytest.approx(4.0)
 
 
+def test_a_tool_with_a_least_number_takes_as_long_for_fewer() -> None:
+    # Criterion was asked for 1 value and gave 10
+    assert planned_seconds([ran(1, 24.0, [2e-9] * 10)], 10) == pytest.approx(24.0)
+    assert planned_seconds([ran(1, 24.0, [2e-9] * 10)], 20) == pytest.approx(48.0)
+
+
 def test_one_execution_alone_is_taken_as_all_iterations() -> None:
     assert planned_seconds([ran(2, 4.0)], 20) == pytest.approx(40.0)
 
