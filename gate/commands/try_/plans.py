@@ -113,7 +113,7 @@ def plans(
         basis=known if noisy else "exact",
         why=why,
         fits=tuple(kept),
-        leaner=_leaner(noise, size, cost, tried, rules) if own.builds < rules.gate.min_builds else None,
+        leaner=_leaner(noise, size, cost, tried, rules) if own.builds < _wanted(rules)[-2] else None,
     )
 
 
@@ -122,7 +122,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
 
     Builds come first: how much they differ is not known yet, and the interval hangs on their number most.
     """
-    plan, most, least = rules.plan, most_builds(rules.plan), rules.gate.min_builds
+    plan, least = rules.plan, rules.gate.min_builds
     fits = []
     whole = _seconds(tried, rules, plan.executions, plan.iterations)
     for executions, iterations in product(_halved(plan.executions), _halved(plan.iterations)):
@@ -130,11 +130,17 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
         lean = msgspec.structs.replace(plan, executions=executions, iterations=iterations)
         spent = msgspec.structs.replace(cost, executions=cost.executions * share)
         fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
-    for wanted in sorted({most, min(most, least + _SPARE), least}, reverse=True):
+    for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least]
         if enough:
             return max(enough, key=lambda fit: (fit.executions * fit.iterations, fit.iterations))
     return None
+
+
+def _wanted(rules: Config) -> list[int]:
+    """Give numbers of builds from the plan's own to the fewest: between them, a few more than a regression needs."""
+    most, least = most_builds(rules.plan), rules.gate.min_builds
+    return [most, min(most, least + _SPARE), least]
 
 
 def _halved(count: int) -> list[int]:

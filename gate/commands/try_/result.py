@@ -120,8 +120,8 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """Why what is remembered is not used, if something is."""
     fits: tuple[Fit, ...]
     leaner: Fit | None = None
-    """With fewer executions or iterations, where too few builds fit plan.budget for a regression; None: they are
-    enough, or there is no such plan."""
+    """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
+    are enough, or there is no such plan."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
