@@ -57,7 +57,7 @@ def look(tree: Tree) -> Found | None:
     modules = _modules(tree)
     if not modules:
         return None
-    packages = list(_packages(tree, modules))
+    packages = list(_packages(tree, modules, _BENCHMARK))
     if packages:
         return _of_benchmarks(tree, packages)
     # a module in some corner of another language's project is not what that project is about
@@ -88,11 +88,12 @@ def _sources(tree: Tree, *, tests: bool) -> Iterator[str]:
             yield path
 
 
-def _packages(tree: Tree, modules: list[str]) -> Iterator[_Package]:
+def _packages(tree: Tree, modules: list[str], wanted: re.Pattern[str]) -> Iterator[_Package]:
+    """Yield the packages whose test files have a function that is wanted, and how many."""
     cases: dict[str, int] = {}
     for path in _sources(tree, tests=True):
         text = tree.text(path)
-        found = len(_BENCHMARK.findall(text))
+        found = len(wanted.findall(text))
         directory = _parent(path)
         module = _module_of(directory, modules)
         inside = directory if not module else directory[len(module) :]
@@ -119,8 +120,7 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     suite = Suite(sum(package.cases for package in packages), _RAMP, _START * len(packages), more)
     length = length_of_value(suite)
     names = names_of((package.directory for package in packages), _name(tree))
-    together = _together(tree, packages)
-    binaries = together or [str(PurePosixPath(package.directory, _BINARY)) for package in packages]
+    build, binaries = _programs(tree, packages)
     measured = [_measured(*each, length) for each in zip(names, packages, binaries, strict=True)]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     first, *others_measured = measured
@@ -128,7 +128,7 @@ def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
         "go",
         where,
         replace(first, comment=_benchmark_comment(length)),
-        _build_together(packages) if together else _build(packages),
+        build,
         _LINKED,
         artifacts=binaries,
         notes=left_out([package.directory for package in rest], "package with benchmarks", "packages with benchmarks"),
@@ -147,13 +147,24 @@ def _benchmark_comment(length: float) -> list[str]:
 
 def _measured(name: str, package: _Package, binary: str, length: float) -> Measured:
     options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
+    return Measured(name, _command(package, binary, options), [], instrument="go")
+
+
+def _command(package: _Package, binary: str, options: list[str]) -> str | list[str]:
     if not package.directory:
-        return Measured(name, [f"./{binary}", *options], [], instrument="go")
+        return [f"./{binary}", *options]
     # a test finds its data where its package lies
     program = posixpath.relpath(binary, package.directory)
     program = program if "/" in program else f"./{program}"
-    command = f"cd {shlex.quote(package.directory)} && {shlex.quote(program)} {shlex.join(options)}"
-    return Measured(name, command, [], instrument="go")
+    return f"cd {shlex.quote(package.directory)} && {shlex.join([program, *options])}"
+
+
+def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
+    """Return what builds the test programs of packages, and where they are."""
+    together = _together(tree, packages)
+    if together:
+        return _build_together(packages), together
+    return _build(packages), [str(PurePosixPath(package.directory, _BINARY)) for package in packages]
 
 
 def _together(tree: Tree, packages: list[_Package]) -> list[str]:
@@ -244,6 +255,15 @@ def _of_tests(tree: Tree, modules: list[str]) -> Found | None:
     if not _tested(tree):
         return None
     advice = "Better: write benchmarks (func BenchmarkX(b *testing.B)), then run `perfgate init --force`."
+    notes = ["the benchmark runs the tests: write benchmarks, or replace it with a program that does real work"]
+    packages = list(_packages(tree, modules, _TEST))
+    if 0 < len(packages) <= _MOST:
+        build, binaries = _programs(tree, packages)
+        commands = [_command(*each, []) for each in zip(packages, binaries, strict=True)]
+        each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
+        command = commands[0] if len(commands) == 1 else " && ".join(each)
+        found = stand_in("tests", command, advice)
+        return Found("go", "tests", found, build, _LINKED, artifacts=binaries, products=binaries, notes=notes)
     # a workspace's own directory need not be a module
     homes = [""] if "go.mod" in tree.names else list(dict.fromkeys(map(_parent, modules)))
     patterns = [f"./{home}/..." if home else "./..." for home in homes]
@@ -254,7 +274,7 @@ def _of_tests(tree: Tree, modules: list[str]) -> Found | None:
         stand_in("tests", ["go", "test", "-count=1", "-p=1", *patterns], advice),
         f"go test -count=1 -run='^$' {shlex.join(patterns)}",
         ["Fills Go's cache, so that compiling is not measured."],
-        notes=["the benchmark runs the tests: write benchmarks, or replace it with a program that does real work"],
+        notes=notes,
     )
 
 

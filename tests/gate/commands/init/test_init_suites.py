@@ -138,16 +138,28 @@ def test_go_with_many_packages_says_what_is_left_out(project: Project) -> None:
         # it wants arguments, and there are tests that do not
         (
             {"main.go": "package main\nfunc main() { run(os.Args[1]) }\n", "a_test.go": _TEST},
+            ["./bench.test"],
+            "go test -c -o bench.test .",
+        ),
+        ({"a_test.go": _TEST}, ["./bench.test"], "go test -c -o bench.test ."),
+        # where its package lies a test finds its data
+        ({"x/a_test.go": _TEST}, "cd x && ./bench.test", "cd x && go test -c -o bench.test ."),
+        (
+            {"a_test.go": _TEST, "x/a_test.go": _TEST},
+            "(./bench.tests/words.test) && (cd x && ../bench.tests/x.test)",
+            "go test -c -o bench.tests/ . ./x",
+        ),
+        (
+            {f"p{number:02}/a_test.go": _TEST for number in range(13)},
             ["go", "test", "-count=1", "-p=1", "./..."],
             "go test -count=1 -run='^$' ./...",
         ),
-        ({"a_test.go": _TEST}, ["go", "test", "-count=1", "-p=1", "./..."], "go test -count=1 -run='^$' ./..."),
         ({"examples/x/main.go": "package main\nfunc main() {}\n"}, None, None),
         ({"main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n"}, None, "go build -o bin/words ."),
     ],
 )
 def test_go_without_benchmarks(
-    project: Project, files: dict[str, str], command: list[str] | None, build: str | None
+    project: Project, files: dict[str, str], command: str | list[str] | None, build: str | None
 ) -> None:
     found = detected(project({"go.mod": _MODULE, **files}))
     assert found.kind == "go"
