@@ -267,8 +267,11 @@ class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
 
-class MeasureMore(Kind, frozen=True):
+class MeasureMore(Kind, frozen=True, kw_only=True):
     """Nothing is known of how many builds would settle it."""
+
+    hopeless: bool = False
+    """No reasonable number would, of any finding."""
 
 
 class MoreMachines(Kind, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ _SET_NO_NEW_PRIVS = 38
 _SET_MODE_FILTER = 1
 NEW_LISTENER, WAIT_KILLABLE = 8, 32
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
-_ALLOW, _NOTIFY, _NO_SUCH_CALL = 0x7FFF0000, 0x7FC00000, 0x00050000 | 38
+_ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _X32 = 0x40000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
@@ -27,7 +27,6 @@ def program(watched: Mapping[int, str], architecture: int) -> bytes:
         (_LOAD, 0, 0, _NUMBER),
     ]
     lines += [(_JUMP_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _NOTIFY)] if architecture == syscalls.X86_64 else []
-    lines += _refused()
     for number, name in sorted(watched.items()):
         if name in syscalls.NEEDED:
             place = _ARGUMENTS + 8 * syscalls.NEEDED[name]  # both halves of 64 bits
@@ -43,15 +42,6 @@ def program(watched: Mapping[int, str], architecture: int) -> bytes:
         else:
             lines += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOTIFY)]
     return _assembled([*lines, (_RETURN, 0, 0, _ALLOW)])
-
-
-def without_io_uring() -> bytes:
-    """Return the filter that only has this kernel seem to have no io_uring."""
-    return _assembled([(_LOAD, 0, 0, _NUMBER), *_refused(), (_RETURN, 0, 0, _ALLOW)])
-
-
-def _refused() -> Collection[Line]:
-    return (_JUMP_EQUAL, 0, 1, syscalls.IO_URING), (_RETURN, 0, 0, _NO_SUCH_CALL)
 
 
 def _assembled(lines: Collection[Line]) -> bytes:

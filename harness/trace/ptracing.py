@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 
-from harness.trace import filters, start, syscalls
+from harness.trace import start, syscalls
 
 _CONT_SYSCALL, _SEIZE, _INTERRUPT, _LISTEN, _CALL = 24, 0x4206, 0x4207, 0x4208, 0x420E
 _OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000  # SYSGOOD, FORK, VFORK, CLONE, EXEC, EXITKILL
@@ -28,11 +28,11 @@ _NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
 class _Tracer:
     """Follows a process and all that it starts."""
 
-    def __init__(self, channel: socket.socket, machine: str, *, refused: bool) -> None:
-        """channel: to perfgate. refused: whether the kernel refuses io_uring by itself."""
+    def __init__(self, channel: socket.socket, machine: str) -> None:
+        """channel: to perfgate."""
         self._channel = channel
         self._architecture = syscalls.ARCHITECTURES[machine]
-        self._watched = frozenset(syscalls.numbers(machine)) - ({syscalls.IO_URING} if refused else set())
+        self._watched = frozenset(syscalls.numbers(machine))
         self._call = ctypes.CDLL(None, use_errno=True).ptrace
         self._call.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
         self._call.restype = ctypes.c_long
@@ -83,12 +83,7 @@ class _Tracer:
 
 def main(machine: str, channel: socket.socket, number: int, command: list[str]) -> None:
     """Trace the command, and end as it does."""
-    refused = True
-    try:
-        filters.installed(machine, filters.without_io_uring(), (0,))
-    except OSError:
-        refused = False
-    tracer = _Tracer(channel, machine, refused=refused)
+    tracer = _Tracer(channel, machine)
     begin, begun = os.pipe()
     first = os.fork()
     if first == 0:

@@ -117,9 +117,6 @@ DOUBTFUL: dict[str, tuple[Numbers, str]] = {
     "fanotify_mark": ((301, 263), "handle"),
 }
 """After these nobody knows what is read: why, by name."""
-IO_URING = 425
-"""io_uring_setup, everywhere: it would read without system calls, and is answered as by a kernel that has none."""
-
 CLONE_NEW = 0x7E020080
 """Flags of clone and unshare that make a namespace."""
 

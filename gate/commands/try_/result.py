@@ -145,11 +145,18 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark."""
 
-    kind: Literal["short", "quantile"]
-    """short: a process that takes so little time that its start is most of it. quantile: as `text` says."""
+    kind: Literal["short", "quantile", "floor"]
+    """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
+    the rules call too small to matter is more than the threshold."""
     benchmark: str = ""
     seconds: float = 0.0
     text: str = ""
+    floor: float = 0.0
+    unit: str = ""
+    share: float = 0.0
+    """The floor over the mean."""
+    more: int = 0
+    """Other cases of which this is true."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,9 +16,12 @@ from gate.commands.try_.executions import Trying, each_tried
 from gate.commands.try_.instead import proposals
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
+from gate.config.rules import floor_of, threshold_of
+from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
+from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.report.outputs import colored, make_folder, require_writable, targets, write
@@ -209,7 +213,17 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         times = [case.mean for case in each.cases if case.metric == "time"]
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
-    return notes
+    below = sorted(_below_floor(job.project.settings.rules, tried), key=lambda note: note.share)
+    return [*notes, *(msgspec.structs.replace(note, more=len(below) - 1) for note in below[-1:])]
+
+
+def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
+    """Give the cases whose floor lets pass more than their threshold does."""
+    for case in (case for each in tried for case in each.cases if case.decided and not case.exact and case.mean > 0):
+        floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
+        if floor is not None and floor / case.mean > threshold_of(rules, case.benchmark, case.metric, MEAN):
+            share = floor / case.mean
+            yield Note(kind="floor", benchmark=case.benchmark, floor=floor, unit=case.unit, share=share)
 
 
 def _show(trial: Trial, job: Job, options: TryOptions, out: TextIO) -> None:

@@ -15,16 +15,20 @@ from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
 from gate.units import format_duration, format_share, format_value, plural
 from gate.words.builds import say_why
-from gate.words.failures import last_words, title
+from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
+from gate.words.numbers import as_configured
 from gate.words.phrases import joined
-from gate.words.plain import clip, visible, wrap
+from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.reports import commit
 from gate.words.sentences import say
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
 _COMMAND = 120
+_LAST = 12
+"""Lines of what failed: compilers name the cause well before the last one."""
+_LONGEST = 300
 _INDENT = "  "
 
 
@@ -116,12 +120,14 @@ def _built(built: Built) -> str:
 
 def _failed(failure: Failure, width: int) -> list[str]:
     """Write why something failed, what it said last, what may help and how to repeat it."""
-    said = last_words(failure)
-    lines = wrap(said, width, first=_INDENT, rest=_INDENT) if said else []
+    said = [line for line in last_lines(failure.stderr, _LAST) if line.strip()]
+    lines = [each for line in said for each in wrap(clip(line, _LONGEST), width, first=_INDENT, rest=_INDENT * 2)]
     if failure.hint:
         lines += wrap(visible(failure.hint), width, first=_INDENT, rest=_INDENT)
     if failure.command:
-        lines += [f"{_INDENT}command: {visible(line)}" for line in failure.command.splitlines()[-1:]]
+        first, *rest = failure.command.strip().splitlines()
+        more = f" (and {plural(len(rest), 'line')} more)" if rest else ""
+        lines.append(f"{_INDENT}command: {clip(visible(first), _COMMAND)}{more}")
     return lines
 
 
@@ -203,9 +209,8 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
     if plans.leaner is not None:
-        budget, *rest = _fit(plans.leaner)
         place = next(number for number, fit in enumerate(plans.fits, 1) if fit.configured)
-        rows.insert(place, [budget.replace("as configured", "leaner"), *rest])
+        rows.insert(place, _fit(plans.leaner, ", leaner"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = (
         f"plans: builds x executions x iterations, and the slowdown that {POWER:.0%} of such checks call a regression"
@@ -236,8 +241,8 @@ def _counts(fit: Fit) -> list[str]:
     return ["[plan]", f"executions = {fit.executions}", f"iterations = {fit.iterations}"]
 
 
-def _fit(fit: Fit) -> list[str]:
-    budget = format_duration(fit.budget) + (", as configured" if fit.configured else "")
+def _fit(fit: Fit, whose: str = ", as configured") -> list[str]:
+    budget = format_duration(fit.budget) + (whose if fit.configured else "")
     if fit.builds == 0:
         return [budget, "no round", format_duration(fit.seconds), "nothing"]
     finds = "nothing"
@@ -273,6 +278,13 @@ def _note(note: Note) -> str:
         return (
             f"{note.benchmark} takes {format_duration(note.seconds)}, and much of that is starting a process: give it "
             'more work, or have the program measure itself (instrument = "values")'
+        )
+    if note.kind == "floor":
+        others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
+        return (
+            f"{note.benchmark}: a slowdown passes up to {format_share(note.share)}, which is the floor of "
+            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one, or `floor = 0`, into "
+            "[gate]"
         )
     return note.text
 

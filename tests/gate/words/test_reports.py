@@ -153,6 +153,12 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (examples.one_build(), "Raise `plan.budget` or `plan.builds`"),
         (
+            examples.report(
+                "inconclusive", [examples.finding("x", "inconclusive", reason=examples.wide(hopeless=True))]
+            ),
+            "Use a quieter host (`perfgate doctor` examines it)",
+        ),
+        (
             examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
             "Nothing to do: the inconclusive results are not worse",
         ),

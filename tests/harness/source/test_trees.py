@@ -587,7 +587,7 @@ def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: C
         record = {"directory": str(isolated_git / name), "pid": 2**22 + 1, "started": None}
         (work / f"{name}.json").write_text(json.dumps(record))
         remove_leftovers(checkout.path / ".perfgate")
-        assert orphan.wait(10) == -signal.SIGKILL
+        assert orphan.wait(10) == -signal.SIGTERM
     assert not work.exists()
 
 

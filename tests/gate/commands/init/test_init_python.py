@@ -223,7 +223,9 @@ class Case:
     def do_setup_cache(self): return self._cache
     def set_cache(self, cache): self.cache = cache
     def set_param_idx(self, place): self.place = place
-    def do_setup(self): return self.name == "Suite.time_it" and self.place == 1
+    def do_setup(self):
+        self.repeat, self.sample_time = 0, 0
+        return self.name == "Suite.time_it" and self.place == 1
     def do_teardown(self): pass
     def do_run(self):
         assert self.sample_time > 0

@@ -95,7 +95,7 @@ def test_what_failed_comes_with_its_reason() -> None:
     trial = changed(benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))), plans=None)
     found = text(trial)
     assert "1 of 2 benchmarks gave no values: b" in found
-    assert "b failed on head: exit 3 no data here add data/ to share command: ./b data" in found
+    assert "b failed on head: exit 3 first no data here add data/ to share command: ./b data" in found
     assert brief(trial) == ["1 of 2 benchmarks gave no values: b", "b failed on head: exit 3"]
     assert trial.exit_code == 4
 
@@ -164,6 +164,20 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     place = lines.index("[plan]")
     assert lines[place + 1 : place + 3] == ["executions = 1", "iterations = 2"]
     assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
+
+
+def test_of_a_command_of_several_lines_the_first_is_shown() -> None:
+    failure = msgspec.structs.replace(FAILURE, command="python - <<'END'\nimport asv\nrun(\n)\nEND")
+    found = text(changed(benchmarks=(Tried(benchmark="b", instrument="spawn", failures=(failure,)),), plans=None))
+    assert "command: python - <<'END' (and 4 lines more)" in found
+
+
+def test_a_floor_beyond_the_threshold_is_named() -> None:
+    note = Note(kind="floor", benchmark="u64", floor=1e-9, unit="s", share=0.48, more=2)
+    found = text(changed(notes=(note,)))
+    assert (
+        "u64: a slowdown passes up to 48.0%, which is the floor of 1 ns (too large for 2 more cases, too): if" in found
+    )
 
 
 def test_an_unfit_host_and_what_to_paste() -> None:
