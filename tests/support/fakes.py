@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gate.config.study import Setting
+from gate.model import Side
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
 
@@ -100,3 +103,27 @@ def taking(seconds: float, clock: Clock) -> FakeExecutor:
         return Outcome("time-out" if late else "", "2026-01-01T00:00:00Z", took, "said", timed_out=late)
 
     return FakeExecutor(answer)
+
+
+class NoTrees(ABC):
+    """A builder whose trees do not exist, so that nothing of them is compared or traced."""
+
+    @abstractmethod
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        """Name where a build would be."""
+
+    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        """Name the same."""
+        return self.directory(side, factors)
+
+    def roots(self) -> Mapping[Side, Path] | None:
+        """Return that there are none."""
+        return None
+
+    def root(self) -> Path:
+        """Fail: without roots nobody asks."""
+        raise AssertionError
+
+    def since(self) -> float:
+        """Fail: without roots nobody asks."""
+        raise AssertionError

@@ -62,11 +62,12 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
     if tries:
         out.write(f"\ntrying it ({_TRY} skips this, and so does Ctrl-C):\n")
         out.flush()
-        before = tried(options.directory / DEFAULT_FOLDER)
+        folder = options.directory / DEFAULT_FOLDER
+        before = tried(folder)
         _try(out, err)
-        found_out = tried(options.directory / DEFAULT_FOLDER)
-        if found_out is not None and found_out != before and found_out.leaner is not None:
-            _make_leaner(options, tree, found[0], found_out.leaner, out)
+        now = tried(folder)
+        if now is not None and now != before and now.leaner is not None:
+            _make_leaner(options, tree, found[0], now.leaner, out)
     out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(tried=tries)]))
     return 0
 

@@ -62,7 +62,8 @@ def _remembered(options: PlanOptions, rules: RulesOptions) -> Gathered:
         raise UserError("; ".join(map(say, recalled.warnings)))
     if memory is None:
         path = history_path(options.history, project)
-        raise UserError(f"nothing is remembered about this project in {path}: name a RUN, or run `perfgate calibrate`")
+        advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
+        raise UserError(f"nothing is remembered about this project in {path}: {advice}")
     costs = costs_here(options.history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
     return from_memory(memory, costs, settings.rules, both, "the memory of this host")

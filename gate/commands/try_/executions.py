@@ -116,8 +116,10 @@ class _One:
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self._benchmark)
         seconds = planned_seconds(ran, asked) if last.executions else None
-        hangs = seconds is not None and not single and ran[-1].given <= ran[-1].asked
-        each = seconds - planned_seconds(ran, asked - 1) if seconds is not None and hangs else 0.0
+        each = 0.0
+        # more than was asked for: the tool decides how many
+        if seconds is not None and not single and ran[-1].given <= ran[-1].asked:
+            each = seconds - planned_seconds(ran, asked - 1)
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         cases = tuple(case for each in last.executions for case in cases_of(each, self._rules))
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions

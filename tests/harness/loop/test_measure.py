@@ -29,7 +29,7 @@ from harness.loop.schedule import Round, schedule
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
-from tests.support.fakes import Clock, FakeExecutor, taking
+from tests.support.fakes import Clock, FakeExecutor, NoTrees, taking
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
@@ -38,7 +38,7 @@ REAL: Mapping[Side, Mapping[str, str]] = {side: {"PATH": os.environ["PATH"]} for
 
 
 @dataclass
-class FakeBuilder:
+class FakeBuilder(NoTrees):
     """Keeps what was built; broken: (side, build) that fail. Each build has a directory of its own.
 
     seconds: of the clock that a build takes.
@@ -65,18 +65,6 @@ class FakeBuilder:
         if (side, build) in self.broken:
             return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
-
-    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
-        return self.directory(side, factors)
-
-    def roots(self) -> None:
-        return None
-
-    def root(self) -> Path:
-        raise NotImplementedError
-
-    def since(self) -> float:
-        raise NotImplementedError
 
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         assert factors == {}

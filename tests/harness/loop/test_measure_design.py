@@ -22,7 +22,7 @@ from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, design_schedule, schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
-from tests.support.fakes import Clock, taking
+from tests.support.fakes import Clock, NoTrees, taking
 
 STUDY = Study(
     factor={
@@ -36,7 +36,7 @@ Place_ = tuple[str, Side, str, int, int]
 
 
 @dataclass
-class FakeBuilder:
+class FakeBuilder(NoTrees):
     """Keeps what was built; broken: (side, opt, build) that fail. Each build has a directory of its own.
 
     free: builds that take no time, where a test compares what is measured with what an uninterrupted run measures.
@@ -63,18 +63,6 @@ class FakeBuilder:
         if broken:
             return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
         return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
-
-    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
-        return self.directory(side, factors)
-
-    def roots(self) -> None:
-        return None
-
-    def root(self) -> Path:
-        raise NotImplementedError
-
-    def since(self) -> float:
-        raise NotImplementedError
 
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")

@@ -33,7 +33,7 @@ with open(os.environ["PERFGATE_OUTPUT"], "w") as out:
         for place, values in enumerate(itertools.product(*case.params)):
             case.set_param_idx(place)
             if not case.do_setup():
-                # it reads them anew from the class
+                # do_setup reads them anew from the class
                 case.repeat, case.sample_time = (count, count, 60), {length:g}
                 for value in case.do_run()["samples"]:
                     metric = f"{{case.name}}({{', '.join(values)}})" if values else case.name
