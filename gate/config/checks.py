@@ -22,7 +22,7 @@ def _check_names_of_suites(config: Config) -> Iterator[Fault]:
 
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
-    if config.gate.inconclusive == "fail":
+    if config.gate.inconclusive == "fail" and config.gate.show != "no-sign":
         yield from _check_zero_thresholds(config)
     if config.gate.sessions == "fixed" and config.gate.interval != "auto":
         why = f'"fixed" has its own interval: remove gate.interval = "{config.gate.interval}"'

@@ -7,10 +7,13 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan
+from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan, Show
 from gate.model import Whose
 from gate.model.names import SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
+
+DETECTABLE = 0.1
+"""Of a gate that names none; where twice the threshold is more, that."""
 
 
 class Policy(msgspec.Struct, frozen=True):
@@ -107,6 +110,21 @@ def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) 
     sizes = [o.implausible for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
     found = next((size for size in sizes if size is not None), config.gate.implausible)
     return float(found) or None
+
+
+def show_of(config: Config, benchmark: str, metric: str, statistic: str) -> Show:
+    """Return what a green finding of a case must have shown: the last matching override's, otherwise gate's."""
+    shown = [o.show for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    found = next((show for show in shown if show is not None), config.gate.show)
+    return found or ("not-worse" if config.gate.inconclusive == "fail" else "no-sign")
+
+
+def detectable_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
+    """Return the largest size of a slowdown that may stay unseen in a pass: the last override's, otherwise gate's."""
+    sizes = [o.detectable for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    found = next((size for size in sizes if size is not None), config.gate.detectable)
+    threshold = threshold_of(config, benchmark, metric, statistic)
+    return max(DETECTABLE, 2 * threshold) if found is None else float(found)
 
 
 def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:

@@ -39,6 +39,7 @@ __all__ = [
     "Perturbation",
     "Plan",
     "Service",
+    "Show",
     "Statistic",
     "Study",
     "Table",
@@ -51,7 +52,18 @@ Statistic = Annotated[
         extra={"else": "not a statistic: write mean, p50, p99 or p99.9"},
     ),
 ]
-Interval = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "bootstrap", "bootstrap-bca"]
+Interval = Literal[
+    "auto",
+    "fieller",
+    "fieller-kj",
+    "fieller-paired",
+    "fieller-moderated",
+    "paired",
+    "paired-shared",
+    "bootstrap",
+    "bootstrap-bca",
+]
+Show = Literal["no-sign", "not-worse"]
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
@@ -74,7 +86,8 @@ class Gate(Table, frozen=True, kw_only=True):
         Interval,
         Meta(
             description='The method for the interval of the ratio (docs/method.md). "auto" chooses before '
-            'measuring: "fieller-moderated" if this host is calibrated, otherwise "fieller-paired" or "fieller".'
+            'measuring: "fieller-moderated" if enough is remembered of this host, otherwise "paired-shared" (5 cases '
+            'or more), "paired" or "fieller".'
         ),
     ] = "auto"
     resampling: Annotated[
@@ -102,10 +115,25 @@ class Gate(Table, frozen=True, kw_only=True):
         int,
         Meta(
             ge=2,
-            description="Fewest builds per side for a regression or an improvement; at most 3 where the interval uses "
-            "the memory of a calibrated host.",
+            description="Fewest builds per side for a regression or an improvement; at most 4 where cases share their "
+            "variance, 3 where the interval uses the memory of a calibrated host.",
         ),
     ] = 5
+    show: Annotated[
+        Show | None,
+        Meta(
+            description='What a green finding must have shown. "no-sign": that no slowdown is in sight, where one of '
+            'gate.detectable would have been; measuring stops as soon as none can be expected to show. "not-worse": '
+            'that it is below the threshold. Default: "no-sign", with inconclusive = "fail" "not-worse".'
+        ),
+    ] = None
+    detectable: Annotated[
+        Share | None,
+        Meta(
+            description="No sign of a slowdown passes only if one of this size would have shown in 80 of 100 such "
+            "runs. Default: 10%, or twice the threshold if that is more."
+        ),
+    ] = None
     sameness: Annotated[
         Literal["auto", "off"],
         Meta(
@@ -146,7 +174,7 @@ class Gate(Table, frozen=True, kw_only=True):
 
 
 class Override(Table, frozen=True, kw_only=True):
-    """Another threshold, floor or implausible size for some cases; globs, the later entry wins."""
+    """Another threshold, floor, implausible size or proof for some cases; globs, the later entry wins."""
 
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
@@ -154,6 +182,8 @@ class Override(Table, frozen=True, kw_only=True):
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
+    show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
+    detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
 
 
 class Accept(Table, frozen=True, kw_only=True):
@@ -255,6 +285,13 @@ class BuildTable(Table, frozen=True, kw_only=True):
             "command that links again, with {seed} and PERFGATE_SEED.",
         ),
     ] = "auto"
+    layouts: Annotated[
+        Literal["common", "independent"],
+        Meta(
+            description='Whether one seed lays out both sides of a round. "common": what a layout costs or saves '
+            'cancels in the ratio; every round has a new one. "independent": each side draws its own (docs/layout.md).'
+        ),
+    ] = "common"
     cache: Annotated[
         Literal["auto", "off"],
         Meta(

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
-from gate.config.rules import Policy, floor_of, metric_rules, threshold_of
-from gate.config.types import Config
+from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, show_of, threshold_of
+from gate.config.types import Config, Show
 from gate.evidence.factors import bound_factors
-from gate.model import Case, Evidence, FindingMemory, Memory
+from gate.model import Case, Evidence, FindingMemory, Layouts, Memory, Run
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
-from gate.stats.planning import pairing_pays
+from gate.stats.prior import remembered_correlation
+from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
     """What one finding will be about, and its rules.
 
-    tau: of the quantile; None for the mean. floor: in the base unit. memory: what earlier sessions on the same machine
-    tell of its variance.
+    tau: of the quantile; None for the mean. floor: in the base unit. show: what it must show to pass. wanted: the size
+    of a slowdown that must have shown, where no sign of one is enough. memory: what earlier sessions on the same
+    machine tell of its variance.
     """
 
     case: Case
@@ -29,6 +32,8 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     tau: float | None
     threshold: float
     floor: float | None
+    show: Show
+    wanted: float
     memory: FindingMemory | None
 
     @property
@@ -40,20 +45,25 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 class Design(msgspec.Struct, frozen=True, eq=False):
     """How every finding of a report is judged.
 
-    interval: as configured. method: the interval without memory. moderate: whether memory moderates it. looks: the
-    rounds of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one
-    level for a fixed design. size: findings and interactions of the report. sessions: that measured, or were to; where
-    they are several no finding goes by builds alone. machines: these sessions, where the verdict is over them and each
-    goes by its own builds; () where sessions are a sample of others. bound: factors of which some sessions lack a
-    setting. seed: of the bootstrap. now: when it was measured.
+    interval: as configured. method: the interval without memory. shares: whether cases share the variance of their
+    rounds. layouts: of both sides of a round; None: not known. moderate: whether memory moderates it. looks: the rounds
+    of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one level
+    for a fixed design. complete: whether all that was planned was measured, as far as it was not settled before. size:
+    findings and interactions of the report. sessions: that measured, or were to; where they are several no finding goes
+    by builds alone. machines: these sessions, where the verdict is over them and each goes by its own builds; () where
+    sessions are a sample of others. bound: factors of which some sessions lack a setting. seed: of the bootstrap. now:
+    when it was measured.
     """
 
     policy: Policy
     interval: Literal["fieller", "bootstrap", "bootstrap-bca"]
     method: Method
+    shares: bool
+    layouts: Layouts | None
     moderate: bool
     looks: tuple[int, ...]
     reached: tuple[int, ...]
+    complete: bool
     spending: Spending
     size: int
     sessions: int
@@ -101,6 +111,8 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
         tau=quantile_of(statistic),
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
+        show=show_of(*names),
+        wanted=detectable_of(*names),
         memory=remembered.get(case_id(case, statistic)),
     )
 
@@ -115,6 +127,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
     memory = run.memory if run else None
     looks = tuple(evidence.looks) if bootstrap is None else ()
     reached = tuple(rounds for rounds in looks if rounds <= evidence.rounds.done)
+    complete = len(reached) == len(looks) if looks else evidence.rounds.done >= (evidence.rounds.planned or 0)
     if looks and not reached:
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
@@ -122,13 +135,21 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
     every = _sessions(evidence)
     sessions = len(every)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
+    layouts = layouts_of(run)
+    remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
+    correlation = _CORRELATIONS[layouts] if remembered is None else remembered
+    method = _method(policy, planned, size, sessions, correlation)
+    sharing = gate.interval == "paired-shared" or (gate.interval == "auto" and layouts != "independent")
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
-        method=_method(policy, planned, size, sessions),
+        method=method,
+        shares=sharing and method == "paired" and sessions == 1,
+        layouts=layouts,
         moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
         looks=looks,
         reached=reached,
+        complete=complete,
         spending=spending(looks or (1,)),
         size=size,
         sessions=sessions,
@@ -152,13 +173,25 @@ def _most_builds(subjects: list[Subject]) -> int:
     return max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
 
 
-def _method(policy: Policy, builds: int, size: int, sessions: int) -> Method:
+_CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
+
+
+def layouts_of(run: Run | None) -> Layouts | None:
+    """Return whether both sides of a round were laid out alike; None: the measurements do not say."""
+    build = (run.config or {}).get("build") if run else None
+    if not isinstance(build, Mapping):
+        return None
+    return "independent" if build.get("layouts") == "independent" else "common"
+
+
+def _method(policy: Policy, builds: int, size: int, sessions: int, correlation: float) -> Method:
     chosen = policy.config.gate.interval
-    if chosen in ("fieller", "fieller-kj", "fieller-paired"):
+    if chosen in ("fieller", "fieller-kj", "fieller-paired", "paired"):
         return chosen
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
-    pays = sessions > 1 or pairing_pays(builds, 1 - policy.config.gate.confidence, size)
-    return "fieller-paired" if pays else "fieller"
+    alpha = 1 - policy.config.gate.confidence
+    together = chosen == "paired-shared" or sessions > 1 or is_paired(builds, alpha, size, correlation)
+    return "paired" if together else "fieller"
 
 
 def _when(created: str | None) -> datetime.datetime:

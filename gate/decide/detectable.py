@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from gate.decide.design import Design
-from gate.decide.estimates import Estimated
+from gate.decide.estimates import SHARED, Estimated, needed_builds
 from gate.stats.detectable import needed, worse_ratio
 
 POWER = 0.8
 
 
-def detectable(found: Estimated, design: Design) -> float | None:
+def detectable(found: Estimated, design: Design, *, planned: bool = False) -> float | None:
     """Return the smallest change for the worse that this run would have called in POWER of such runs, as a share.
 
-    It is tested at the last look that was reached, at the level of the whole family, with the variances that were
-    measured; 0.09 is a ratio of 1.09, or of 1/1.09 where higher is better. None: none would have been called, or
-    counts are compared as numbers.
+    It is tested at the last look that was reached (planned: at the last one of the plan), at the level of the whole
+    family, with the variances that were measured; 0.09 is a ratio of 1.09, or of 1/1.09 where higher is better. None:
+    none would have been called, or counts are compared as numbers.
     """
-    df = found.ratio.df
-    if found.exact or found.reduced.trouble or found.hold or df is None:
+    if found.hold == "builds" and planned and design.looks:
+        allowed = design.looks[-1] >= needed_builds(found, design.policy.config.gate)
+    else:
+        allowed = not found.hold
+    if found.exact or found.reduced.trouble or not allowed or found.ratio.df is None:
         return None
-    look = max(len(design.reached) - 1, 0)
-    builds = design.reached[-1] if design.reached and found.unit == "build" else found.builds_each
+    look = len(design.looks) - 1 if planned else len(design.reached) - 1
+    rounds = design.looks[look] if design.looks else None
+    builds = rounds if rounds is not None and found.unit == "build" else found.builds_each
+    return size_at(found, design, builds, max(look, 0))
+
+
+def size_at(found: Estimated, design: Design, builds: int, look: int) -> float | None:
+    """Return that change for so many builds a side, tested at a look (from 0) of the design."""
+    df = found.ratio.df
+    if df is None:
+        return None
     alpha = design.alpha if design.policy.config.gate.family == "none" else design.alpha / design.size
     ratio = worse_ratio(
         found.ratio,
@@ -40,6 +52,7 @@ def degrees(found: Estimated, df: float, builds: int) -> float:
     """
     if builds == found.builds_each:
         return df
-    # what is remembered does not grow with the run
+    # what is remembered, and what other cases tell, does not grow with the run
     moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
+    moderated = moderated or found.method == SHARED
     return df + builds - found.builds_each if moderated else df * (builds - 1) / (found.builds_each - 1)

@@ -14,7 +14,7 @@ from gate.decide.machines import METHOD, over_its_machines
 from gate.model import Sample, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
-from gate.stats.estimate import Reduced, ratio_of, reduce
+from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
 from gate.stats.fixed_sessions import Machine, together
 from gate.stats.levels import Tops
 from gate.stats.prior import (
@@ -34,6 +34,9 @@ from gate.stats.prior import (
     unlike_sides,
 )
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
+from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
+from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
+from gate.stats.shared_variance import Shared as SharedVariance
 from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
@@ -42,8 +45,11 @@ BOOTSTRAP_BUILDS = 10
 """Below this many builds a bootstrap interval reports and does not decide, with a Holm family."""
 
 MODERATED = "fieller-moderated"
+SHARED = "paired-shared"
 
 Hold = Literal["", "builds", "bootstrap", "memory"]
+ONLY_REPORTS = ("memory", "bootstrap")
+"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
 
 
 class Moderation(msgspec.Struct, frozen=True, eq=False):
@@ -74,6 +80,8 @@ class Estimated(msgspec.Struct, frozen=True, eq=False):
     moderation: Moderation | None
     hold: Hold
     warnings: tuple[AnyWarning, ...]
+    rounds: Rounds | None
+    """What its complete rounds tell; None: there are none, or a value has no logarithm."""
     machines: tuple[Machine, ...] = ()
 
     @property
@@ -129,21 +137,51 @@ class Estimates(msgspec.Struct, frozen=True, eq=False):
 
 
 def estimates(
-    subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED
+    subjects: Sequence[Subject],
+    design: Design,
+    rounds: int | None,
+    least: Factors = AS_REMEMBERED,
+    settled: Sequence[Estimated] = (),
 ) -> Estimates:
     """Estimate subjects over their first rounds; None: over all there is.
 
-    least: what the host was found to be at an earlier look, by more findings than may be open now.
+    least: what the host was found to be at an earlier look, by more findings than may be open now. settled: other
+    findings of the report, over the rounds that they have, which tell of the variance of these.
     """
     plain = [_plain(subject, design, rounds) for subject in subjects]
+    known = with_shared_variance(plain, settled) if design.shares else plain
     if not design.moderate:
-        return Estimates([_held(found, design) for found in plain], least)
+        return Estimates([_held(found, design) for found in known], least)
     recalled = [_recalled(found, design) for found in plain]
     factors = _factors([each for each in recalled if each is not None], least)
     moderated = [
-        found if each is None else _moderated(found, each, factors) for found, each in zip(plain, recalled, strict=True)
+        shared if each is None else _moderated(found, each, factors)
+        for found, shared, each in zip(plain, known, recalled, strict=True)
     ]
     return Estimates([_held(found, design) for found in moderated], factors)
+
+
+def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated] = ()) -> list[Estimated]:
+    """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
+    every = [each for each in (*found, *settled) if _shares(each)]
+    shared: dict[int, SharedVariance] = {}
+    for tau in dict.fromkeys(each.subject.tau for each in every):
+        of_one = [each for each in every if each.subject.tau == tau]
+        variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
+        shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
+    return [_with_variance(each, shared.get(id(each))) for each in found]
+
+
+def _shares(found: Estimated) -> bool:
+    usable = not found.exact and not found.reduced.trouble and found.rounds is not None
+    return usable and found.rounds is not None and found.rounds.df > 0 and found.rounds.contrast > 0
+
+
+def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated:
+    if shared is None or not shared.used or found.rounds is None or found.method != "paired":
+        return found
+    ratio = found.rounds.pair(shared.variance, shared.df)
+    return msgspec.structs.replace(found, ratio=ratio, method=SHARED)
 
 
 def measured(subject: Subject, rounds: int | None) -> Shared:
@@ -159,11 +197,9 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
-    rounds_pair = all(isinstance(unit, tuple) for unit in (*reduced.base.units, *reduced.head.units))
-    incomplete = rounds_pair and not paired_units(reduced.base, reduced.head)
-    if method == "fieller-paired" and incomplete and gate.interval == "auto":
-        # a pairing chosen for rounds that are complete does not throw away what has no partner; a session on another
-        # machine is no part of a ratio without one
+    if method == "paired" and gate.interval == "auto" and too_few_complete(reduced):
+        # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
+        # another machine is no part of a ratio without one
         method = "fieller"
     found = Estimated(
         subject=subject,
@@ -172,9 +208,10 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         reduced=reduced,
         ratio=ratio_of(reduced, method),
         method="exact" if reduced.exact else method,
-        paired=method == "fieller-paired",
+        paired=method in PAIRED,
         moderation=None,
         hold="",
+        rounds=None if reduced.exact or reduced.trouble in _NO_ROUNDS else rounds_of(reduced.base, reduced.head),
         warnings=(*reduced.warnings, *([OneSidedSessions(shared.lacking)] if shared.lacking else [])),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
@@ -182,6 +219,17 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
         return _bootstrap(found, design)
     return found
+
+
+_NO_ROUNDS = ("negative", "zero-base", "zero-quantile")
+
+
+def too_few_complete(reduced: Reduced) -> bool:
+    """Return whether so many rounds are of one side only that pairing would leave out too much."""
+    base, head = reduced.base.units, reduced.head.units
+    if base == head or not all(isinstance(unit, tuple) for unit in (*base, *head)):
+        return False
+    return len(set(base) & set(head)) < LEAST_COMPLETE * max(len(base), len(head))
 
 
 def first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
@@ -201,6 +249,7 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
         paired=True,
         moderation=None,
         hold="",
+        rounds=None,
         warnings=found.warnings,
         machines=found.machines,
     )
@@ -245,6 +294,8 @@ def _held(found: Estimated, design: Design) -> Estimated:
 
 def needed_builds(found: Estimated, gate: Gate) -> int:
     """Return the builds a side that a regression needs: fewer where enough memory stands in for them."""
+    if found.method == SHARED:
+        return min(FEWEST_BUILDS, gate.min_builds)
     moderation = found.moderation
     used = moderation is not None and (moderation.result is None or moderation.result.used)
     if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
@@ -310,6 +361,7 @@ def _prior(found: Estimated, design: Design, kind: Kind) -> Prior | None:
         iterations=sum(len(side.values) for side in sides) / executions,
         nu=memory.contrast_nu if kind == "contrast" else memory.build_nu,
         now=design.now,
+        layouts=design.layouts or "independent",
     )
 
 

@@ -9,9 +9,10 @@ from typing import Literal
 
 from gate.decide import reasons
 from gate.decide.design import Design
-from gate.decide.detectable import POWER, degrees, detectable
+from gate.decide.detectable import detectable
 from gate.decide.estimates import Estimated, Moderation, needed_builds
-from gate.decide.family import tails
+from gate.decide.futility import unseen
+from gate.decide.lacking import more_builds
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.decide.machines import session_ratios
 from gate.model import (
@@ -19,6 +20,7 @@ from gate.model import (
     DecidedAt,
     Finding,
     MemoryUse,
+    Pairing,
     RatioInterval,
     Side,
     SideSummary,
@@ -41,7 +43,7 @@ from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.levels import LevelVariance
-from gate.stats.ratio import WITHHELD, Ratio, side_limits, t_quantile
+from gate.stats.ratio import WITHHELD, Limits, Ratio, side_limits
 from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
@@ -118,6 +120,19 @@ def _variance(found: Estimated, levels: tuple[LevelVariance, ...], value: float)
     ]
 
 
+def _pairing(found: Estimated) -> Pairing | None:
+    """Describe what base and head of a round have in common; None where no interval could be paired by round."""
+    rounds = found.rounds
+    if rounds is None or rounds.df < 2 or found.unit != "build":
+        return None
+    return Pairing(
+        rounds=rounds.count,
+        correlation=rounds.correlation,
+        together=math.sqrt(rounds.contrast),
+        apart=math.sqrt(rounds.base + rounds.head),
+    )
+
+
 def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
     """Describe what remembered variance did for a finding, with the interval as it would be without it."""
     moderation = found.moderation
@@ -156,77 +171,6 @@ def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "d
     return "noisier" if result.noisier else "unlike" if result.unlike else "disagrees"
 
 
-MOST = 100
-"""More builds than this are no advice."""
-
-
-def more_builds(judged: Judged, design: Design) -> int | None:
-    """Return how many builds a side, beyond those measured, would probably settle an inconclusive finding.
-
-    Settled for the gate is a regression or "not worse", whichever the estimate lies on the side of, in a design of so
-    many builds without looks. A test statistic grows with the square root of the builds and its degrees with their
-    number; it is to be beyond its limit with POWER if estimate and noise are true. They are not, and so it is less
-    often, but more often than not (tests/gate/decide/test_lacking.py). None: settled already, nothing is known of the
-    noise, builds are not what it lacks, or it takes more than MOST.
-    """
-    found = judged.estimated
-    df, builds = found.ratio.df, found.builds_each
-    if judged.settled or judged.position.not_worse or found.exact or found.reduced.trouble or df is None:
-        return None
-    if design.sessions > 1 and not design.machines:
-        # the unit is the session: builds of the same sessions tell little more
-        return None
-    beyond = _beyond(found)
-    p = _p(found, beyond=beyond)
-    alpha = judged.regression.alpha if beyond else design.alpha
-    least = _least(found, design, beyond=beyond)
-    if p is None:
-        return None
-    statistic = t_quantile(df, p / 2)
-    for more in range(max(1, least - builds), MOST + 1):
-        grown = builds + more
-        grown_df = degrees(found, df, grown)
-        wanted = t_quantile(grown_df, alpha / 2) + t_quantile(grown_df, 1 - POWER)
-        if statistic * math.sqrt(grown / builds) > wanted:
-            return more
-    return None
-
-
-def _beyond(found: Estimated) -> bool:
-    """Return whether the estimate is what a regression would be: beyond threshold and floor."""
-    subject, change = found.subject, found.ratio.y - found.ratio.x
-    edge = _edge(found)
-    if subject.lower:
-        return found.ratio.y > edge * found.ratio.x and (subject.floor is None or change > subject.floor)
-    return found.ratio.y < edge * found.ratio.x and (subject.floor is None or -change > subject.floor)
-
-
-def _p(found: Estimated, *, beyond: bool) -> float | None:
-    """Return the p of what is to be shown: beyond needs threshold and floor, not worse is either of them."""
-    subject, ratio = found.subject, found.ratio
-    worse, better = tails(subject)
-    tail = worse if beyond else better
-    p = ratio.p(_edge(found), tail)
-    if subject.floor is None or p is None:
-        return p
-    p_floor = ratio.p_difference(subject.floor if subject.lower else -subject.floor, tail)
-    return p if p_floor is None else max(p, p_floor) if beyond else min(p, p_floor)
-
-
-def _edge(found: Estimated) -> float:
-    edge = 1 + found.subject.threshold
-    return edge if found.subject.lower else 1 / edge
-
-
-def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
-    """Return the builds a side below which the rules would not call it, however clear it were."""
-    # of each machine, where there are several
-    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
-    if found.hold == "memory":
-        return needed if beyond else 2
-    return needed if found.hold == "builds" and beyond else 0
-
-
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
     """Give judged subjects their verdicts and describe them; comparisons: how many share the error."""
     estimated = [each.estimated for each in judged]
@@ -237,7 +181,11 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
 
 def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
-    verdict = _verdict(judged)
+    size = unseen(found, judged.look, futile=judged.futile, design=design)
+    verdict = _verdict(judged, size)
+    # what was given up has a plain interval: a repeated one so early is too wide to tell a reader anything
+    plain = verdict == "no-sign" or (verdict == "inconclusive" and judged.futile)
+    nominal_alpha = design.alpha if plain else judged.nominal_alpha
     # "unchanged" is decided at the nominal level, without the family
     unshared = Tested(1.0, design.alpha, rejected=False)
     tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
@@ -247,6 +195,23 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     accept = known.covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
+    known_size = size if size is not None else detectable(found, design)
+    facts = reasons.Facts(
+        verdict=verdict,
+        found=found,
+        nominal=limits_of(found, nominal_alpha),
+        nominal_confidence=1 - nominal_alpha,
+        decided=decided,
+        confidence=1 - alpha,
+        corrected=alpha < nominal_alpha,
+        comparisons=comparisons,
+        position=judged.position,
+        unseen=size,
+        min_builds=needed_builds(found, design.policy.config.gate),
+        more_builds=more,
+        accepted=accept,
+        exceeded=known.exceeded,
+    )
     shown: Literal["ratio", "decided_at"] = "decided_at" if verdict in ("regression", "improvement") else "ratio"
     return Finding(
         benchmark=case.benchmark,
@@ -255,17 +220,11 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         better=case.better,
         statistic=subject.statistic,
         factors=case.factors,
-        base=side_summary(found, "base", judged.nominal_alpha),
-        head=side_summary(found, "head", judged.nominal_alpha),
-        ratio=ratio_interval(found, judged.nominal_alpha),
-        sessions=session_ratios(found.machines, subject, judged.nominal_alpha),
-        decided_at=DecidedAt(
-            confidence=1 - alpha,
-            low=decided.low,
-            high=decided.high,
-            look=judged.look + 1,
-            looks=max(len(design.looks), 1),
-        ),
+        base=side_summary(found, "base", nominal_alpha),
+        head=side_summary(found, "head", nominal_alpha),
+        ratio=ratio_interval(found, nominal_alpha),
+        sessions=session_ratios(found.machines, subject, nominal_alpha),
+        decided_at=_decided_at(judged, decided, alpha, design),
         shown=None if found.exact or found.reduced.trouble else shown,
         threshold=subject.threshold,
         floor=subject.floor,
@@ -275,41 +234,48 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
         verdict="accepted" if accept else verdict,
         accepted=accept,
-        reason=reasons.finding(
-            reasons.Facts(
-                verdict=verdict,
-                found=found,
-                nominal=judged.nominal,
-                decided=decided,
-                confidence=1 - alpha,
-                corrected=alpha < judged.nominal_alpha,
-                comparisons=comparisons,
-                position=judged.position,
-                min_builds=needed_builds(found, design.policy.config.gate),
-                more_builds=more,
-                accepted=accept,
-                exceeded=known.exceeded,
-            )
-        ),
+        reason=reasons.finding(facts),
         where=[],
         warnings=_warnings(judged, verdict, suspicious, design),
         not_worse=judged.position.not_worse,
         more_builds=more,
-        stopped="settled" if judged.settled and judged.look + 1 < len(design.looks) else None,
-        detectable=detectable(found, design) if verdict in ("inconclusive", "unchanged") else None,
+        stopped=_stopped(judged, design),
+        detectable=known_size if verdict in ("inconclusive", "unchanged", "no-sign") else None,
         identical=None,
         variance=variance,
-        memory=memory_use(found, judged.nominal_alpha, design),
+        memory=memory_use(found, nominal_alpha, design),
+        pairing=_pairing(found),
     )
 
 
-def _verdict(judged: Judged) -> Verdict:
+def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -> DecidedAt:
+    looks = max(len(design.looks), 1)
+    return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
+
+
+def _verdict(judged: Judged, size: float | None) -> Verdict:
+    """Give the verdict; size: of a slowdown that would have shown, where no sign of one can be told."""
     position = judged.position
     if judged.regression.rejected:
         return "regression"
     if judged.improvement.rejected:
         return "improvement"
-    return "unchanged" if position.not_worse and position.not_better else "inconclusive"
+    if position.not_worse and position.not_better:
+        return "unchanged"
+    shown = size is not None and size <= judged.subject.wanted and not _in_sight(judged)
+    return "no-sign" if shown else "inconclusive"
+
+
+def _in_sight(judged: Judged) -> bool:
+    """Return whether the finding is worse by itself, and not after correction or not beyond the floor."""
+    return judged.p is not None and judged.p < judged.nominal_alpha
+
+
+def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:
+    if not judged.settled or judged.look + 1 >= len(design.looks):
+        return None
+    shown = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
+    return "futility" if judged.futile and not shown else "settled"
 
 
 def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design) -> list[AnyWarning]:

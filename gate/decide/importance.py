@@ -26,8 +26,8 @@ def by_floor(finding: Finding) -> bool:
 
 
 def plain(finding: Finding) -> bool:
-    """Return whether a finding needs no words of its own: unchanged, and not by the floor alone."""
-    return finding.verdict == "unchanged" and not by_floor(finding)
+    """Return whether a finding needs no words of its own: unchanged, not by the floor alone, or no sign of a change."""
+    return finding.verdict in ("unchanged", "no-sign") and not by_floor(finding)
 
 
 def _size(ratio: RatioInterval) -> float:

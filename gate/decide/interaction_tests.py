@@ -16,16 +16,16 @@ import numpy as np
 
 from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import first_rounds, measured
+from gate.decide.estimates import first_rounds, measured, too_few_complete
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, tails
 from gate.decide.machines import METHOD, over_its_machines
 from gate.decide.troubles import trouble_of
 from gate.model import SIDES, Side, outcomes, reasons
-from gate.stats.estimate import Method, Reduced, ratio_of, reduce
+from gate.stats.estimate import PAIRED, Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
 from gate.stats.fixed_sessions import Machine, by_machine, together
 from gate.stats.levels import Tops
-from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio, paired_units
+from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio
 
 
 class Crossed(msgspec.Struct, frozen=True, eq=False):
@@ -55,7 +55,7 @@ class Crossed(msgspec.Struct, frozen=True, eq=False):
     @property
     def paired(self) -> bool:
         """Return whether the interval is paired by round, which spends less of alpha at looks."""
-        return self.method in ("fieller-paired", METHOD)
+        return self.method in (*PAIRED, METHOD)
 
     @property
     def member(self) -> Member:
@@ -129,7 +129,7 @@ def _crossed(contrast: Contrast, reduced: dict[int, _Part], design: Design, look
         look=look,
         p=None,
         p_improvement=None,
-        nominal_alpha=design.spending.nominal(look, design.alpha, paired=method in ("fieller-paired", METHOD)),
+        nominal_alpha=design.spending.nominal(look, design.alpha, paired=method in (*PAIRED, METHOD)),
         nominal=WITHHELD,
         regression=NOT_TESTED,
         improvement=NOT_TESTED,
@@ -211,11 +211,10 @@ def _tested(plain: Crossed, base: Tops, head: Tops, design: Design) -> Crossed:
     if design.machines:
         return _with_ratio(plain, by_machine(base, head), METHOD, design)
     method: Method = design.method
-    rounds = all(isinstance(unit, tuple) for unit in (*base.units, *head.units))
-    if method == "fieller-paired" and rounds and not paired_units(base, head):
-        # as for a finding: a pairing chosen for complete rounds does not throw away what has no partner
-        method = "fieller" if design.policy.config.gate.interval == "auto" else method
     reduced = Reduced(base, head, math.exp(base.mean), math.exp(head.mean), False, "", None, ())
+    if method == "paired" and too_few_complete(reduced):
+        # as for a finding: a pairing chosen for complete rounds does not throw away most of what has no partner
+        method = "fieller" if design.policy.config.gate.interval == "auto" else method
     return _with_ratio(plain, ratio_of(reduced, method), method, design)
 
 
@@ -223,7 +222,7 @@ def _with_ratio(plain: Crossed, ratio: Ratio | None, method: str, design: Design
     if ratio is None or ratio.df is None:
         return msgspec.structs.replace(plain, trouble=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds()))
     worse, better = tails(plain.contrast.subject)
-    alpha = design.spending.nominal(plain.look, design.alpha, paired=method in ("fieller-paired", METHOD))
+    alpha = design.spending.nominal(plain.look, design.alpha, paired=method in (*PAIRED, METHOD))
     return msgspec.structs.replace(
         plain,
         ratio=ratio,

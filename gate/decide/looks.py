@@ -14,15 +14,13 @@ from gate.config.rules import accepts_of
 from gate.config.types import Accept
 from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import AS_REMEMBERED, Estimated, Estimates, estimates
+from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
+from gate.decide.futility import is_futile
 from gate.decide.interaction_tests import Crossed, crossings
 from gate.model import Accepted
 from gate.stats.family import Tested
 from gate.stats.ratio import WITHHELD, Limits
-
-ONLY_REPORTS = ("memory", "bootstrap")
-"""Intervals that show and never decide: of remembered variance alone, of a bootstrap over few builds."""
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -43,7 +41,7 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
 
     look: number of that look, from 0. p, p_improvement: of the threshold, at that look alone. regression, improvement:
     what the families gave, in terms of the alpha that all looks spend. nominal: the interval at the level that this
-    look has of the whole alpha. settled: more data of it can change nothing.
+    look has of the whole alpha. settled: more data of it can change nothing, or futile: nothing that is to be expected.
     """
 
     estimated: Estimated
@@ -56,6 +54,7 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
     nominal: Limits
     position: Position
     settled: bool
+    futile: bool
 
     @property
     def subject(self) -> Subject:
@@ -89,7 +88,8 @@ def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contra
         if not still_open and not asked:
             break
         if still_open:
-            now = estimates([subjects[i] for i in still_open], design, rounds, factors)
+            kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
+            now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
             factors = now.factors
             for i, found in zip(still_open, _tests(now, design, look), strict=True):
                 judged[i] = found
@@ -140,6 +140,7 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         nominal=nominal,
         position=_position(found, p, p_improvement, nominal, nominal_alpha),
         settled=False,
+        futile=False,
     )
 
 
@@ -198,9 +199,12 @@ def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Desi
         settled = j.estimated.hold not in ONLY_REPORTS and (
             each.regression.rejected or each.improvement.rejected or (j.position.not_worse and not j.position.promising)
         )
-        settled = settled or j.estimated.exact
+        futile = is_futile(j.estimated, j.look, each.regression.alpha, design)
+        settled = settled or j.estimated.exact or (futile and not j.position.promising)
         found.append(
-            msgspec.structs.replace(j, regression=each.regression, improvement=each.improvement, settled=settled)
+            msgspec.structs.replace(
+                j, regression=each.regression, improvement=each.improvement, settled=settled, futile=futile
+            )
         )
     return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
 

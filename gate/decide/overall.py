@@ -12,6 +12,7 @@ from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Overall, RatioInterval
+from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
 from gate.stats.ratio import LogPair, paired, unpaired
@@ -79,13 +80,13 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
 def _method(base: Tops, head: Tops, design: Design) -> str:
     if design.machines:
         return METHOD
-    return "fieller-paired" if design.method == "fieller-paired" and base.units == head.units else "fieller"
+    return design.method if design.method in PAIRED and base.units == head.units else "fieller"
 
 
 def _pair(base: Tops, head: Tops, method: str) -> LogPair | None:
     if method == METHOD:
         return by_machine(base, head)
-    return LogPair(paired(base, head) if method == "fieller-paired" else unpaired(base, head))
+    return LogPair(paired(base, head) if method in PAIRED else unpaired(base, head))
 
 
 def _units(judged: Judged) -> frozenset[Unit]:

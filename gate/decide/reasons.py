@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated
-from gate.decide.looks import ONLY_REPORTS, Position
+from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated
+from gate.decide.looks import Position
 from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
@@ -24,12 +24,16 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
     found: Estimated
     nominal: Limits
     decided: Limits
+    nominal_confidence: float
     confidence: float
+    """Of `nominal`, and of `decided`."""
     corrected: bool
     """Whether that confidence is more than the nominal one."""
     comparisons: int
     """Findings and interactions that share the error."""
     position: Position
+    unseen: float | None
+    """The smallest slowdown that would have shown, where no sign of one is asked for and can be judged."""
     min_builds: int
     more_builds: int | None
     accepted: Accepted | None
@@ -62,6 +66,15 @@ def finding(facts: Facts) -> reasons.Reason:
         return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):
         return _changed(facts)
+    if facts.verdict == "no-sign" and facts.unseen is not None:
+        limit = facts.nominal.high if facts.found.subject.lower else facts.nominal.low
+        return reasons.NoSign(
+            detectable=facts.unseen,
+            limit=limit or 0.0,
+            confidence=facts.nominal_confidence,
+            unit=facts.case.unit,
+            better=facts.case.better,
+        )
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
 
 
@@ -114,6 +127,14 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
         return reasons.Uncorrected(
             threshold=facts.threshold, confidence=facts.confidence, comparisons=facts.comparisons
         )
+    if facts.unseen is not None:
+        return reasons.TooNoisy(
+            detectable=facts.unseen,
+            wanted=facts.found.subject.wanted,
+            unit=facts.case.unit,
+            better=facts.case.better,
+            hopeless=_hopeless(facts),
+        )
     return _too_wide(facts)
 
 
@@ -130,15 +151,20 @@ def _too_wide(facts: Facts) -> reasons.TooWide:
     low, high, found, edge = facts.nominal.low, facts.nominal.high, facts.found, 1 + facts.threshold
     above, below = high is None or high >= edge, low is None or low <= 1 / edge
     exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
-    several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
     return reasons.TooWide(
         threshold=facts.threshold,
         exceeds=exceeds,
         estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond",
         unit=found.unit,
-        # degrees of freedom and the build as the unit are what the count of more builds is computed by
-        hopeless=facts.more_builds is None and found.ratio.df is not None and not several,
+        hopeless=_hopeless(facts),
     )
+
+
+def _hopeless(facts: Facts) -> bool:
+    # degrees of freedom and the build as the unit are what the count of more builds is computed by
+    found = facts.found
+    several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
+    return facts.more_builds is None and found.ratio.df is not None and not several
 
 
 def _below_threshold(facts: Facts) -> bool:
@@ -233,4 +259,5 @@ def summary(
         return outcomes.SomeAccepted(count=counts["accepted"], findings=total, labels=sorted(labels))
     if identical and not findings:
         return outcomes.AllIdentical(benchmarks=len({each.benchmark for each in identical}))
-    return outcomes.NothingRegressed(findings=total)
+    sizes = [f.detectable for f in findings if f.verdict == "no-sign" and f.detectable is not None]
+    return outcomes.NothingRegressed(findings=total, no_sign=counts["no-sign"], detectable=max(sizes, default=None))

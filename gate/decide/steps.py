@@ -76,11 +76,16 @@ def _settle(report: Report) -> steps.Step:
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     if not told:
-        hopeless = all(isinstance(f.reason, reasons.TooWide) and f.reason.hopeless for f in still_open)
+        hopeless = all(_is_hopeless(f) for f in still_open)
         return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)
     return steps.MoreBuilds(
         builds=told[-1], settled=len(told), may_be_worse=len(still_open), not_worse=len(found) - len(still_open)
     )
+
+
+def _is_hopeless(finding: Finding) -> bool:
+    """Return whether no reasonable number of builds would do, as far as is known."""
+    return isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless
 
 
 def _more_machines(still_open: Sequence[Finding]) -> steps.MoreMachines | None:

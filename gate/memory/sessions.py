@@ -13,7 +13,7 @@ from gate.config.rules import benchmark_rules, metric_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
-from gate.model import Build, Case, Execution, Record, Run
+from gate.model import Build, Case, Execution, Layouts, Record, Run
 from gate.model.case import quantile_of
 from gate.stats.remembered_variance import remember
 from gate.units import to_base
@@ -47,6 +47,7 @@ def _conditions(benchmark: Benchmark, config: Config) -> str | None:
     parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
     parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
+    parts += [f"relink {_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
 
 
@@ -62,7 +63,7 @@ def setup_of(setups: Mapping[str, Setup], config: Config, benchmark: str) -> Set
 
 def learn(
     cases: Sequence[Case], config: Config, setups: Mapping[str, Setup], records: Sequence[Record], *,
-    session: str, created: str, both: bool,
+    session: str, created: str, both: bool, layouts: Layouts = "independent", programs: bool = False,
 ) -> list[Learned]:  # fmt: skip
     """Return what can be remembered of each decided case and statistic.
 
@@ -71,7 +72,9 @@ def learn(
         config: names the statistics.
         setups: of each benchmark; a case without one is left out.
         records: for the costs.
-        both: whether base and head are one commit; else only base counts.
+        both: whether head counts; else only base does.
+        layouts: of both sides of a round. programs: whether base and head are two programs, of which only base and the
+            contrast of both are learned; else they are one commit.
     """
     costs = costs_of(records)
     found = []
@@ -81,7 +84,15 @@ def learn(
             continue
         for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).statistics):
             head = case.head if both else None
-            remembered = remember(case.base, head, quantile_of(statistic), session=session, created=created)
+            remembered = remember(
+                case.base,
+                head,
+                quantile_of(statistic),
+                session=session,
+                created=created,
+                layouts=layouts,
+                programs=programs,
+            )
             if remembered is not None:
                 found.append(
                     Learned(

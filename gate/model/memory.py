@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from gate.model.names import Layouts
 from gate.model.warnings import AnyWarning
 
 
@@ -19,8 +20,9 @@ class MeanSquare(msgspec.Struct, frozen=True, kw_only=True):
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """What one session shows about the variance of one finding.
 
-    iteration, execution, build: S2 of each level, pooled over the sides that were measured. contrast: the variance
-    over rounds of head_r/y - base_r/x, of base against itself; None where only one side could be used.
+    iteration, execution, build: S2 of each level, pooled over the sides that were used. contrast: the variance over
+    rounds of head_r/y - base_r/x; None where only one side could be used. Where layouts are independent it is of base
+    against itself, where they are common of two programs: at one seed base against itself holds no layout.
     """
 
     session: str
@@ -36,6 +38,10 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     execution: MeanSquare | None
     build: MeanSquare | None
     contrast: MeanSquare | None
+    layouts: Layouts = "independent"
+    """Of both sides of a round."""
+    correlation: float | None = None
+    """Of base and head over rounds; None: not known."""
 
 
 class FindingMemory(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
 FailureKind = Literal["build", "execution", "output", "missing", "repeated", "lock"]
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
-Verdict = Literal["regression", "inconclusive", "accepted", "improvement", "unchanged", "identical"]
+Layouts = Literal["common", "independent"]
+Verdict = Literal["regression", "inconclusive", "accepted", "improvement", "no-sign", "unchanged", "identical"]
 """Of a finding, those that matter first."""
 ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 

@@ -204,6 +204,10 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
     """All is well."""
 
     findings: int
+    no_sign: int = 0
+    """Of them, those that show no sign of a change for the worse."""
+    detectable: float | None = None
+    """The size that would have shown in each of these."""
 
 
 Summary = (

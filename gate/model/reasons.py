@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from gate.model.names import Side
+from gate.model.names import Better, Side
 
 Unit = Literal["build", "session"]
 """What intervals rest on."""
@@ -206,6 +206,22 @@ class ExactWithin(Kind, frozen=True, kw_only=True):
     threshold: float
 
 
+# --- no sign ----------------------------------------------------------------------------------------------------------
+
+
+class NoSign(Kind, frozen=True, kw_only=True):
+    """No slowdown is in sight, and one worth failing for would have shown."""
+
+    detectable: float
+    """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
+    limit: float
+    """The end of the interval on the worse side, a ratio."""
+    confidence: float
+    """Of the interval."""
+    unit: str
+    better: Better
+
+
 # --- identical --------------------------------------------------------------------------------------------------------
 
 
@@ -290,6 +306,19 @@ class TooWide(Kind, frozen=True, kw_only=True):
     """Whether no reasonable number of builds would settle it, as far as that is known."""
 
 
+class TooNoisy(Kind, frozen=True, kw_only=True):
+    """No regression shows, but only a large one would have."""
+
+    detectable: float
+    """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
+    wanted: float
+    """What the rules ask for."""
+    unit: str
+    better: Better
+    hopeless: bool
+    """Whether no reasonable number of builds would show it, as far as that is known."""
+
+
 Reason = (
     Trouble
     | ZeroBaseExceeds
@@ -302,6 +331,7 @@ Reason = (
     | BelowFloor
     | SameCount
     | ExactWithin
+    | NoSign
     | SameProgram
     | Unbounded
     | FewBuilds
@@ -312,4 +342,5 @@ Reason = (
     | NotWorse
     | FloorOpen
     | TooWide
+    | TooNoisy
 )

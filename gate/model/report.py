@@ -100,6 +100,21 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     """The nominal interval as it would be without the memory."""
 
 
+class Pairing(msgspec.Struct, frozen=True, kw_only=True):
+    """What base and head of a round have in common: layouts, and what disturbs both.
+
+    together, apart: standard deviation over rounds of the logarithm of head/base, as it is and as it would be if base
+    and head had nothing in common.
+    """
+
+    rounds: int
+    """That both sides have."""
+    correlation: float | None
+    """Of the logarithms of base and head over rounds; None: one side does not vary."""
+    together: float
+    apart: float
+
+
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio head/base on one of several machines that are judged each by itself."""
 
@@ -156,6 +171,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     variance: Variances
     memory: MemoryUse | None
     """None where nothing is remembered about this finding."""
+    pairing: Pairing | None = None
+    """None where rounds do not pair both sides, or there are fewer than three."""
 
 
 class Identical(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +213,7 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     identical: Proof
     variance: Variances = Variances(base=[], head=[])
     memory: None = None
+    pairing: None = None
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):

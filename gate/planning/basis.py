@@ -11,16 +11,24 @@ from typing import Any
 import numpy as np
 
 from gate.cli.groups import RulesOptions
-from gate.config.rules import Policy, benchmark_rules, is_decided, metric_rules, threshold_of
+from gate.config.rules import (
+    Policy,
+    benchmark_rules,
+    detectable_of,
+    is_decided,
+    metric_rules,
+    show_of,
+    threshold_of,
+)
 from gate.config.types import Config
-from gate.decide.design import Subject, subjects_of
+from gate.decide.design import Subject, layouts_of, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
 from gate.memory.sessions import costs_of
-from gate.model import Case, FindingMemory, Memory, Remembered, Run, Sample, UserError
+from gate.model import Case, FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import typed
 from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
@@ -56,6 +64,8 @@ class Known:
     """The executions and iterations that were measured."""
     values: int
     """Fewest values a build that a quantile needs; 1 for a mean."""
+    detectable: float | None
+    """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +176,16 @@ def _has_spread(case: Case) -> bool:
 
 
 def _add_run(finding: _Finding, subject: Subject, run: Run | None) -> None:
-    case = subject.case
+    case, layouts = subject.case, layouts_of(run) or "independent"
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
     for base, head in _by_session(case):
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2
-        found = remember(base, head, subject.tau, session=name, created=created)
+        found = remember(base, head, subject.tau, session=name, created=created, layouts=layouts)
         if found is not None:
             finding.sessions.append(found)
     finding.samples += [case.base, case.head]
     if subject.memory is not None and run is not None and run.memory is not None:
-        finding.degrees = _degrees(subject.memory, run.memory)
+        finding.degrees = _degrees(subject.memory, run.memory, layouts)
 
 
 def _by_session(case: Case) -> Iterator[tuple[Sample, Sample]]:
@@ -213,7 +223,7 @@ def from_memory(
         UserError: nothing is remembered of any.
     """
     findings = [
-        _remembered(found, memory)
+        _remembered(found, memory, config.build.layouts)
         for found in memory.findings
         if _owner(config, found.benchmark) in benchmarks
         and is_decided(config, found.benchmark, found.metric)
@@ -234,18 +244,24 @@ def _owner(config: Config, benchmark: str) -> str:
     return rules.name if rules else benchmark
 
 
-def _remembered(found: FindingMemory, memory: Memory) -> _Finding:
+def _remembered(found: FindingMemory, memory: Memory, layouts: Layouts) -> _Finding:
     finding = _Finding(found.benchmark, found.metric, found.factors, found.statistic, list(found.sessions))
-    finding.degrees = _degrees(found, memory)
+    finding.degrees = _degrees(found, memory, layouts)
     return finding
 
 
-def _degrees(found: FindingMemory, memory: Memory) -> Callable[[float, float], float]:
+def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable[[float, float], float]:
     now = datetime.datetime.now(tz=datetime.UTC)
 
     def degrees(executions: float, iterations: float) -> float:
         prior = prior_of(
-            found, kind="contrast", executions=executions, iterations=iterations, nu=memory.contrast_nu, now=now
+            found,
+            kind="contrast",
+            executions=executions,
+            iterations=iterations,
+            nu=memory.contrast_nu,
+            now=now,
+            layouts=layouts,
         )
         return prior.df if prior else 0.0
 
@@ -264,7 +280,8 @@ def _gathered(
     *,
     more: int = 0,
 ) -> Gathered:
-    share = shared_share([session for finding in findings for session in finding.sessions])
+    every = [session for finding in findings for session in finding.sessions]
+    share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
     known = []
     silent = [finding for finding in findings if not squares_of(finding.sessions)]
@@ -323,7 +340,14 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         degrees=finding.degrees,
         repeated=Repetitions(newest.executions, newest.iterations),
         values=values,
+        detectable=_detectable(finding, config),
     )
+
+
+def _detectable(finding: _Finding, config: Config) -> float | None:
+    names = (config, finding.benchmark, finding.metric, finding.statistic)
+    size = detectable_of(*names)
+    return size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None
 
 
 def _costs(spent: Spent | None, iterations: float) -> Costs | None:

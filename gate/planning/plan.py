@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from gate.config.rules import show_of
 from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
+from gate.model.case import MEAN
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.basis import Gathered, Known, from_memory
 from gate.planning.text import POWER, Planned, Row
@@ -19,6 +21,7 @@ from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
+from gate.stats.round_ratio import INDEPENDENT, KEYED
 from gate.units import Duration, Share, format_duration, format_share
 
 _ROOM = 0.9
@@ -30,7 +33,10 @@ _HARDEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a plan must reach; None: the config's budget, half-widths of half the thresholds, no change to find."""
+    """What a plan must reach; None: the config's budget, what makes no sign of a change green, no change to find.
+
+    Where a change must be shown not to be worse, half-widths of half the thresholds instead.
+    """
 
     budget: Duration | None
     target: Share | None
@@ -51,7 +57,7 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
 
 
 def advised(gathered: Gathered) -> Planned:
-    """Plan for half-widths of half the thresholds, without saying what that means for each finding.
+    """Plan for what a gate needs to be green, without saying what that means for each finding.
 
     It stands in every report, so it takes no more time than it must: only the findings that are hardest to tell have
     aims, and looks, whose levels take seconds, are not tried.
@@ -83,7 +89,7 @@ class _Found:
 
 
 def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row, ...]) -> Planned:
-    return Planned(gathered, found.plan, rows, _aim_in_words(wanted), found.budget, found.instead)
+    return Planned(gathered, found.plan, rows, _aim_in_words(wanted, gathered), found.budget, found.instead)
 
 
 def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
@@ -126,12 +132,21 @@ def _with(once: float, found: _Found) -> _Found:
     return replace(found, plan=longer(found.plan), instead=None if found.instead is None else longer(found.instead))
 
 
-def _aim_in_words(wanted: Wanted) -> str:
+def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
     if wanted.detect is not None:
         return f"a change of {format_share(float(wanted.detect))} found in {POWER:.0%} of the runs"
     if wanted.target is not None:
         return f"a half-width of {format_share(float(wanted.target))}"
-    return "half-widths of half the thresholds"
+    size = _detectable(gathered)
+    if size is None:
+        return "half-widths of half the thresholds"
+    return f"a change of {format_share(size)} (gate.detectable) found in {POWER:.0%} of the runs"
+
+
+def _detectable(gathered: Gathered) -> float | None:
+    """Return the largest size that must show; None where changes must be shown not to be worse."""
+    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
+    return max(sizes) if len(sizes) == len(gathered.known) else None
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float) -> PlannedCase:
@@ -155,6 +170,8 @@ def _aim(known: Known, wanted: Wanted) -> Aim:
                 f"{format_share(known.threshold)}"
             )
         return Aim(None, float(wanted.detect), POWER)
+    if wanted.target is None and known.detectable is not None:
+        return Aim(None, known.detectable, POWER)
     # as wide as the threshold, half of all unchanged findings would stay open; half as wide, one in forty
     half = float(wanted.target) if wanted.target is not None else known.threshold / 2
     if wanted.target is not None and half <= 0:
@@ -173,7 +190,16 @@ def terms_of(config: Config, size: int) -> Terms:
     fewest = gate.min_builds
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
-    return Terms(round(1 - gate.confidence, 12), 1 if gate.family == "none" else size, fewest, choice)
+    independent = config.build.layouts == "independent"
+    return Terms(
+        alpha=round(1 - gate.confidence, 12),
+        family=1 if gate.family == "none" else size,
+        min_builds=fewest,
+        interval=choice,
+        correlation=INDEPENDENT if independent else KEYED,
+        cases=1 if independent else size,
+        gives_up=show_of(config, "", "", MEAN) == "no-sign",
+    )
 
 
 def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
@@ -234,4 +260,6 @@ def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config,
     builds: int | Builds = last if first == last else Builds(min=first, max=last)
     chosen = msgspec.structs.replace(config.plan, builds=builds, executions=plan.executions, iterations=plan.iterations)
     notes = tuple(gathered.notes)
-    return AutoPlan(chosen, PlannedFromMemory(first, last, plan.executions, plan.iterations, plan.reached, notes))
+    size = _detectable(gathered)
+    why = PlannedFromMemory(first, last, plan.executions, plan.iterations, plan.reached, notes, size)
+    return AutoPlan(chosen, why)

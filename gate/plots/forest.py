@@ -32,6 +32,7 @@ _SHAPES: dict[Verdict, Shape] = {
     "inconclusive": "diamond",
     "accepted": "square",
     "improvement": "star",
+    "no-sign": "circle",
     "unchanged": "circle",
 }
 _OPEN = ("complement", "half-line", "line")
@@ -152,7 +153,7 @@ class _Legend:
         for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
             x, line = 14.0, 0
             for verdict, count in counts.items():
-                text = _counted(count, verdict) if layout == "wide" else verdict
+                text = _counted(count, verdict) if layout == "wide" else numbers.verdict(verdict)
                 # bold letters are wider
                 width = 1.1 * room(text, letters)
                 if x + 13 + width > _WIDTH and x > 14:
@@ -171,7 +172,7 @@ class _Legend:
 
 def _counted(count: int, verdict: Verdict) -> str:
     noun = verdict in ("regression", "improvement")
-    return f"{plural(count, verdict) if noun else f'{count:,} {verdict}'}"
+    return f"{plural(count, verdict) if noun else f'{count:,} {numbers.verdict(verdict)}'}"
 
 
 def _grid(sheet: Sheet, x: Axis, rows: Sequence[_Row], top: float) -> None:

@@ -108,7 +108,13 @@ def prepare(
     single = {b.name for b in rules.benchmark if is_single(rules, b.name)}
     benchmarks = planned.project.settings.benchmarks
     rounds = schedule(
-        benchmarks, most_builds(rules.plan), rules.plan.executions, run.seed or 0, single, treated.planned
+        benchmarks,
+        most_builds(rules.plan),
+        rules.plan.executions,
+        run.seed or 0,
+        single,
+        treated.planned,
+        rules.build.layouts,
     )
     costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:

@@ -200,7 +200,9 @@ def barred(environment: Mapping[str, str]) -> str | None:
 def append_check(
     option: Path | None, project: Project, run: Run, records: Sequence[Record], *, allowed: bool = True
 ) -> list[str]:
-    """Add the variance within base of a check of the default branch; return warnings.
+    """Add what a check of the default branch tells of noise: the variance within base, and that of rounds.
+
+    Rounds count where base and head are laid out alike and are two commits. Returns warnings.
 
     Nothing is added elsewhere, of a changed working tree, or without an earlier calibration of the project on this
     host. Of the rounds only those before the first look count: later ones were measured because of what the first had
@@ -216,10 +218,26 @@ def append_check(
     config = project.settings.rules
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     first = evidence.looks[0] if evidence.looks else None
-    cases = [msgspec.structs.replace(case, base=of_rounds(case.base, first)) for case in evidence.cases]
+    cases = [
+        msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
+        for case in evidence.cases
+    ]
     # what base measured is base's own setup, whatever head's is
     setups = setups_of(project.settings.sides["base"], host)
-    learned = learn(cases, config, setups, records, session=run.id, created=created, both=False)
+    # one program against itself holds no layout where they are common
+    alike = setups == setups_of(project.settings.sides["head"], host)
+    programs = config.build.layouts == "common" and run.base != run.head and alike
+    learned = learn(
+        cases,
+        config,
+        setups,
+        records,
+        session=run.id,
+        created=created,
+        both=programs,
+        layouts=config.build.layouts,
+        programs=programs,
+    )
     session = Session(
         id=run.id,
         created=created,

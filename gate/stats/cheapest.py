@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from gate.stats.futility import FEWEST_BUILDS, largest_futile
 from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, benchmark_costs
 from gate.stats.planning import Interval, largest_variance
-from gate.stats.power import detection, largest_variance_for, needed_noncentrality, noncentrality
+from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.sequential import look_rounds
+from gate.stats.special import ndtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -251,6 +253,12 @@ def _settled(
     worse = detection(t, rounds, terms.family_levels(looks, interval)[k], interval, terms.min_builds)
     # "not worse" asks for no builds and no family
     not_worse = detection(-t, rounds, terms.nominal_levels(looks, interval)[k], interval)
+    if terms.gives_up and rounds >= FEWEST_BUILDS:
+        # what is given up and what is not worse are both in the lower tail
+        level = terms.family_levels(looks, interval)[-1] / 2
+        z = largest_futile(rounds / looks[-1], level)
+        df = interval.df(rounds)
+        not_worse = np.maximum(not_worse, below(df, t, float(stdtrit(df, float(ndtr(z))))))
     return tuple(np.clip(worse + not_worse, 0.0, 1.0).tolist())
 
 

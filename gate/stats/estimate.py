@@ -15,10 +15,14 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
+from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import ROUNDING, same
 from gate.stats.subsample import measured_together
 
-Method = Literal["fieller", "fieller-kj", "fieller-paired"]
+Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
+"""Those that need nothing but the case itself."""
+PAIRED: tuple[Method, ...] = ("fieller-paired", "paired")
+"""Those that take base and head of a round together."""
 Trouble = Literal[
     "",
     "negative",
@@ -183,46 +187,19 @@ def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list
 
 
 def ratio_of(reduced: Reduced, method: Method) -> Ratio:
-    """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md)."""
+    """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md).
+
+    "paired" is the mean of the rounds' logarithms of head/base; where a value has no logarithm it is Fieller's set.
+    """
     base, head = reduced.base, reduced.head
     if reduced.trouble in ("negative", "zero-quantile"):
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
     if reduced.exact:
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
-    if method == "fieller-paired":
-        by_session = _by_session(base, head)
-        if by_session is not None:
-            return by_session
-        pair = paired(base, head)
-    else:
-        pair = unpaired(base, head, kalibera_jones=method == "fieller-kj")
+    if method == "paired" or (method == "fieller-paired" and _of_sessions(base)):
+        # of machines that differ by any factor Fieller's set would count that as variance of base's mean
+        rounds = rounds_of(base, head)
+        if rounds is not None:
+            return rounds.pair(rounds.contrast, rounds.df)
+    pair = paired(base, head) if method in PAIRED else unpaired(base, head, kalibera_jones=method == "fieller-kj")
     return LogPair(pair) if base.log else pair
-
-
-def _by_session(base: Tops, head: Tops) -> LogPair | None:
-    """Return the mean of the logarithms of each session's ratio, by t; None where the units are builds.
-
-    Machines may differ by any factor. Fieller's set would count it as variance of base's mean, and have no bounds
-    where machines are far apart; in the ratio of one machine's sides it cancels. So what both sides of a session have
-    in common is taken away from both, and a difference is that of a machine in the middle. Quantiles are logarithms
-    already.
-    """
-    if not _of_sessions(base):
-        return None
-    both = matched(base, head)
-    x, y = logs_of(both.base), logs_of(both.head)
-    if x is None or y is None:
-        return None
-    common = (x.values + y.values) / 2 - (x.values + y.values).mean() / 2
-    return LogPair(paired(*(Tops(side.values - common, side.units, side.gap, log=True) for side in (x, y))))
-
-
-def logs_of(side: Tops) -> Tops | None:
-    """Return the logarithms of top units, with the gap that they have in the middle; None where one is not above 0."""
-    if not side.n or (not side.log and side.values.min() <= 0):
-        return None
-    logs = side.values if side.log else np.log(side.values)
-    # an instrument's step is the same in its unit, whatever the machine's speed: sessions add the squares of its shares
-    step = side.gap * math.exp(side.mean) if side.log else side.gap
-    gap = float(np.sqrt(np.mean((step / np.exp(logs)) ** 2)))
-    return Tops(logs, side.units, gap, log=True)

@@ -16,9 +16,10 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample, Side
-from gate.stats.estimate import Reduced, Shortage, Trouble, logs_of, reduce
+from gate.stats.estimate import Reduced, Shortage, Trouble, reduce
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
+from gate.stats.round_ratio import logs_of
 from gate.stats.special import fdtrc
 from gate.stats.subsample import of_builds
 

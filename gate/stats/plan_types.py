@@ -7,10 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from gate.stats.planning import Components, Costs, Counts, Interval, pairing_pays
+from gate.stats.planning import Components, Costs, Counts, Interval
+from gate.stats.round_ratio import UNKNOWN, is_paired
 from gate.stats.sequential import spending
+from gate.stats.shared_variance import expected_degrees
 
-Choice = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
+Choice = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"]
 
 
 class Aim(msgspec.Struct, frozen=True):
@@ -45,6 +47,12 @@ class Terms(msgspec.Struct, frozen=True):
     family: int
     min_builds: int
     interval: Choice = "auto"
+    correlation: float = UNKNOWN
+    """Of base and head over rounds, as short plans assume it."""
+    cases: int = 1
+    """Findings that are measured, of which `auto` shares the variance."""
+    gives_up: bool = False
+    """Whether what can no longer be expected to regress is measured no further."""
 
     def interval_of(self, case: PlannedCase, builds: int) -> Interval:
         """Return the interval that a case will get in a plan of so many builds, as the gate chooses it."""
@@ -54,9 +62,13 @@ class Terms(msgspec.Struct, frozen=True):
             return Interval("fieller-kj")
         if self.interval == "fieller":
             return Interval("fieller")
-        if self.interval == "fieller-paired" or pairing_pays(builds, self.alpha, self.family):
+        if self.interval == "fieller-paired":
             return Interval("fieller-paired", case.shared)
-        return Interval("fieller")
+        chosen = self.interval in ("paired", "paired-shared")
+        if not chosen and not is_paired(builds, self.alpha, self.family, self.correlation):
+            return Interval("fieller")
+        degrees = expected_degrees(self.cases, builds) if self.interval != "paired" else 0.0
+        return Interval("paired-shared" if degrees else "paired", case.shared, degrees)
 
     def family_levels(self, looks: tuple[int, ...], interval: Interval) -> tuple[float, ...]:
         """Return the two-sided level of each look for the first that Holm's procedure tests."""
@@ -112,5 +124,5 @@ def benchmark_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
 
 
 def _levels(looks: tuple[int, ...], alpha: float, interval: Interval) -> tuple[float, ...]:
-    paired, design = interval.method == "fieller-paired", spending(looks)
+    paired, design = interval.spends_less, spending(looks)
     return tuple(design.nominal(k, alpha, paired=paired) for k in range(len(looks)))

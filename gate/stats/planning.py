@@ -12,7 +12,7 @@ import msgspec
 
 from gate.stats.ratio import t_quantile
 
-Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated"]
+Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"]
 
 
 class Components(msgspec.Struct, frozen=True):
@@ -102,9 +102,9 @@ class Interval(msgspec.Struct, frozen=True):
     shared: float = 0.0
     """Relative covariance of the means of base and head of one round, which pairing takes out."""
     degrees: float = 0.0
-    """What the remembered variance is worth (d0)."""
+    """What the remembered variance is worth (d0), or that of the other cases."""
     paired: bool = False
-    """Rounds are paired; always so of fieller-paired."""
+    """Rounds are paired; always so of fieller-paired, paired and paired-shared."""
 
     def present_df(self, builds: int) -> float:
         """Return the degrees of what so many builds a side tell of the variance."""
@@ -114,12 +114,18 @@ class Interval(msgspec.Struct, frozen=True):
         """Return the degrees of the t that the interval goes by."""
         if self.method == "fieller-kj":
             return builds - 1.0
-        return self.present_df(builds) + (self.degrees if self.method == "fieller-moderated" else 0.0)
+        adds = self.method in ("fieller-moderated", "paired-shared")
+        return self.present_df(builds) + (self.degrees if adds else 0.0)
 
     @property
     def by_round(self) -> bool:
         """Return whether base and head of a round are taken together."""
-        return self.method == "fieller-paired" or (self.method == "fieller-moderated" and self.paired)
+        return self.spends_less or (self.method == "fieller-moderated" and self.paired)
+
+    @property
+    def spends_less(self) -> bool:
+        """Return whether it is paired without memory, and so spends less of alpha at looks."""
+        return self.method in ("fieller-paired", "paired", "paired-shared")
 
     def covariance(self, components: Components) -> float:
         """Return the shared part of the variance, at most what builds add."""
@@ -148,16 +154,3 @@ def largest_variance(half: float, builds: int, alpha: float, interval: Interval,
     """Return the largest variance of a build's mean at which the half-width is still `half`: half_width inverted."""
     t2 = t_quantile(interval.df(builds), alpha / 2) ** 2 / builds
     return (1 - (1 - t2 * covariance) / math.sqrt(1 + half * half)) / t2
-
-
-ASSUMED_CORRELATION = 0.4
-"""Of the means of base and head of a round, when nothing is known: measured on a shared machine (docs/method.md)."""
-
-
-def pairing_pays(builds: int, alpha: float, family: int, correlation: float = ASSUMED_CORRELATION) -> bool:
-    """Return whether pairing by round narrows the interval by more than its fewer degrees widen it."""
-    if builds < 2:
-        return False
-    tail = alpha / (2 * max(family, 1))
-    paired, apart = t_quantile(builds - 1, tail), t_quantile(2 * (builds - 1), tail)
-    return paired * math.sqrt(1 - correlation) < apart

@@ -16,6 +16,7 @@ import numpy as np
 from gate.stats.planning import Components, Counts, Interval, build_variance
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_MODERATED
 from gate.stats.ratio import t_quantile
+from gate.stats.shared_variance import FEWEST_BUILDS
 from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def detection(t: Array | float, builds: int, alpha: float, interval: Interval, m
     """
     t = np.asarray(t, dtype=np.float64)
     if not _moderated(interval):
-        return _kept(t, builds, alpha, interval) if builds >= min_builds else np.zeros_like(t)
+        fewest = min(FEWEST_BUILDS, min_builds) if interval.method == "paired-shared" else min_builds
+        return _kept(t, builds, alpha, interval) if builds >= fewest else np.zeros_like(t)
     if builds < min(FEWEST_MODERATED, min_builds):
         return np.zeros_like(t)
     given_up = GIVEN_UP_BY_ROUND if interval.by_round else GIVEN_UP
@@ -134,6 +136,14 @@ def beyond(df: float, t: Array | float, critical: float) -> Array:
     found = np.where(np.abs(t) > _REACH, np.where(t > 0, far, 0.0), found)
     beyond: Array = np.clip(found, 0.0, 1.0)
     return beyond
+
+
+def below(df: float, t: Array | float, critical: float) -> Array:
+    """Return P(T < critical) of the noncentral t, for a critical value of any sign."""
+    if critical < 0:
+        return beyond(df, -np.asarray(t), -critical)
+    found: Array = 1 - beyond(df, t, max(critical, 1e-9))
+    return found
 
 
 def _fallen_back(t: Array, builds: int, alpha: float, interval: Interval) -> Array:

@@ -14,10 +14,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gate.model import FindingMemory, MeanSquare, Remembered
+from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops
 from gate.stats.ratio import MeanPair, matched, paired_units, variance_of_mean
-from gate.stats.special import fdtrc, fdtri, psi
+from gate.stats.round_ratio import least_correlation
+from gate.stats.special import fdtrc, fdtri, polygamma, psi
 
 Kind = Literal["contrast", "build"]
 """What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""
@@ -34,6 +35,8 @@ FALL_BACK_UNLIKE = 0.02
 """p below which one side is too noisy to share a variance with the other: docs/method.md has what other levels cost."""
 FEWEST_MODERATED = 3
 """Builds a side that memory does not stand in for: with 2, nothing shows that head is noisier than remembered."""
+FEWEST_COMMON = 5
+"""Checks whose layouts were common, before their contrasts moderate."""
 NOISIER = 0.01
 """p below which a report says so."""
 NU_UNKNOWN = 12.0
@@ -143,8 +146,6 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
             own variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth
             2004).
     """
-    from scipy.special import polygamma  # with its package, which only memories are worth
-
     weight, excess = 0, 0.0
     for memory in memories:
         squares = [s for s in _of_one_plan(memory, kind) if s.df >= _FEWEST_DF_FOR_NU]
@@ -177,8 +178,6 @@ def trigamma_inverse(x: float) -> float:
     Newton's method on 1/psi', which is convex and nearly linear, so that it converges from below without a step too
     far (Smyth 2004, appendix; limma's trigammaInverse).
     """
-    from scipy.special import polygamma
-
     if x > 1e7:
         return 1 / math.sqrt(x)
     if x < 1e-6:
@@ -194,7 +193,14 @@ def trigamma_inverse(x: float) -> float:
 
 
 def prior_of(
-    memory: FindingMemory, *, kind: Kind, executions: float, iterations: float, nu: float | None, now: datetime
+    memory: FindingMemory,
+    *,
+    kind: Kind,
+    executions: float,
+    iterations: float,
+    nu: float | None,
+    now: datetime,
+    layouts: Layouts = "independent",
 ) -> Prior | None:
     """Return what is remembered of a finding for the present plan; None where nothing can be used.
 
@@ -205,10 +211,15 @@ def prior_of(
     Args:
         executions: per build, iterations: per execution, of the present run.
         nu: as nu_of gives it for this kind.
+        layouts: of both sides of a round of the present run: a contrast is that of a session like it, and where layouts
+            are common there must be FEWEST_COMMON of them.
     """
+    sessions = memory.sessions if kind == "build" else with_layouts(memory, layouts)
+    if kind == "contrast" and layouts == "common" and len(sessions) < FEWEST_COMMON:
+        return None
     dated = [
         (when, square)
-        for session in memory.sessions
+        for session in sessions
         if (when := _when(session.created)) is not None
         and (square := _for_plan(session, kind, executions, iterations)) is not None
     ]
@@ -227,6 +238,33 @@ def prior_of(
         first=f"{kept[-1][0]:%Y-%m-%d}",
         last=f"{kept[0][0]:%Y-%m-%d}",
     )
+
+
+def with_layouts(memory: FindingMemory, layouts: Layouts) -> list[Remembered]:
+    """Return the sessions whose contrast is of such rounds."""
+    return [each for each in memory.sessions if each.layouts == layouts and each.contrast is not None]
+
+
+def remembered_correlation(memories: Sequence[FindingMemory], layouts: Layouts) -> float | None:
+    """Return the lower 10% limit of the correlation of both sides over rounds; None where too little is remembered.
+
+    Fisher's z, weighted by rounds - 3 over the sessions of a finding. Findings of a session share its rounds, so many
+    of them know no more than one.
+    """
+    scores, weights = [], []
+    for memory in memories:
+        own = [
+            (each.rounds - 3, math.atanh(min(max(each.correlation, -0.999), 0.999)))
+            for each in with_layouts(memory, layouts)
+            if each.correlation is not None and each.rounds > 3
+        ]
+        weight = sum(rounds for rounds, _ in own)
+        if weight:
+            weights.append(weight)
+            scores.append(sum(rounds * z for rounds, z in own) / weight)
+    if not weights:
+        return None
+    return least_correlation(math.tanh(float(np.mean(scores))), round(float(np.mean(weights))) + 3)
 
 
 class _Weight(msgspec.Struct, frozen=True):

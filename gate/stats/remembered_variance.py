@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from gate.model import Level, MeanSquare, Remembered, Sample
-from gate.stats.levels import Summary, Tops, summarize
+from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
+from gate.stats.levels import Summary, Tops, summarize, tops_of
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
+from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import same
+
+FEWEST_FOR_CORRELATION = 4
+"""Rounds below which Fisher's z has no error."""
 
 
 class Repetitions(msgspec.Struct, frozen=True):
@@ -34,26 +38,39 @@ def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
     return float(len(counts) / (1 / counts).sum())
 
 
-def remember(base: Sample, head: Sample | None, tau: float | None, *, session: str, created: str) -> Remembered | None:
+def remember(
+    base: Sample,
+    head: Sample | None,
+    tau: float | None,
+    *,
+    session: str,
+    created: str,
+    layouts: Layouts = "independent",
+    programs: bool = False,
+) -> Remembered | None:
     """Return the relative variances of a finding by level, pooled over the sides, and of the round contrast.
 
     Args:
         base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast.
         tau: of the quantile, whose logarithm per build has no levels below; None: the mean.
         session: id of the run, created: its time as ISO 8601.
+        layouts: of both sides of a round.
+        programs: base and head are two programs: of head only the contrast is used.
 
     Returns:
         None where there is nothing to remember: fewer than two builds, several sessions, a mean that is not above 0,
         values below 0, or no spread at all.
     """
-    sides = [base] if head is None else [base, head]
-    if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in sides):
+    sides = [base] if head is None or programs else [base, head]
+    every = sides if head is None else [base, head]
+    if any(len(side.counts[2]) != 1 or len(side.builds) < 2 or side.values.min() < 0 for side in every):
         return None
     if all(same(side.values) for side in sides):
         return None
     means = [summarize(side) for side in sides] if tau is None else []
-    tops = [side.tops for side in means] if tau is None else _quantiles(sides, tau)
-    if not tops or any(not side.log and side.mean <= 0 for side in tops):
+    every_top = [tops_of(side) for side in every] if tau is None else _quantiles(every, tau)
+    tops = every_top[: len(sides)]
+    if not tops or any(not side.log and side.mean <= 0 for side in every_top):
         return None
     counts = repetitions(sides)
     return Remembered(
@@ -65,7 +82,9 @@ def remember(base: Sample, head: Sample | None, tau: float | None, *, session: s
         iteration=_level(sides, means, "iteration"),
         execution=_level(sides, means, "execution"),
         build=_positive(_build(tops), sum(side.n - 1 for side in tops)),
-        contrast=None if head is None else _contrast(*tops),
+        contrast=None if head is None else _contrast(*every_top),
+        layouts=layouts,
+        correlation=None if head is None else _correlation(*every_top),
     )
 
 
@@ -84,6 +103,11 @@ def _build(tops: Sequence[Tops]) -> float:
 def _contrast(base: Tops, head: Tops) -> MeanSquare | None:
     rounds = matched(base, head).base.n
     return _positive(contrast_variance(base, head), rounds - 1) if rounds > 1 else None
+
+
+def _correlation(base: Tops, head: Tops) -> float | None:
+    rounds = rounds_of(base, head)
+    return None if rounds is None or rounds.count < FEWEST_FOR_CORRELATION else rounds.correlation
 
 
 def _positive(value: float, df: float) -> MeanSquare | None:

@@ -11,6 +11,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
+from math import factorial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,17 @@ def compiled() -> ModuleType:
         return import_module(f"{_PACKAGE}._ufuncs")
     finally:
         del sys.modules[_PACKAGE]
+
+
+def polygamma(order: int, x: Any) -> Any:
+    """Return the derivative of psi of an order from 1 on, of any array of positive numbers.
+
+    (-1)^(n+1) n! times Hurwitz' zeta(n + 1, x), as scipy's own function, whose package takes long to start.
+    """
+    zeta = getattr(compiled(), "_zeta", None)
+    if zeta is None:
+        return import_module(_PACKAGE).polygamma(order, x)
+    return (-1.0) ** (order + 1) * factorial(order) * zeta(order + 1.0, x)
 
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ _METHODS = {
     "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
     "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
     "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from calibration",
+    "paired": "t interval of the mean logarithm of head/base over rounds",
+    "paired-shared": "t interval of the mean logarithm of head/base over rounds, with the variance of all cases",
     "bootstrap": "percentile interval of the hierarchical bootstrap",
     "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
     "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
@@ -51,15 +53,15 @@ def conclusion(finding: Finding) -> str:
     "32.1% slower (at least 14.2%), threshold 10%: regression"; "4.1% slower (1.9% to 6.3%), threshold 3%: inconclusive,
     the slowdown may be smaller; about 4 more builds would settle it".
     """
-    between = " " if finding.verdict == "accepted" else ", "
+    between = " " if finding.verdict in ("accepted", "no-sign") else ", "
     reason = why(finding)
     end = "".join([between + reason if reason else "", *(f", {say(where)}" for where in finding.where)])
     if finding.ratio.kind == "withheld":
         measured = " as measured" if known(finding.ratio.estimate) else ""
-        said = f"{_changed(finding)}{measured}: {finding.verdict}{end}"
+        said = f"{_changed(finding)}{measured}: {numbers.verdict(finding.verdict)}{end}"
     else:
         limit = f"threshold {_limit(finding)}"
-        said = f"{_changed(finding)}{_spread(finding)}, {limit}: {finding.verdict}{end}"
+        said = f"{_changed(finding)}{_spread(finding)}, {limit}: {numbers.verdict(finding.verdict)}{end}"
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
@@ -154,18 +156,11 @@ def _more(finding: Finding) -> str:
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")
-    elif isinstance(finding.reason, reasons.TooWide) and finding.reason.hopeless:
+    elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
         told.append("at this noise level, more builds will not settle it")
-    if known(finding.detectable):
-        told.append(f"this run could have shown {_worse(finding, finding.detectable)}")
+    if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
+        told.append(f"this run could have shown {numbers.a_worse(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
-
-
-def _worse(finding: Finding, size: float) -> str:
-    """Name a change for the worse of a size or more: "a slowdown of 9.1% or more"; of a rate as what is lost of it."""
-    above, below = numbers.nouns(finding)
-    noun, ratio = (above, 1 + size) if finding.better == "lower" else (below, 1 / (1 + size))
-    return f"{'an' if noun == 'increase' else 'a'} {noun} of {numbers.size(ratio)} or more"
 
 
 def _over(case: Finding | Recorded) -> str:
@@ -190,6 +185,8 @@ def finding_method(finding: Finding) -> str:
         return method(finding.ratio.method)
     extra = {
         "fieller-paired": ", base and head of each round as a pair",
+        "paired": ", base and head of each round as a pair",
+        "paired-shared": ", base and head of each round as a pair, with the variance of all cases",
         "fieller-moderated": ", with the variance remembered from calibration",
     }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
     return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeGuard
 
 from msgspec import structs
 
-from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary
+from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict
 from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
 from gate.units import plural as plural  # whoever writes a number finds it here
 from gate.words.plain import clip, visible
@@ -245,7 +245,33 @@ def apart(share: float, limit: float) -> str:
     return next(more, text)
 
 
+def verdict(name: Verdict) -> str:
+    """Write a verdict for people: "no sign", "regression"."""
+    return _VERDICTS.get(name, name)
+
+
+_VERDICTS: dict[Verdict, str] = {"no-sign": "no sign"}
+
+
 # --- rules ---------------------------------------------------------------------------------------------------------
+
+
+def worse(case: Measured, detectable: float) -> str:
+    """Name a change for the worse of a size or more: "slowdown of 9.1% or more"; of a rate as what is lost of it."""
+    above, below = nouns(case)
+    noun, ratio = (above, 1 + detectable) if case.better == "lower" else (below, 1 / (1 + detectable))
+    return f"{noun} of {size(ratio)} or more"
+
+
+def a_worse(case: Measured, detectable: float) -> str:
+    """Name it with its article: "a slowdown of 9.1% or more"."""
+    return f"{worse_noun(case).partition(' ')[0]} {worse(case, detectable)}"
+
+
+def worse_noun(case: Measured) -> str:
+    """Name a change for the worse with its article: "a slowdown", "an increase"."""
+    noun = nouns(case)[0 if case.better == "lower" else 1]
+    return f"{'an' if noun == 'increase' else 'a'} {noun}"
 
 
 def threshold(finding: Finding) -> str:
@@ -260,6 +286,6 @@ def floor(finding: Finding) -> str:
     return visible(as_configured(finding.floor, finding.unit))
 
 
-def nouns(finding: Finding) -> tuple[str, str]:
+def nouns(finding: Measured) -> tuple[str, str]:
     """Name a change to ratios above 1, and one to ratios below."""
     return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")

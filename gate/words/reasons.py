@@ -116,6 +116,28 @@ def _too_wide(why: reasons.TooWide) -> str:
     return f"the interval is too wide: the change may exceed the threshold of {threshold}"
 
 
+def _no_sign(why: reasons.NoSign) -> str:
+    return f"no sign {_shown(why)}; {_at_worst(why)} ({format_confidence(why.confidence)})"
+
+
+def _shown(why: reasons.NoSign) -> str:
+    one = numbers.worse(why, why.detectable).partition(" ")[2]
+    return f"of {numbers.worse_noun(why)}: one {one} would have shown in 80 of 100 such runs"
+
+
+def _at_worst(why: reasons.NoSign) -> str:
+    return f"at {'most' if why.better == 'lower' else 'worst'} {numbers.changed(why.limit)}"
+
+
+def _too_noisy(why: reasons.TooNoisy) -> str:
+    return f"too noisy: {_only(why)}"
+
+
+def _only(why: reasons.TooNoisy) -> str:
+    wanted = numbers.size(1 + why.wanted if why.better == "lower" else 1 / (1 + why.wanted))
+    return f"only {numbers.a_worse(why, why.detectable)} would have shown, and {wanted} is asked for (gate.detectable)"
+
+
 def over(factors: Sequence[str]) -> str:
     """Say over which other factors something is an average: ", on average over n"; "" where over none."""
     if not factors:
@@ -200,6 +222,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.NotWorse: _not_worse,
     reasons.FloorOpen: _floor_open,
     reasons.TooWide: _too_wide,
+    reasons.TooNoisy: _too_noisy,
+    reasons.NoSign: _no_sign,
     outcomes.OnlyUnder: lambda where: f"only under {pairs(where.settings)}",
     outcomes.MoreUnder: lambda where: (
         f"more under {pairs(where.settings)} ({times(where.ratio)} of the others{over(where.over)})"
@@ -269,5 +293,7 @@ ENDINGS: dict[type, Callable[[Finding, Any], str]] = {
     reasons.NotWorse: _end_not_worse,
     reasons.FloorOpen: lambda finding, _: f"beyond it, but not shown to be above the floor of {floor(finding)}",
     reasons.TooWide: _end_too_wide,
+    reasons.TooNoisy: lambda _, why: _too_noisy(why),
+    reasons.NoSign: lambda _, why: _shown(why),
 }
 """What follows "threshold 3%: inconclusive," where "it" is that threshold; other reasons say their sentence there."""

@@ -22,6 +22,7 @@ _MEANINGS = {
     "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
+_SIZED = ("inconclusive", "unchanged", "no-sign")
 _HEADLINE = 300
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
@@ -69,7 +70,7 @@ def could_have_shown(report: Report) -> str:
 
     Nothing for a single finding, whose sentence says it, and where the budget left too little.
     """
-    found = [f for f in report.findings if f.verdict in ("inconclusive", "unchanged") and f.ratio.method != "exact"]
+    found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
     if report.verdict != "inconclusive" or isinstance(report.summary, outcomes.NotEnoughMeasured) or len(found) < 2:
         return ""
     sizes = sorted(f.detectable for f in found if known(f.detectable))
@@ -94,7 +95,7 @@ def _apart(tally: Tally) -> str:
 def tally_name(tally: Tally) -> str:
     """Name what a tally counts: "regressions", "unchanged"."""
     noun = tally.verdict in ("regression", "improvement")
-    return f"{tally.verdict}s" if noun and tally.count != 1 else tally.verdict
+    return f"{tally.verdict}s" if noun and tally.count != 1 else numbers.verdict(tally.verdict)
 
 
 def commit(side: Commit | None) -> str:

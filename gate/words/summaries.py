@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
-from gate.units import Duration, format_duration
+from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import plural
 
 
@@ -38,6 +38,16 @@ def _at(place: outcomes.Place) -> list[str]:
         return ["at every setting"]
     what = "settings" if place.varied == 1 else "combinations of settings"
     return [f"at {place.findings:,} of {place.of:,} {what} (most at {most})"]
+
+
+def _nothing_regressed(of: outcomes.NothingRegressed) -> str:
+    if not of.no_sign or of.detectable is None:
+        return f"nothing regressed in {plural(of.findings, 'finding')}"
+    size = format_share(of.detectable)
+    if of.no_sign == of.findings:
+        return f"no sign of a regression in {plural(of.findings, 'finding')}: {size} or more would have shown"
+    without = f"{of.no_sign:,} of them without a sign of one, where {size} or more would have shown"
+    return f"nothing regressed in {plural(of.findings, 'finding')}, {without}"
 
 
 def _failed(of: outcomes.Failed) -> str:
@@ -141,7 +151,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
     outcomes.SomeAccepted: _accepted,
     outcomes.AllIdentical: _all_identical,
-    outcomes.NothingRegressed: lambda of: f"nothing regressed in {plural(of.findings, 'finding')}",
+    outcomes.NothingRegressed: _nothing_regressed,
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.RaiseBudget: _raise_budget,

@@ -7,7 +7,7 @@ from itertools import count
 
 from gate.config.study import Setting
 from gate.config.treatments import Planned
-from gate.model import SIDES, Side
+from gate.model import SIDES, Layouts, Side
 from harness.loop.steps import (
     BuildStep,
     ExecutionStep,
@@ -31,6 +31,7 @@ def schedule(
     seed: int,
     single: Collection[str] = frozenset(),
     planned: Sequence[Planned] = (),
+    layouts: Layouts = "common",
 ) -> tuple[Round, ...]:
     """Lay out a run of the gate: in each round the builds, then for each execution blocks of both sides.
 
@@ -40,7 +41,8 @@ def schedule(
     once, in the first round, so that a broken one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. planned: both
-    sides are measured at the settings of each, whatever its side. Every draw is a hash of the seed and of what it is
+    sides are measured at the settings of each, whatever its side. layouts: whether build k of both sides, and its
+    executions, share their seeds. Every draw is a hash of the seed and of what it is
     for, so that neither the Python version nor the other benchmarks and treatments change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
@@ -59,11 +61,11 @@ def schedule(
             again = both - set(single) if execution else both
             cells = {(name, *each): treatments[each] for name in again | once for each in treatments}
             steps += [
-                execution_step(cell[0], side, build, execution, next(order), seed, cells[cell][side])
+                execution_step(cell[0], side, build, execution, next(order), seed, cells[cell][side], layouts)
                 for cell in shuffled(cells, seed, "benchmarks", build, execution)
                 for side in _block(base_first.get(cell), execution)
             ]
-        rounds.append(Round(build, _builds(variants, build, seed), tuple(steps)))
+        rounds.append(Round(build, _builds(variants, build, seed, layouts), tuple(steps)))
     return tuple(rounds)
 
 
@@ -75,9 +77,11 @@ def _of_both_sides(planned: Sequence[Planned]) -> Mapping[_Key, Mapping[Side, Pl
     return found or {(): dict.fromkeys(SIDES)}
 
 
-def _builds(variants: Mapping[_Key, Mapping[str, Setting]], build: int, seed: int) -> tuple[BuildStep, ...]:
+def _builds(
+    variants: Mapping[_Key, Mapping[str, Setting]], build: int, seed: int, layouts: Layouts
+) -> tuple[BuildStep, ...]:
     return tuple(
-        build_step(side, build, seed, variants[each])
+        build_step(side, build, seed, variants[each], layouts)
         for each in shuffled(variants, seed, "variants", build)
         for side in (SIDES if draw(2, seed, "builds", build, *each) else reversed(SIDES))
     )

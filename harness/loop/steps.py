@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from gate.config.study import Setting
 from gate.config.treatments import Planned
-from gate.model import Side
+from gate.model import Layouts, Side
 from gate.model.case import canonical
 from harness.process.execute import MAX_PADDING
 
@@ -67,17 +67,31 @@ def key(factors: Mapping[str, Setting]) -> tuple[str, ...]:
     return (canonical(factors),) if factors else ()
 
 
-def build_step(side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> BuildStep:
-    """Lay out one build; seed: of the run. Build k of both sides has one seed, so that they are laid out alike."""
-    return BuildStep(side, build, draw(2**31, seed, "build", build, *key(factors)), factors)
+def build_step(
+    side: Side, build: int, seed: int, factors: Mapping[str, Setting], layouts: Layouts = "common"
+) -> BuildStep:
+    """Lay out one build; seed: of the run. Where layouts are common, build k of both sides has one seed."""
+    return BuildStep(side, build, draw(2**31, seed, "build", build, *key(factors), *_of(side, layouts)), factors)
+
+
+def _of(side: Side, layouts: Layouts) -> tuple[str, ...]:
+    """Give what a side adds to the purpose of a draw: nothing where both are laid out alike."""
+    return (side,) if layouts == "independent" else ()
 
 
 def execution_step(
-    benchmark: str, side: Side, build: int, execution: int, order: int, seed: int, planned: Planned | None
+    benchmark: str,
+    side: Side,
+    build: int,
+    execution: int,
+    order: int,
+    seed: int,
+    planned: Planned | None,
+    layouts: Layouts = "common",
 ) -> ExecutionStep:
-    """Lay out one execution; seed: of the run. Those of both sides with one number are laid out alike."""
+    """Lay out one execution; seed: of the run. Where layouts are common, both sides of one number are alike."""
     factors: Mapping[str, Setting] = planned.settings if planned else {}
-    drawn: tuple[str | int, ...] = (seed, benchmark, build, execution, *key(factors))
+    drawn: tuple[str | int, ...] = (seed, benchmark, build, execution, *key(factors), *_of(side, layouts))
     return ExecutionStep(
         benchmark=benchmark,
         side=side,

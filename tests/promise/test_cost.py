@@ -22,7 +22,8 @@ from gate.commands.calibrate.simulation.arrays.studies import Reports
 from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
-from gate.stats.planning import Components, Costs, Counts, pairing_pays
+from gate.stats.planning import Components, Costs, Counts
+from gate.stats.round_ratio import KEYED, is_paired
 from tests.support.seeds import some
 
 ALPHA = 0.05
@@ -87,7 +88,7 @@ def outcome(simulated: Simulated, build: float, reports: int, seed: int = 1) -> 
     case = case_of(simulated, build, tuple(power - AIMED for power in fixed[1:]))
     plan = cheapest([case], Terms(ALPHA, 1, MIN_BUILDS), Limits())
     assert plan is not None and plan.reached
-    fallback: Interval = "fieller-paired" if pairing_pays(plan.counts.builds, ALPHA, 1) else "fieller"
+    fallback: Interval = "paired" if is_paired(plan.counts.builds, ALPHA, 1, KEYED) else "fieller"
     rules = Rules(THRESHOLD, "fieller-moderated", plan.looks, fallback, min_builds=MIN_BUILDS)
     measured = replace(simulated, executions=plan.executions, iterations=plan.iterations)
     found = [shares(measured, rules, change, reports, seed) for change in changes]

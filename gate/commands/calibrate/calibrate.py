@@ -115,7 +115,7 @@ def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path |
 
 
 def _planned(project: Project, options: CalibrateOptions) -> Project:
-    """Lay the calibration's own plan over that of a check: a fixed number of rounds, and more time.
+    """Lay the calibration's own plan over that of a check: a fixed number of rounds, independent layouts, more time.
 
     The file's plan is meant for checks; who sets one on the command line means this calibration.
 
@@ -136,7 +136,9 @@ def _planned(project: Project, options: CalibrateOptions) -> Project:
     if budget is None:
         budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
     plan = msgspec.structs.replace(plan, builds=builds, auto=False, budget=Duration(budget))
-    rules = msgspec.structs.replace(settings.rules, plan=plan)
+    # at one seed base and head of one commit are one program, and hold no layout between them
+    build = msgspec.structs.replace(settings.rules.build, layouts="independent")
+    rules = msgspec.structs.replace(settings.rules, plan=plan, build=build)
     return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
 
 

@@ -17,7 +17,7 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.memory.entries import Costs, Entry, Learned, Setup
 from gate.memory.sessions import learn
-from gate.model import Commit, Failure, Record, Remembered, Round, Run
+from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run
 from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
@@ -116,6 +116,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     commit: Commit | None
     host: dict[str, Any]
+    layouts: Layouts
+    """Of both sides of a round in a check; in the calibration itself they are independent."""
     rounds: Round
     executions: int
     iterations: int
@@ -159,6 +161,7 @@ def session_of(
         created=created,
         commit=run.head,
         host=run.host or {},
+        layouts=config.build.layouts,
         rounds=evidence.rounds,
         executions=config.plan.executions,
         iterations=config.plan.iterations,
@@ -257,8 +260,14 @@ def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, no
         if known is None:
             return None
         sessions = [*known.sessions, *[finding.remembered] * more]
-        plan = {"executions": float(calibration.executions), "iterations": float(calibration.iterations)}
-        return prior_of(msgspec.structs.replace(known, sessions=sessions), kind="contrast", nu=nu, now=now, **plan)
+        return prior_of(
+            msgspec.structs.replace(known, sessions=sessions),
+            kind="contrast",
+            executions=float(calibration.executions),
+            iterations=float(calibration.iterations),
+            nu=nu,
+            now=now,
+        )
 
     findings = [msgspec.structs.replace(f, worth=_worth(prior(f, nu))) for f in calibration.findings]
     more = SESSIONS_WANTED - max((f.worth.sessions for f in findings if f.worth), default=SESSIONS_WANTED)

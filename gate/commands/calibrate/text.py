@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.commands.calibrate.result import Calibrated, Calibration
 from gate.commands.calibrate.result import Share as Counted
 from gate.model.case import MEAN
-from gate.stats.prior import HALF_LIFE, MOST_DF
+from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -103,24 +103,27 @@ def _noise(calibration: Calibration, bold: str, width: int) -> list[str]:
     if not found:
         return []
     several = any(f.statistic != MEAN for f in found)
+    # what moderates intervals, and what does not
+    worth = ["worth"] if calibration.layouts == "independent" else []
     head = [
         Column("benchmark"),
         Column("metric"),
         *([Column("statistic")] if several else []),
-        *(Column(name, right=True) for name in ("iteration", "execution", "build", "round", "degrees", "worth")),
+        *(Column(name, right=True) for name in ("iteration", "execution", "build", "round", "degrees", *worth)),
     ]
-    rows = [_noise_row(f, statistic=several) for f in found[:_SHOWN]]
+    rows = [_noise_row(f, statistic=several, worth=bool(worth)) for f in found[:_SHOWN]]
     lines = [paint("noise, as relative standard deviation", bold)]
     lines += [f"  {line}" for line in _table(head, rows, width - 2, bold)]
     lines += _left_out(len(found), width)
-    text = (
-        "iteration, execution, build: what each level adds. round: the difference of base and head in a round, which "
-        "checks decide by. worth: the degrees of freedom that a check has of it before it measures."
-    )
+    text = "iteration, execution, build: what each level adds. round: the difference of base and head in a round, "
+    if worth:
+        text += "which checks decide by. worth: the degrees of freedom that a check has of it before it measures."
+    else:
+        text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
     return [*lines, *wrap(text, width, first="  ", rest="  ")]
 
 
-def _noise_row(finding: Calibrated, *, statistic: bool) -> list[Cell]:
+def _noise_row(finding: Calibrated, *, statistic: bool, worth: bool) -> list[Cell]:
     added = finding.added
     texts = [
         _name(finding),
@@ -128,7 +131,7 @@ def _noise_row(finding: Calibrated, *, statistic: bool) -> list[Cell]:
         *([finding.statistic] if statistic else []),
         *(_share(value) for value in (added.iteration, added.execution, added.build, finding.round)),
         "-" if finding.df is None else format_number(finding.df, 2),
-        "-" if finding.worth is None else f"{finding.worth.df:.1f}",
+        *(["-" if finding.worth is None else f"{finding.worth.df:.1f}"] if worth else []),
     ]
     return [Cell(text) for text in texts]
 
@@ -198,6 +201,11 @@ def _memory(calibration: Calibration) -> str:
         return ""
     low, high = (f"{pick(w.df for w in known):.1f}" for pick in (min, max))
     sessions = max(w.sessions for w in known)
+    if calibration.layouts == "common":
+        return (
+            f"{numbers.plural(sessions, 'session')}, for plans and for the error rate. Intervals use what checks of "
+            f"the default branch remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
+        )
     worth = f"{low} degrees" if low == high else f"{low} to {high} degrees"
     text = f"{numbers.plural(sessions, 'session')}, {worth} of freedom (at most {MOST_DF:.0f})"
     forecast = calibration.forecast

@@ -67,6 +67,8 @@ def _opened(config: Config, *, apart: bool) -> Config:
             floor=Quantity.parse("0"),
             family="none",
             min_builds=2,
+            # only whether an interval excludes 1 is asked
+            show="not-worse",
             interval=interval,
             # of two runs no round has both sides on one machine
             sessions="random" if apart else gate.sessions,

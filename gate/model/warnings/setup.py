@@ -142,6 +142,8 @@ class PlannedFromMemory(Base, frozen=True):
     """Whether it is expected to reach what is wanted, within the budget."""
     notes: tuple[str, ...]
     """What is not known of some benchmarks, as the planner says it."""
+    detectable: float | None = None
+    """The size of a change that it is to find; None: half-widths of half the thresholds."""
 
 
 class PlannedAsConfigured(Base, frozen=True):

@@ -28,7 +28,7 @@ from gate.words.sentences import say
 
 SHAPES: dict[Verdict, str] = {
     "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
-    "identical": "≡",
+    "no-sign": "○", "identical": "≡",
 }  # fmt: skip
 """Beside the word, so that no verdict is told by colour alone; the marks of the forest plot."""
 NAME = 80

@@ -17,7 +17,7 @@ from gate.words.sentences import say
 
 _STYLES = {
     "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
-    "unchanged": "2", "identical": "2", "pass": "1;32",
+    "no-sign": "32", "unchanged": "2", "identical": "2", "pass": "1;32",
 }  # fmt: skip
 _NOTES = 40
 
@@ -102,7 +102,9 @@ class FindingsTable:
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
             "threshold": Cell(numbers.threshold(finding)),
-            "verdict": Cell(finding.verdict, note=self._notes.marks(self._texts(finding)), style=style),
+            "verdict": Cell(
+                numbers.verdict(finding.verdict), note=self._notes.marks(self._texts(finding)), style=style
+            ),
         }
 
     def _texts(self, finding: Finding) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.decide.importance import ordered, plain
-from gate.model import Finding, Recorded, Report
+from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
@@ -129,11 +129,16 @@ class _Text:
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
             be = "is" if left == 1 else "are"
-            lines += self.wrap(f"{left} more with a verdict other than unchanged {be} in report.json and report.html.")
+            lines += self.wrap(f"{left} more with another verdict {be} in report.json and report.html.")
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
-            lines += self.wrap(f"{count} unchanged: report.json and report.html list them.")
+            lines += self.wrap(f"{count} {self.quiet(unchanged)}: report.json and report.html list them.")
         return [*lines, *table.footnotes()]
+
+    def quiet(self, found: Sequence[Finding]) -> str:
+        """Name what the findings that are not listed are."""
+        kinds = [numbers.verdict(verdict) for verdict in VERDICTS if any(f.verdict == verdict for f in found)]
+        return " or ".join(kinds)
 
     def identical(self) -> list[str]:
         """Name what was not measured because it cannot differ; of all, why the others may."""
@@ -260,4 +265,4 @@ class _Text:
 
 def _is_quiet(finding: Finding) -> bool:
     """Return whether no machine of a finding needs to be looked at."""
-    return finding.verdict == "unchanged" and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)
+    return plain(finding) and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)

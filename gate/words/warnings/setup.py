@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.model.warnings import setup as kinds
-from gate.units import format_duration
+from gate.units import format_duration, format_share
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
 
@@ -82,6 +82,8 @@ def _planned_from_memory(warning: kinds.PlannedFromMemory) -> str:
     lead = "" if warning.first == warning.last else f"{warning.first} to "
     counts = f"{lead}{plural(warning.last, 'build')} x {warning.executions} x {warning.iterations}"
     aim = "half-widths of half the thresholds"
+    if warning.detectable is not None:
+        aim = f"a change of {format_share(warning.detectable)} found in 80% of the runs"
     reached = f"for {aim}" if warning.reached else f"the nearest to {aim} within the budget"
     notes = "".join(f"; {note}" for note in warning.notes)
     return f"plan.auto: {counts} a side, {reached}, judging by earlier sessions on this host{notes}"

@@ -53,7 +53,7 @@ def finding(lines: list[dict[str, Any]], toml: str = "") -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement"), (1.03, "inconclusive")]
+    ("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement"), (1.03, "no-sign")]
 )
 def test_the_four_verdicts_and_their_mirror(ratio: float, verdict: str) -> None:
     assert finding(pair(ratio)).verdict == verdict
@@ -339,7 +339,9 @@ FAILURE = {
         ([*pair(1.2), FAILURE], "", "regression", 1),
         ([*pair(1.0), FAILURE], "", "error", 4),
         ([*pair(1.03), FAILURE], "", "error", 4),
-        (pair(1.03), "", "inconclusive", 0),
+        (pair(1.03), "", "pass", 0),
+        (pair(1.03), '[gate]\nshow = "not-worse"', "inconclusive", 0),
+        (pair(1.03), '[gate]\ninconclusive = "fail"\nshow = "no-sign"', "pass", 0),
         (pair(1.03), '[gate]\ninconclusive = "fail"', "inconclusive", 3),
         (pair(0.8), "", "pass", 0),
         ([], "", "error", 4),

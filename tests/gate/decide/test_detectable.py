@@ -28,7 +28,7 @@ Means = dict[str, tuple[list[float], list[float]]]
 
 def report(means: Means, better: str = "lower", looks: int = 0, **tables: Any) -> Report:
     """A run of one value a build; looks: of so many rounds with look lines."""
-    config = {"gate": {"floor": "0", "interval": "fieller", **tables.pop("gate", {})}, **tables}
+    config = {"gate": {"floor": "0", "interval": "fieller", "show": "not-worse", **tables.pop("gate", {})}, **tables}
     found: list[dict[str, Any]] = [{"type": "run", "config": config, **({"looks": 12} if looks else {})}]
     for name, sides in means.items():
         for side, values in zip(("base", "head"), sides, strict=True):
@@ -130,7 +130,7 @@ def test_such_a_change_is_called_in_four_of_five_runs() -> None:
 
 def written(folder: Path, spreads: dict[str, float]) -> str:
     rng = np.random.default_rng(3)
-    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0"}}}]
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0", "show": "not-worse"}}}]
     for name, sd in spreads.items():
         for side, values in zip(("base", "head"), drawn(rng, 6, sd), strict=True):
             found += lines.builds(side, [[[v]] for v in values], benchmark=name)
@@ -148,7 +148,7 @@ def run(*argv: str) -> str:
 def test_every_format_says_it(tmp_path: Path) -> None:
     folder = written(tmp_path, {"calm": 0.004, "noisy": 0.06})
     found = {f["benchmark"]: f["detectable"] for f in json.loads(run("decide", folder, "--json", "-"))["findings"]}
-    noisy, calm = f"{found['noisy'] * 100:.0f}", f"{found['calm'] * 100:.1f}%"
+    noisy, calm = f"{found['noisy'] * 100:.1f}", f"{found['calm'] * 100:.1f}%"
     for form in ("text", "markdown", "summary", "html"):
         text = " ".join(run("report", folder, "--format", form).replace("&nbsp;", " ").split())
         assert f"this run could have shown a slowdown of {noisy}" in text, form

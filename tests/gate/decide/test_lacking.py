@@ -14,12 +14,12 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
-from gate.decide.findings import MOST
+from gate.decide.lacking import MOST
 from gate.model import Finding, Round, Sample
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
 
-FIXED = 'interval = "fieller"\n'
+FIXED = 'interval = "fieller"\nshow = "not-worse"\n'
 # means of 0 and a spread of 1, never quite symmetrical
 NOISE = np.array([0.3, -1.1, 0.9, -0.7, 1.2, -0.6, 0.4, -1.3, 1.0, -0.1])
 

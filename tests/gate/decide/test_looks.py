@@ -12,7 +12,7 @@ from scipy import stats
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
-from gate.config.types import Builds, Config, Plan
+from gate.config.types import Builds, Config, Gate, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
@@ -34,7 +34,8 @@ def lines(
     means: Means, rounds: int, config: dict[str, Any] | None = None, until: dict[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """A run of some rounds with one value a build; until: the round after which a benchmark was settled."""
-    tables = {"plan": PLAN, **(config or {})}
+    gate = {"show": "not-worse", **(config or {}).get("gate", {})}
+    tables = {"plan": PLAN, **(config or {}), "gate": gate}
     found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "looks": 12, "config": tables}]
     for r in range(rounds):
         for name, sides in means.items():
@@ -134,9 +135,10 @@ def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end
     bare = lines(draw(rng, [1.0], sd=0.03), 6)
     kept = [line for line in bare if line["type"] != "look" or line["look"] in (4, 6)]
     kept[0] = {"type": "run", "looks": 12}
-    found = decide(gather(located(*kept), Config()), Policy(Config(), "test", TODAY))
+    config = Config(gate=Gate(show="not-worse"))
+    found = decide(gather(located(*kept), config), Policy(config, "test", TODAY))
     assert found.run.looks is not None and found.run.looks.rounds == [4, 6, 12]
-    planned = decided([{"type": "run", "config": {"plan": PLAN}}, *bare[1:]])
+    planned = decided(bare)
     # the information at round 6 of 12 is the same, so little has been spent by either
     assert found.findings[0].ratio.confidence > 0.99
     assert planned.findings[0].decided_at.look == 2
@@ -160,7 +162,7 @@ def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() ->
     rng = np.random.default_rng(11)
     plan = {"builds": {"min": 2, "max": 300}}
     means = draw(rng, [1.0], sd=0.01)
-    found = lines(means, 4, {"plan": plan})
+    found = lines(means, 4, {"plan": plan, "gate": {"interval": "fieller"}})
     result = decided(found)
     assert result.findings[0].ratio.kind in ("line", "complement")
     config = _config(found[0]["config"])
@@ -271,13 +273,13 @@ def test_the_verdict_is_the_one_that_the_shown_interval_gives(seed: int, interva
         low = -math.inf if f.decided_at.low is None else f.decided_at.low
         nominal_low = -math.inf if f.ratio.low is None else f.ratio.low
         nominal_high = math.inf if f.ratio.high is None else f.ratio.high
-        enough = f.base.counts.build >= 5
+        enough = f.base.counts.build >= (4 if interval == "auto" else 5)
         assert (f.verdict == "regression") == (low > 1.02 and enough)
         within = nominal_low > 1 / 1.02 and nominal_high < 1.02
         if f.verdict not in ("regression", "improvement"):
             assert (f.verdict == "unchanged") == within
         assert f.not_worse == (nominal_high < 1.02)
-        assert f.ratio.method == ("fieller-paired" if interval == "auto" else interval)
+        assert f.ratio.method == ("paired-shared" if interval == "auto" else interval)
 
 
 def test_paired_spends_nine_tenths_at_looks_only() -> None:
@@ -342,4 +344,4 @@ def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: s
         simulate.evidence([(base, msgspec.structs.replace(base, values=base.values[::-1].copy()))]),
         looks=[2, 4, 6], rounds=Round(done=done, planned=6),
     )  # fmt: skip
-    assert look(evidence, Policy(Config(), "test", TODAY)) == ends
+    assert look(evidence, Policy(Config(gate=Gate(show="not-worse")), "test", TODAY)) == ends

@@ -98,8 +98,8 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     lines += [line for side in ("base", "head") for line in builds(side, [[[1.0]], [[1.0]]], benchmark="size")]
     lines += [line for side in ("base", "head") for line in builds(side, values[side], benchmark="unknown")]
     found = gather(located(*lines), read)
-    about = {"session": "id", "created": "2026-11-20T09:00:00Z"}
-    both = learn(found.cases, read, setups_of(read, {}), records(*lines), **about, both=True)
+    when, setups = "2026-11-20T09:00:00Z", setups_of(read, {})
+    both = learn(found.cases, read, setups, records(*lines), session="id", created=when, both=True)
     assert [(one.benchmark, one.metric, one.statistic) for one in both] == [
         ("bench", "time", "mean"),
         ("bench", "time", "p50"),
@@ -108,6 +108,6 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     assert mean.contrast is not None and mean.iteration is not None
     assert median.contrast is not None and median.iteration is None
     assert (mean.session, mean.created, mean.rounds) == ("id", "2026-11-20T09:00:00Z", 3)
-    base = learn(found.cases, read, setups_of(read, {}), records(*lines), **about, both=False)
+    base = learn(found.cases, read, setups, records(*lines), session="id", created=when, both=False)
     assert all(one.remembered.contrast is None for one in base)
     assert base[0].remembered.build is not None and base[0].remembered.build.df == 2

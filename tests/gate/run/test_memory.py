@@ -299,14 +299,37 @@ def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: C
     assert entry.learned.setup == SETUP
     known = entry.learned.remembered
     assert (known.session, known.created, known.rounds) == ("the check", "2026-11-20T10:00:00Z", 6)
-    assert known.contrast is None
     assert known.build is not None and known.build.df == 5
+    # both sides of a round were laid out alike, and are two programs
+    assert known.contrast is not None and known.contrast.df == 5
+    assert known.layouts == "common" and known.correlation is not None
     # concluding again changes nothing
     assert append_check(path, project, run, records) == []
     assert len(stored(path)) == 1
     recalled = recall_memory(path, project, HOST).memory
     assert recalled is not None
     assert [s.session for s in recalled.findings[0].sessions] == ["one", "the check"]
+
+
+def test_without_common_layouts_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.write("perfgate.toml", CONFIG + '\n[build]\nlayouts = "independent"\n')
+    checkout.commit()
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    assert append_check(path, project, run, records) == []
+    (entry,) = stored(path)
+    assert entry.learned.remembered.build is not None and entry.learned.remembered.contrast is None
+
+
+def test_of_one_program_against_itself_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    same = structs.replace(run, base=run.head)
+    assert append_check(path, project, same, [same, *records[1:]]) == []
+    (entry,) = stored(path)
+    assert entry.learned.remembered.contrast is None
 
 
 def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:

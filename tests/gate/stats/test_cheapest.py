@@ -11,6 +11,7 @@ from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts, Interval, half_width
 from gate.stats.power import power
 from gate.stats.sequential import look_rounds, spending
+from gate.stats.shared_variance import expected_degrees
 
 ALPHA = 0.05
 ONE = Terms(ALPHA, family=1, min_builds=5, interval="fieller")
@@ -166,9 +167,12 @@ def test_intervals_are_chosen_as_the_gate_does() -> None:
     calibrated = PlannedCase("x", PARSE.components, PARSE.costs, 0.03, (Aim(0.03),), shared=0.0001, degrees=12)
     auto = Terms(ALPHA, 1, 5)
     assert auto.interval_of(calibrated, 5) == Interval("fieller-moderated", 0.0001, 12, paired=True)
-    assert auto.interval_of(PARSE, 5).method == "fieller-paired"
-    assert auto.interval_of(PARSE, 4).method == "fieller"
-    for name in ("fieller", "fieller-kj", "fieller-paired"):
+    assert auto.interval_of(PARSE, 6).method == "paired"
+    assert auto.interval_of(PARSE, 3).method == "fieller"
+    shared = Terms(ALPHA, 20, 5, cases=20).interval_of(PARSE, 6)
+    assert shared == Interval("paired-shared", PARSE.shared, expected_degrees(20, 6))
+    assert Terms(ALPHA, 20, 5, "paired", cases=20).interval_of(PARSE, 6).method == "paired"
+    for name in ("fieller", "fieller-kj", "fieller-paired", "paired"):
         assert Terms(ALPHA, 1, 5, name).interval_of(calibrated, 4).method == name
 
 

@@ -16,7 +16,6 @@ from gate.stats.planning import (
     largest_variance,
     mean_half_width,
     optimum,
-    pairing_pays,
 )
 
 # Table VII in percent, lowest level first: T where it differs from S; builds of TCP as 8.2 gives them after dropping
@@ -239,12 +238,3 @@ def test_the_shared_part_is_no_more_than_builds_add() -> None:
     assert interval.covariance(Components(1, 1, 0.004)) == 0.004
     assert interval.covariance(Components(1, 1, -1)) == 0
     assert Interval("fieller", 0.01).covariance(Components(1, 1, 1)) == 0
-
-
-def test_pairing_pays_from_five_builds_on() -> None:
-    # t(4) sqrt(0.6) = 2.1505 < t(8) = 2.3060; t(3) sqrt(0.6) = 2.4651 > t(6) = 2.4469
-    assert pairing_pays(5, 0.05, 1)
-    assert not pairing_pays(4, 0.05, 1)
-    assert not pairing_pays(1, 0.05, 1)
-    # far out in the tail few degrees cost more: t(4) at 0.00125 is 6.7583, t(8) is 4.2766
-    assert not pairing_pays(5, 0.05, 20)

@@ -6,14 +6,16 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import fdtrc, fdtri, polygamma, psi
 
-from gate.model import FindingMemory, MeanSquare, Remembered
+from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops
 from gate.stats.prior import (
+    FEWEST_COMMON,
     Moderated,
     Prior,
     contrast_variance,
@@ -24,6 +26,7 @@ from gate.stats.prior import (
     nu_of,
     prior_of,
     prior_pair,
+    remembered_correlation,
     sides_variance,
     surprise,
     trigamma_inverse,
@@ -471,3 +474,34 @@ def test_coverage_where_one_case_is_noisier_than_remembered(builds: int, noise: 
 def test_coverage_where_the_whole_host_is_noisier(builds: int, noise: float) -> None:
     # reports of 20 cases that share their drift
     assert coverage(builds, noise, cases=20) > bound(0.94)
+
+
+def _common() -> Remembered:
+    square = MeanSquare(value=0.01, df=4.0)
+    return session(build=square, contrast=square)
+
+
+def test_common_layouts_ask_for_five_checks_like_them() -> None:
+    common = [msgspec.structs.replace(_common(), layouts="common") for _ in range(FEWEST_COMMON)]
+
+    def asked(sessions: list[Remembered], layouts: Layouts) -> float | None:
+        found = prior_of(
+            memory(*sessions), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts=layouts
+        )
+        return None if found is None else found.sessions
+
+    assert asked([_common(), *common[1:]], "common") is None
+    assert asked([_common(), *common], "common") == FEWEST_COMMON
+    assert asked([_common(), *common], "independent") == 1
+    # a build's mean is the same thing, however the other side is laid out
+    within = prior_of(
+        memory(_common(), *common), kind="build", executions=5, iterations=10, nu=12, now=NOW, layouts="common"
+    )
+    assert within is not None and within.sessions == 1 + FEWEST_COMMON
+
+
+def test_the_correlation_that_sessions_remember() -> None:
+    known = [msgspec.structs.replace(_common(), layouts="common", correlation=0.9, rounds=8) for _ in range(4)]
+    assert remembered_correlation([memory(*known)], "independent") is None
+    found = remembered_correlation([memory(*known), memory(*known)], "common")
+    assert found == pytest.approx(math.tanh(math.atanh(0.9) - 1.2816 / math.sqrt(20)), abs=1e-4)

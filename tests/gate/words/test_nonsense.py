@@ -94,7 +94,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 # --- what of a format is no sentence ----------------------------------------------------------------------------------
 
-VERDICTS = r"regression|inconclusive|accepted|improvement|unchanged"
+VERDICTS = r"regression|inconclusive|accepted|improvement|no sign|unchanged"
 
 
 def of_text(report: Report) -> list[Any]:

@@ -16,7 +16,7 @@ from gate.commands.calibrate.simulation.page import Figure
 from gate.commands.calibrate.simulation.pool import Results
 from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
-from gate.stats.planning import pairing_pays
+from gate.stats.round_ratio import KEYED, is_paired
 from gate.stats.sequential import look_rounds
 
 FIXED = (5,)
@@ -36,7 +36,7 @@ _PAPER_COUNTS = {"FFT NA OPT": (100, 45), "Rijndael OPT": (100, 45)}
 
 def rules(threshold: float, interval: Interval, looks: tuple[int, ...], cases: int, min_builds: int = 5) -> Rules:
     """Return the rules of a report, with the interval that `auto` falls back to."""
-    fallback: Interval = "fieller-paired" if pairing_pays(looks[-1], 0.05, cases) else "fieller"
+    fallback: Interval = "paired" if is_paired(looks[-1], 0.05, cases, KEYED) else "fieller"
     return Rules(threshold, interval, looks, fallback, min_builds=min_builds)
 
 

@@ -251,6 +251,13 @@ def text(found: Calibration, **how: Any) -> str:
 def test_the_text_says_all_of_it() -> None:
     made = session()
     kept = with_worth(made.calibration, entries(made, name="20261120T090000Z-abcdef", day=20), "widget", NOW)
+    common = " ".join(text(kept).split())
+    assert "parse time 1.0% none 0.44% 0.84% 19 iteration" in common
+    assert (
+        "1 session, for plans and for the error rate. Intervals use what checks of the default branch remember"
+        in common
+    )
+    kept = structs.replace(kept, layouts="independent")
     shown = text(structs.replace(kept, history="/state/history.sqlite"))
     assert "\x1b" not in shown
     plain = " ".join(shown.split())

@@ -29,6 +29,10 @@ class Source:
     first one only.
     """
     one_noisy: bool = False
+    correlation: float = 0.0
+    """Of the effects of a build on base and head, as layouts that both sides share give it."""
+    uneven: float = 0.0
+    """Standard deviation of the true change from layout to layout."""
 
     def noise_of_cases(self) -> Array:
         """Return the noise of each case, shape (cases,)."""
@@ -59,14 +63,31 @@ def build_means(rng: np.random.Generator, source: Source, reports: int, builds: 
     drift = _column([c.drift for c in source.components])
     size = (reports, len(source.components), builds)
     shared = drift * rng.standard_normal(size) if drift.any() else 0.0
-    base = 1 + noise * _own(rng, source, size) + shared
-    head = 1 + noise * _own(rng, source, size) + shared
+    base, head = _effects(rng, source, size)
+    base = 1 + noise * base + shared
+    head = 1 + noise * head + shared
+    if source.uneven:
+        head = head * (1 + source.uneven * rng.standard_normal(size))
     return Sides(base, head * np.broadcast_to(np.asarray(ratio), (len(source.components),))[:, None])
 
 
 def _column(values: Sequence[float]) -> Array:
     """Shape one number per case so that it applies to (reports, cases, builds)."""
     return np.array(values)[:, None]
+
+
+def _effects(rng: np.random.Generator, source: Source, size: tuple[int, ...]) -> tuple[Array, Array]:
+    """Draw what builds and what is below them add to the means of base and head."""
+    if not source.correlation:
+        return _own(rng, source, size), _own(rng, source, size)
+    build = _column([c.build for c in source.components])
+    below = _column([math.sqrt(c.below) for c in source.components])
+    common = math.sqrt(source.correlation) * source.shape.draw(rng, size)
+    alone = math.sqrt(1 - source.correlation)
+    one, other = (
+        build * (common + alone * source.shape.draw(rng, size)) + below * rng.standard_normal(size) for _ in range(2)
+    )
+    return one, other
 
 
 def _own(rng: np.random.Generator, source: Source, size: tuple[int, ...]) -> Array:

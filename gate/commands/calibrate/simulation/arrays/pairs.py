@@ -5,13 +5,14 @@ All arrays of a function broadcast against each other; builds are the last axis 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FALL_BACK_UNLIKE, FEWEST_FOR_FACTOR
-from gate.stats.special import fdtrc, fdtri, stdtr, stdtrit
+from gate.stats.special import fdtrc, fdtri, ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
 
-Interval = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "fieller-moderated-unpaired"]
+Interval = Literal[
+    "fieller",
+    "fieller-kj",
+    "fieller-paired",
+    "fieller-moderated",
+    "fieller-moderated-unpaired",
+    "paired",
+    "paired-shared",
+]
 """Names as in the configuration; what is moderated is the round contrast, or each side by itself."""
 
 
@@ -30,7 +39,12 @@ def is_moderated(interval: Interval) -> bool:
 
 def by_round(interval: Interval) -> bool:
     """Return whether an interval rests on the contrast of the sides in each round."""
-    return interval in ("fieller-paired", "fieller-moderated")
+    return interval in ("fieller-paired", "fieller-moderated", "paired", "paired-shared")
+
+
+def is_logarithmic(interval: Interval) -> bool:
+    """Return whether an interval is of the mean logarithm of each round's ratio."""
+    return interval in ("paired", "paired-shared")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,23 +68,37 @@ class Pairs:
 
     def p_above(self, theta: float) -> Array:
         """Return the p of "the ratio is above theta", as MeanPair.p; 1 where the estimate lies below."""
-        return self._p(theta, 1.0)
+        return _two_sided(self._t(theta, 1.0), self.df)
 
     def p_below(self, theta: float) -> Array:
         """Return the p of "the ratio is below theta"."""
-        return self._p(theta, -1.0)
+        return _two_sided(self._t(theta, -1.0), self.df)
 
-    def _p(self, theta: float, sign: float) -> Array:
+    def z_above(self, theta: float) -> Array:
+        """Return the z-score of "the ratio is above theta", one-sided."""
+        return _z(self._t(theta, 1.0), self.df)
+
+    def _t(self, theta: float, sign: float) -> Array:
         # rounding leaves a hair below 0 where both sides move alike
         sd = np.sqrt(np.maximum(self.v_yy + theta**2 * self.v_xx - 2 * theta * self.v_xy, 0.0))
         beyond = sign * (self.y - theta * self.x) / sd
         # the larger of two p on the same degrees belongs to the smaller t: base's mean must differ from 0 too
-        t = np.minimum(beyond, self.x / np.sqrt(self.v_xx))
-        # only where it is positive is p below 1, and only there it costs something
-        on_side = t > 0
-        p = np.ones(t.shape)
-        p[on_side] = 2 * stdtr(np.broadcast_to(self.df, t.shape)[on_side], -t[on_side])
-        return p
+        smaller: Array = np.minimum(beyond, self.x / np.sqrt(self.v_xx))
+        return smaller
+
+    def detectable(self, noncentrality: Array, share: float, theta: float) -> Array:
+        """Return the ratio above theta that a test finds with that noncentrality, as worse_ratio; else NaN.
+
+        Args:
+            share: what the variances are multiplied by.
+        """
+        t2 = noncentrality**2 * share
+        u_xx, u_yy, u_xy = self.v_xx / self.x**2, self.v_yy / self.y**2, self.v_xy / (self.x * self.y)
+        a, b = 1 - t2 * u_yy, theta - theta * t2 * u_xy
+        discriminant = b * b - a * theta * theta * (1 - t2 * u_xx)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = (b + np.sqrt(discriminant)) / a
+        return np.where((a > 0) & (discriminant >= 0), root, np.nan)
 
     def bounds(self, alpha: float) -> Bounds:
         """Return the Fieller sets at confidence 1 - alpha (K&J Lemma 7.7), as MeanPair.limits."""
@@ -86,8 +114,94 @@ class Pairs:
         return Bounds(np.where(bounded, np.minimum(one, two), np.nan), np.where(bounded, np.maximum(one, two), np.nan))
 
 
-def choose(mask: Mask, yes: Pairs, no: Pairs) -> Pairs:
+@dataclass(frozen=True, slots=True, eq=False)
+class LogPairs:
+    """The mean logarithm of each round's ratio, the variance of this mean, and its degrees of freedom."""
+
+    ratio: Array
+    variance: Array
+    df: Array
+
+    def p_above(self, theta: float) -> Array:
+        """Return the p of "the ratio is above theta", as LogPair.p."""
+        return _two_sided((self.ratio - math.log(theta)) / np.sqrt(self.variance), self.df)
+
+    def p_below(self, theta: float) -> Array:
+        """Return the p of "the ratio is below theta"."""
+        return _two_sided((math.log(theta) - self.ratio) / np.sqrt(self.variance), self.df)
+
+    def z_above(self, theta: float) -> Array:
+        """Return the z-score of "the ratio is above theta", one-sided."""
+        return _z((self.ratio - math.log(theta)) / np.sqrt(self.variance), self.df)
+
+    def bounds(self, alpha: float) -> Bounds:
+        """Return the t intervals at confidence 1 - alpha."""
+        half = -stdtrit(self.df, alpha / 2) * np.sqrt(self.variance)
+        return Bounds(np.exp(self.ratio - half), np.exp(self.ratio + half))
+
+    def detectable(self, noncentrality: Array, share: float, theta: float) -> Array:
+        """Return the ratio above theta that a test finds with that noncentrality."""
+        found: Array = theta * np.exp(noncentrality * np.sqrt(share * self.variance))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Either:
+    """Each comparison from one of two kinds of estimates."""
+
+    mask: Mask
+    yes: Pairs | LogPairs
+    no: Pairs | LogPairs
+
+    @property
+    def df(self) -> Array:
+        """Degrees of freedom."""
+        return np.where(self.mask, self.yes.df, self.no.df)
+
+    def p_above(self, theta: float) -> Array:
+        """Return the p of "the ratio is above theta"."""
+        return np.where(self.mask, self.yes.p_above(theta), self.no.p_above(theta))
+
+    def p_below(self, theta: float) -> Array:
+        """Return the p of "the ratio is below theta"."""
+        return np.where(self.mask, self.yes.p_below(theta), self.no.p_below(theta))
+
+    def z_above(self, theta: float) -> Array:
+        """Return the z-score of "the ratio is above theta", one-sided."""
+        return np.where(self.mask, self.yes.z_above(theta), self.no.z_above(theta))
+
+    def bounds(self, alpha: float) -> Bounds:
+        """Return the intervals at confidence 1 - alpha."""
+        yes, no = self.yes.bounds(alpha), self.no.bounds(alpha)
+        return Bounds(np.where(self.mask, yes.low, no.low), np.where(self.mask, yes.high, no.high))
+
+    def detectable(self, noncentrality: Array, share: float, theta: float) -> Array:
+        """Return the ratio above theta that a test finds with that noncentrality."""
+        both = (each.detectable(noncentrality, share, theta) for each in (self.yes, self.no))
+        return np.where(self.mask, *both)
+
+
+Estimates = Pairs | LogPairs | Either
+
+
+def _two_sided(t: Array, df: Array) -> Array:
+    # only where it is positive is p below 1, and only there it costs something
+    on_side = t > 0
+    p = np.ones(t.shape)
+    p[on_side] = 2 * stdtr(np.broadcast_to(df, t.shape)[on_side], -t[on_side])
+    return p
+
+
+def _z(t: Array, df: Array) -> Array:
+    upper = stdtr(df, -np.abs(t))
+    z: Array = np.where(t > 0, -1.0, 1.0) * ndtri(np.maximum(upper, 1e-300))
+    return z
+
+
+def choose(mask: Mask, yes: Pairs, no: Pairs | LogPairs) -> Estimates:
     """Take each comparison from one of two."""
+    if isinstance(no, LogPairs):
+        return Either(mask, yes, no)
     return Pairs(
         np.where(mask, yes.x, no.x),
         np.where(mask, yes.y, no.y),
@@ -96,6 +210,29 @@ def choose(mask: Mask, yes: Pairs, no: Pairs) -> Pairs:
         np.where(mask, yes.v_xy, no.v_xy),
         np.where(mask, yes.df, no.df),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogMoments:
+    """Of the logarithms of both sides of rounds: mean and variance of head less base, variance of the sum."""
+
+    ratio: Array
+    contrast: Array
+    total: Array
+    rounds: Array
+
+    def pairs(self) -> LogPairs:
+        """Estimate by this data alone."""
+        return LogPairs(self.ratio, self.contrast / self.rounds, self.rounds - 1)
+
+
+def log_moments(base: Array, head: Array) -> LogMoments:
+    """Reduce rounds (last axis, at least two) to what the intervals of logarithms need."""
+    # components of absurd size give values below 0 now and then, which no measurement has
+    x, y = (np.log(np.maximum(side, 1e-9)) for side in (base, head))
+    difference = y - x
+    n = np.full(difference.shape[:-1], float(base.shape[-1]))
+    return LogMoments(difference.mean(axis=-1), difference.var(axis=-1, ddof=1), (x + y).var(axis=-1, ddof=1), n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +245,8 @@ class Moments:
     s_yy: Array
     s_xy: Array
     builds: Array
+    logs: LogMoments | None
+    """None where they are not asked for."""
 
     @property
     def own(self) -> Array:
@@ -120,17 +259,21 @@ class Moments:
         return self.s_xx / self.x**2 + self.s_yy / self.y**2 - 2 * self.s_xy / (self.x * self.y)
 
 
-def moments(base: Array, head: Array) -> Moments:
-    """Reduce builds (last axis, at least two) to moments."""
+def moments(base: Array, head: Array, *, logs: bool = False) -> Moments:
+    """Reduce builds (last axis, at least two) to moments; logs: those of logarithms too."""
     n = base.shape[-1]
     x, y = base.mean(axis=-1), head.mean(axis=-1)
     dx, dy = base - x[..., None], head - y[..., None]
     s_xx, s_yy, s_xy = (np.einsum("...i,...i->...", a, b) / (n - 1) for a, b in ((dx, dx), (dy, dy), (dx, dy)))
-    return Moments(x, y, s_xx, s_yy, s_xy, np.full(x.shape, float(n)))
+    return Moments(x, y, s_xx, s_yy, s_xy, np.full(x.shape, float(n)), log_moments(base, head) if logs else None)
 
 
-def unmoderated(m: Moments, interval: Interval) -> Pairs:
-    """Estimate by this data alone: fieller, fieller-kj or fieller-paired."""
+def unmoderated(m: Moments, interval: Interval) -> Pairs | LogPairs:
+    """Estimate by this data alone: fieller, fieller-kj, fieller-paired or paired."""
+    if is_logarithmic(interval):
+        if m.logs is None:
+            raise ValueError(f"{interval} needs logarithms")
+        return m.logs.pairs()
     n = m.builds
     v_xx, v_yy = m.s_xx / n, m.s_yy / n
     zero = np.zeros(m.x.shape)
@@ -165,7 +308,7 @@ class Memory:
 class Moderated:
     """The estimates, and where they use the memory: not where the present data is noisier than it allows."""
 
-    pairs: Pairs
+    pairs: Estimates
     used: Mask
 
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from gate.commands.calibrate.simulation.arrays.draws import Source, build_means, remembered
 from gate.commands.calibrate.simulation.arrays.pairs import (
+    Estimates,
     Interval,
     Moments,
-    Pairs,
     by_round,
     host_factors,
+    is_logarithmic,
     is_moderated,
     moderated,
     moments,
@@ -94,7 +95,8 @@ class Comparisons:
     def run(self, rng: np.random.Generator, n: int) -> ComparisonCounts:
         """Draw n reports and count over their cases."""
         sides = build_means(rng, self.source, n, self.builds, self.ratio)
-        m = moments(sides.base, sides.head)
+        logs = any(map(is_logarithmic, self.intervals))
+        m = moments(sides.base, sides.head, logs=logs)
         counted = slice(0, 1) if self.source.one_noisy else slice(None)
         comparisons = n * (1 if self.source.one_noisy else len(self.source.components))
         rows = []
@@ -105,7 +107,7 @@ class Comparisons:
             rows.append(_one_interval(low, high, self.ratio, self.thresholds))
         return ComparisonCounts(comparisons, *(np.array(column) for column in zip(*rows, strict=True)))
 
-    def _pairs(self, rng: np.random.Generator, m: Moments, interval: Interval, n: int) -> Pairs:
+    def _pairs(self, rng: np.random.Generator, m: Moments, interval: Interval, n: int) -> Estimates:
         if not is_moderated(interval):
             return unmoderated(m, interval)
         memory = remembered(rng, self.source, n, self.df, by_round=by_round(interval))
@@ -208,6 +210,7 @@ class Reports:
             improvement=outcome.improvement.sum(axis=0),
             not_worse=outcome.not_worse.sum(axis=0),
             unchanged=outcome.unchanged.sum(axis=0),
+            no_sign=outcome.no_sign.sum(axis=0),
             rounds=outcome.rounds.sum(axis=0),
             report_rounds=int(outcome.rounds.max(axis=1).sum()),
         )
@@ -223,6 +226,7 @@ class ReportCounts(Counts):
     improvement: Array
     not_worse: Array
     unchanged: Array
+    no_sign: Array
     rounds: Array
     report_rounds: int
     """Rounds until every finding of a report was settled, which is what builds cost."""

@@ -29,7 +29,6 @@ from gate.commands.calibrate.simulation.arrays.verdicts import Rules
 from gate.stats import prior, ratio
 from gate.stats.family import holm
 from gate.stats.levels import Tops
-from gate.stats.planning import pairing_pays
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 
 Array = npt.NDArray[np.float64]
@@ -364,4 +363,4 @@ def test_intervals_know_what_they_rest_on() -> None:
     assert [vectorised.by_round(i) for i in ("fieller-paired", "fieller-moderated", "fieller-moderated-unpaired")] == [
         True, True, False,
     ]  # fmt: skip
-    assert pairing_pays(12, 0.05, 20) and not pairing_pays(5, 0.05, 20)
+    assert [vectorised.is_logarithmic(i) for i in ("fieller-paired", "paired", "paired-shared")] == [False, True, True]

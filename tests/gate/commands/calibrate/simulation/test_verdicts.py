@@ -6,7 +6,7 @@ import datetime
 import itertools
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from gate.config.types import Config, Gate
 from gate.decide import decide
 from gate.model import Evidence, Finding, FindingMemory, MeanSquare, Remembered, Round, Run, Sample
 from gate.model import Memory as ModelMemory
-from gate.stats.planning import pairing_pays
+from gate.stats.round_ratio import UNKNOWN, is_paired
 from gate.units import Quantity, Share
 from tests.support import simulate
 from tests.support.seeds import some
@@ -100,13 +100,16 @@ def word(found: Outcome, r: int, c: int) -> str:
         return "regression"
     if found.improvement[r, c]:
         return "improvement"
-    return "unchanged" if found.unchanged[r, c] else "inconclusive"
+    if found.unchanged[r, c]:
+        return "unchanged"
+    return "no-sign" if found.no_sign[r, c] else "inconclusive"
 
 
 CHOICES: list[list[Any]] = [
-    ["fieller", "fieller-kj", "fieller-paired", "fieller-moderated"],
-    [(3,), (5,), (4, 6, 8, 12), (2, 3, 4, 5)],
+    ["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"],
+    [(3,), (5,), (4, 6, 8, 12), (3, 4, 5)],
     [0.0, 0.02],
+    ["no-sign", "not-worse"],
 ]
 COMBINED = list(itertools.product(*CHOICES))
 
@@ -115,21 +118,21 @@ def rounds_of(finding: Finding, looks: tuple[int, ...]) -> int:
     return looks[finding.decided_at.look - 1]
 
 
-# each interval, each of the looks and both thresholds at least twice; the rest of their combinations is a promise
+# each interval, each of the looks, both thresholds and both rules at least twice; the rest of them is a promise
 @pytest.mark.parametrize(
-    ("interval", "looks", "threshold"), some(sorted(COMBINED, key=lambda of: sum(map(list.index, CHOICES, of)) % 4), 8)
+    ("interval", "looks", "threshold", "show"),
+    some(sorted(COMBINED, key=lambda of: sum(map(list.index, CHOICES, of)) % 4), 14),
 )
-def test_verdicts_are_those_of_decide(interval: Interval, looks: tuple[int, ...], threshold: float) -> None:
+def test_verdicts_are_those_of_decide(
+    interval: Interval, looks: tuple[int, ...], threshold: float, show: Literal["no-sign", "not-worse"]
+) -> None:
     rng = np.random.default_rng([looks[-1], round(threshold * 100)])
     drawn = draw(rng, looks[-1])
     memory = remember(rng, drawn, 8) if interval == "fieller-moderated" else None
-    fallback: Interval = "fieller-paired" if pairing_pays(looks[-1], 0.05, CASES) else "fieller"
-    found = verdicts.decide(drawn.sides, Rules(threshold, interval, looks, fallback), memory)
-    gate = Gate(
-        threshold=Share(threshold),
-        floor=Quantity.parse("0"),
-        interval="auto" if interval == "fieller-moderated" else interval,  # type: ignore[arg-type]  # a narrower name
-    )
+    # without a run line of [build] nothing is known of layouts
+    fallback: Interval = "paired" if is_paired(looks[-1], 0.05, CASES, UNKNOWN) else "fieller"
+    found = verdicts.decide(drawn.sides, Rules(threshold, interval, looks, fallback, show=show), memory)
+    gate = Gate(threshold=Share(threshold), floor=Quantity.parse("0"), interval=interval, show=show)  # type: ignore[arg-type]  # a narrower name
     seen: Counter[str] = Counter()
     for r in range(REPORTS):
         report = decide(evidence(drawn, r, looks, memory), Policy(Config(gate=gate), "test", TODAY))
@@ -142,7 +145,8 @@ def test_verdicts_are_those_of_decide(interval: Interval, looks: tuple[int, ...]
         assert found.failed[r] == (report.verdict == "regression")
     may_call = looks[-1] >= 5 or memory is not None
     assert (seen["regression"] > 0) == may_call
-    assert seen["inconclusive"] > 0
+    assert (seen["no-sign"] > 0) == (show == "no-sign" and may_call)
+    assert seen["inconclusive"] + seen["no-sign"] > 0
 
 
 def test_a_family_of_none_shares_nothing() -> None:

@@ -1,0 +1,65 @@
+"""No sign of a slowdown: which findings are given up at a look, and which size would have shown (docs/method.md).
+
+A finding that needs no proof of "not worse" is given up where it can no longer be expected to become a regression, were
+its change one that its own full plan finds in 80% of the runs. That binds nothing: regressions keep their boundaries.
+"""
+
+from __future__ import annotations
+
+from gate.decide.design import Design
+from gate.decide.detectable import detectable
+from gate.decide.estimates import ONLY_REPORTS, Estimated
+from gate.decide.family import tails
+from gate.stats.futility import FEWEST_BUILDS, FUTILE, conditional_probability, z_of
+
+
+def asks_for_no_sign(found: Estimated) -> bool:
+    """Return whether no sign of a slowdown is enough for a finding, and its interval one that decides."""
+    subject = found.subject
+    usable = not (found.exact or found.reduced.trouble or found.ratio.df is None or found.hold in ONLY_REPORTS)
+    return usable and subject.show == "no-sign"
+
+
+def is_futile(found: Estimated, look: int, alpha: float, design: Design) -> bool:
+    """Return whether a finding need not be measured beyond a look (from 0) that is not the last one planned.
+
+    alpha: the two-sided level that the family gives it now, over all looks.
+    """
+    if look + 1 >= len(design.looks) or not asks_for_no_sign(found) or found.builds_each < FEWEST_BUILDS:
+        return False
+    upper = _one_sided(found)
+    if upper is None:
+        return False
+    last = design.spending.nominal(len(design.looks) - 1, alpha, paired=found.paired) / 2
+    return conditional_probability(z_of(upper), design.looks[look] / design.looks[-1], last) < FUTILE
+
+
+def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> float | None:
+    """Return the smallest slowdown that the whole plan would have shown in 80% of such runs; None: that is not known.
+
+    Known it is of what was given up, and of what was measured to the end, from FEWEST_BUILDS builds a side on.
+    """
+    done = design.complete and (not design.looks or look + 1 == len(design.looks))
+    if not asks_for_no_sign(found) or found.builds_each < FEWEST_BUILDS or not (futile or done):
+        return None
+    return detectable(found, design, planned=True)
+
+
+def _one_sided(found: Estimated) -> float | None:
+    """Return the p, one-sided and not cut at 1, of "worse by more than threshold and floor"."""
+    subject, ratio = found.subject, found.ratio
+    worse, better = tails(subject)
+    edge = 1 + subject.threshold if subject.lower else 1 / (1 + subject.threshold)
+    known = [_upper(ratio.p(edge, worse), ratio.p(edge, better))]
+    if subject.floor is not None:
+        floor = subject.floor if worse == "above" else -subject.floor
+        known.append(_upper(ratio.p_difference(floor, worse), ratio.p_difference(floor, better)))
+    found_p = [p for p in known if p is not None]
+    return max(found_p) if len(found_p) == len(known) else None
+
+
+def _upper(p: float | None, opposite: float | None) -> float | None:
+    # both are two-sided and at most 1
+    if p is None or opposite is None:
+        return None
+    return p / 2 if p < 1 else 1 - opposite / 2

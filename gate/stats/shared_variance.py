@@ -1,0 +1,95 @@
+"""The variance of one case's log ratio, weighed with that of the other cases of the report (paired-shared).
+
+Nothing betters the mean of complete rounds; only its variance can be known better. The prior is limma's (Smyth 2004),
+taken twice: of the variances themselves, and of what they are relative to the spread of both sides together. Where
+cases differ much in noise, limma's alone covers too little in the noisiest; so the larger of the two holds, its weight
+has a cap, and a case that is too noisy for it goes by its own rounds (docs/method.md, shared variance).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from gate.stats.prior import trigamma_inverse
+from gate.stats.round_ratio import Rounds
+from gate.stats.special import fdtrc, polygamma, psi
+
+FEWEST_CASES = 5
+"""Cases that it takes."""
+MOST_DF = 8.0
+"""Degrees that the others are worth at most."""
+TOO_NOISY = 0.10
+"""p below which a case is too noisy for the others."""
+FEWEST_BUILDS = 4
+"""Builds a side that a regression needs where variance is shared."""
+
+
+def expected_degrees(cases: int, builds: int) -> float:
+    """Return what the other cases are worth in a plan, in degrees; 0 for too few cases or builds.
+
+    Half of the most that they could be: that the larger of two priors holds costs about as much as half of the degrees
+    (simulated: docs/method.md, shared variance).
+    """
+    if cases < FEWEST_CASES or builds < 2:
+        return 0.0
+    return 0.5 / (1 / MOST_DF + 2 / (cases * (builds - 1)))
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """A variance of D and its degrees after the other cases were asked.
+
+    used: whether they count in it; else it is the case's own.
+    """
+
+    variance: float
+    df: float
+    used: bool
+
+
+class _Prior(msgspec.Struct, frozen=True):
+    """Degrees and size: the variance of a case is q times the size, give or take."""
+
+    df: float
+    size: float
+
+
+def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
+    """Weigh the variance of each case with that of all; None where there are too few to tell.
+
+    Args:
+        cases: with two complete rounds and a variance above 0, each.
+    """
+    if len(cases) < FEWEST_CASES:
+        return None
+    degrees = np.array([case.df for case in cases], dtype=np.float64)
+    own = np.array([case.contrast for case in cases])
+    totals = np.array([case.total for case in cases])
+    noise = polygamma(1, degrees / 2)
+    correction = psi(degrees / 2) - np.log(degrees / 2)
+    plain = _prior(np.log(own) - correction, noise)
+    relative = _prior(np.log(own / totals) - correction, noise)
+    size = np.maximum(plain.size, relative.size * totals)
+    df = 1 / (1 / min(plain.df, relative.df, MOST_DF) + 2 / float(degrees.sum()))
+    found = []
+    for v, d, s0 in zip(own.tolist(), degrees.tolist(), size.tolist(), strict=True):
+        if float(fdtrc(d, df, v / s0)) < TOO_NOISY:
+            found.append(Shared(v, d, used=False))
+        else:
+            found.append(Shared((df * s0 + d * v) / (df + d), df + d, used=True))
+    return found
+
+
+def _prior(
+    e: np.ndarray[tuple[int], np.dtype[np.float64]], noise: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> _Prior:
+    """Fit limma's prior to log variances, freed of what their degrees add; infinite where they do not differ."""
+    excess = float(e.var(ddof=1) - noise.mean())
+    mean = float(e.mean())
+    if excess <= 0:
+        return _Prior(math.inf, math.exp(mean))
+    df = 2 * trigamma_inverse(excess)
+    return _Prior(df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2)))
