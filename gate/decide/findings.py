@@ -44,6 +44,7 @@ from gate.stats.family import Tested
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.levels import LevelVariance
 from gate.stats.ratio import WITHHELD, Limits, Ratio, side_limits
+from gate.stats.round_ratio import UNKNOWN
 from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
@@ -130,6 +131,7 @@ def _pairing(found: Estimated) -> Pairing | None:
         correlation=rounds.correlation,
         together=math.sqrt(rounds.contrast),
         apart=math.sqrt(rounds.base + rounds.head),
+        gains=(rounds.correlation or 0.0) >= UNKNOWN,
     )
 
 

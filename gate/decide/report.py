@@ -41,6 +41,7 @@ from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered
+from gate.stats.prior import FEWEST_COMMON, with_layouts
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -232,7 +233,16 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
         for j in walked.judged
     )
     days = sorted(sessions.values())
-    return MemoryFacts(findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor)
+    checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
+    waits = design.layouts == "common" and checks < FEWEST_COMMON
+    return MemoryFacts(
+        findings=used,
+        sessions=len(sessions),
+        first=days[0],
+        last=days[-1],
+        factor=walked.factor,
+        checks=checks if waits else None,
+    )
 
 
 def _memory_warnings(design: Design, walked: Walk) -> list[AnyWarning]:

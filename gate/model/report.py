@@ -113,6 +113,8 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     """Of the logarithms of base and head over rounds; None: one side does not vary."""
     together: float
     apart: float
+    gains: bool
+    """Whether they have so much in common that pairing narrows the interval, whatever the number of rounds."""
 
 
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
@@ -308,6 +310,8 @@ class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for the report as a whole.
 
     findings: how many use it. factor: how much noisier the host is than remembered (at least 1; 1 below 5 findings).
+    checks: of the default branch whose layouts were common, where more of them are needed before any is used; None:
+    there are enough, or layouts are independent.
     """
 
     findings: int
@@ -315,6 +319,7 @@ class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     first: str
     last: str
     factor: float
+    checks: int | None = None
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):

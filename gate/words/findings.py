@@ -192,6 +192,21 @@ def finding_method(finding: Finding) -> str:
     return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
 
 
+def in_common(finding: Finding) -> str:
+    """Say what base and head of a round have in common, and what that gains; nothing where that is not known."""
+    found = finding.pairing
+    if found is None or found.correlation is None:
+        return ""
+    together, apart = format_share(found.together), format_share(found.apart)
+    text = f"correlation of base and head {found.correlation:.2f}"
+    if found.gains:
+        return f"{text}: the ratio varies by {together} from round to round, and would by {apart} without it"
+    return (
+        f"{text}: the ratio varies by {together} from round to round. What differs between builds is not what both "
+        "sides share, so layouts matter little; more executions or a quieter host help"
+    )
+
+
 def without_memory(finding: Finding) -> str:
     """Write the interval as it would be without what is remembered; nothing where nothing is."""
     memory = finding.memory

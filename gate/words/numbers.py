@@ -250,22 +250,40 @@ def verdict(name: Verdict) -> str:
     return _VERDICTS.get(name, name)
 
 
+def verdict_of(finding: Finding) -> str:
+    """Write the verdict of a row: "regression", "no sign of 4.1%"."""
+    known_size = finding.verdict == "no-sign" and known(finding.detectable)
+    return f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
+
+
+def detectable(finding: Finding) -> str:
+    """Write the size of a change for the worse that would have shown; of a rate as what is lost of it."""
+    found = finding.detectable
+    if not known(found):
+        return "unknown"
+    return size(1 + found if finding.better == "lower" else 1 / (1 + found))
+
+
 _VERDICTS: dict[Verdict, str] = {"no-sign": "no sign"}
 
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 
 
-def worse(case: Measured, detectable: float) -> str:
-    """Name a change for the worse of a size or more: "slowdown of 9.1% or more"; of a rate as what is lost of it."""
+def worse(case: Measured, least: float, limit: float = math.nan) -> str:
+    """Name a change for the worse of a size or more: "slowdown of 9.1% or more"; of a rate as what is lost of it.
+
+    limit: a size that it must not read like, if it is another.
+    """
     above, below = nouns(case)
-    noun, ratio = (above, 1 + detectable) if case.better == "lower" else (below, 1 / (1 + detectable))
-    return f"{noun} of {size(ratio)} or more"
+    lower = case.better == "lower"
+    noun, ratio = (above, 1 + least) if lower else (below, 1 / (1 + least))
+    return f"{noun} of {size(ratio, limit if lower else 1 - 1 / (1 + limit))} or more"
 
 
-def a_worse(case: Measured, detectable: float) -> str:
+def a_worse(case: Measured, least: float, limit: float = math.nan) -> str:
     """Name it with its article: "a slowdown of 9.1% or more"."""
-    return f"{worse_noun(case).partition(' ')[0]} {worse(case, detectable)}"
+    return f"{worse_noun(case).partition(' ')[0]} {worse(case, least, limit)}"
 
 
 def worse_noun(case: Measured) -> str:

@@ -135,7 +135,8 @@ def _too_noisy(why: reasons.TooNoisy) -> str:
 
 def _only(why: reasons.TooNoisy) -> str:
     wanted = numbers.size(1 + why.wanted if why.better == "lower" else 1 / (1 + why.wanted))
-    return f"only {numbers.a_worse(why, why.detectable)} would have shown, and {wanted} is asked for (gate.detectable)"
+    least = numbers.a_worse(why, why.detectable, why.wanted)
+    return f"only {least} would have shown, and {wanted} is asked for (gate.detectable)"
 
 
 def over(factors: Sequence[str]) -> str:

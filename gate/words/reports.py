@@ -9,6 +9,7 @@ from typing import Any
 from gate.decide import steps
 from gate.decide.importance import Tally, tallies
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
+from gate.stats.prior import FEWEST_COMMON
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers
 from gate.words.numbers import format_percent, known, plural
@@ -82,6 +83,18 @@ def could_have_shown(report: Report) -> str:
         return said
     noisiest = f"one of {most} or more" if len(sizes) == len(found) else "none"
     return f"{said} in the quietest of {len(found)} findings, and {noisiest} in the noisiest"
+
+
+def basis(findings: Sequence[Finding]) -> str:
+    """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
+    return ". ".join(capitalized(text) for text in (confidences(findings), no_sign(findings)) if text)
+
+
+def no_sign(found: Iterable[Finding]) -> str:
+    """Say what "no sign of 4.1%" means, where a finding has that verdict; no full stop."""
+    size = next((numbers.detectable(finding) for finding in found if finding.verdict == "no-sign"), "")
+    meaning = "a change for the worse of so much or more would have shown in 80 of 100 such runs"
+    return f"no sign of {size}: {meaning}" if size else ""
 
 
 def _apart(tally: Tally) -> str:
@@ -175,6 +188,9 @@ def memory(report: Report) -> str:
     days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
     of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
     used = f"used for {found.findings} of {plural(of, 'finding')}"
+    if found.checks is not None:
+        wanted = plural(FEWEST_COMMON, "check")
+        used = f"used for plans; intervals use it after {wanted} of the default branch, {found.checks} so far"
     text = f"{plural(found.sessions, 'session')}, {days}, {used}"
     return f"{text}, host {format_number(found.factor, 3)} times as noisy" if found.factor > 1 else text
 

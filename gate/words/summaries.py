@@ -45,9 +45,12 @@ def _nothing_regressed(of: outcomes.NothingRegressed) -> str:
         return f"nothing regressed in {plural(of.findings, 'finding')}"
     size = format_share(of.detectable)
     if of.no_sign == of.findings:
-        return f"no sign of a regression in {plural(of.findings, 'finding')}: {size} or more would have shown"
-    without = f"{of.no_sign:,} of them without a sign of one, where {size} or more would have shown"
-    return f"nothing regressed in {plural(of.findings, 'finding')}, {without}"
+        return f"no sign of a regression of {size} or more in {plural(of.findings, 'finding')}"
+    show = "shows" if of.no_sign == 1 else "show"
+    return (
+        f"nothing regressed in {plural(of.findings, 'finding')}: {of.no_sign:,} of them {show} no sign of a regression "
+        f"of {size} or more"
+    )
 
 
 def _failed(of: outcomes.Failed) -> str:

@@ -55,7 +55,7 @@ def rounds_of(project: Project, name: str) -> int:
 
 
 def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
-    done = project.perfgate("check", "--seed", "5")
+    done = project.perfgate("check", "--seed", "5", "--set", "gate.show=not-worse")
     assert done.returncode == 1, done.stderr
     assert "3 benchmarks x 4 to 8 builds" in done.stderr
     assert (rounds_of(project, "same"), rounds_of(project, "slow"), rounds_of(project, "noisy")) == (4, 5, 8)
@@ -72,6 +72,16 @@ def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
     # the same file decides the same, wherever it is
     again = project.perfgate("decide", ".perfgate", "--json", "-")
     assert json.loads(again.stdout)["findings"] == found["findings"]
+
+
+def test_what_can_no_longer_be_expected_to_regress_is_given_up(project: Project) -> None:
+    done = project.perfgate("check", "--seed", "5")
+    assert done.returncode == 1, done.stderr
+    assert rounds_of(project, "noisy") < 8
+    by_name = {f["benchmark"]: f for f in project.report()["findings"]}
+    assert (by_name["noisy"]["verdict"], by_name["noisy"]["stopped"]) == ("inconclusive", "futility")
+    assert by_name["noisy"]["reason"]["kind"] == "too-noisy"
+    assert by_name["noisy"]["detectable"] == by_name["noisy"]["reason"]["detectable"] > 0.1
 
 
 def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None:

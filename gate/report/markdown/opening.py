@@ -72,7 +72,7 @@ def opening(
         "failed": [failed(group, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
-        "intervals": escape(reports.capitalized(reports.confidences(rows))),
+        "intervals": escape(reports.basis(rows)),
         "by_factor": by_factor(shown[: room.warnings], room.text),
         "by_factor_left_out": max(0, len(shown) - room.warnings),
         "compared": compared(report, threshold=not table.items),

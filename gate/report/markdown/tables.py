@@ -119,7 +119,7 @@ def _titled(confidence: str) -> str:
 
 
 def _finding_row(finding: Finding) -> Md:
-    verdict = numbers.verdict(finding.verdict) + finding_words.apart(finding)
+    verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
     return _row(
         f"**{verdict}**" if finding.verdict == "regression" else verdict,
         named(finding),

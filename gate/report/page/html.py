@@ -38,7 +38,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
         "confidence": reports.confidence(report.findings),
-        "confidences": reports.capitalized(reports.confidences(report.findings)),
+        "confidences": reports.basis(report.findings),
         "script_hash": script_hash(),
         "words": reports,
         "written": numbers,

@@ -60,6 +60,7 @@ class FindingsTable:
         self._every = every
         self._notes = Footnotes(None if every else _NOTES)
         self._legend = ""
+        self._shown = ""
 
     def lines(self, found: Sequence[Finding]) -> list[str]:
         """Lay out the findings, at least one."""
@@ -73,6 +74,7 @@ class FindingsTable:
             absent.add("factors")
         confidence = reports.confidence(found)
         self._legend = reports.confidences(found)
+        self._shown = reports.no_sign(found)
         title = f"change ({confidence} interval)" if confidence else "change (interval)"
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
@@ -102,9 +104,7 @@ class FindingsTable:
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
             "threshold": Cell(numbers.threshold(finding)),
-            "verdict": Cell(
-                numbers.verdict(finding.verdict), note=self._notes.marks(self._texts(finding)), style=style
-            ),
+            "verdict": Cell(numbers.verdict_of(finding), note=self._notes.marks(self._texts(finding)), style=style),
         }
 
     def _texts(self, finding: Finding) -> list[str]:
@@ -131,6 +131,7 @@ class FindingsTable:
     def footnotes(self) -> list[str]:
         """Write which confidence the intervals have, and the notes that the rows refer to."""
         lines = ["", *self._wrap(f"{reports.capitalized(self._legend)}.")] if self._legend else []
+        lines += self._wrap(f"{reports.capitalized(self._shown)}.") if self._shown else []
         lines += [""] if self._notes.texts and not lines else []
         for text, number in self._notes.texts.items():
             mark = superscript(number)

@@ -46,7 +46,7 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
-from gate.model.report import Interaction, SessionRatio
+from gate.model.report import Interaction, Pairing, SessionRatio
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import (
     DependsOnMachine,
@@ -448,6 +448,48 @@ def inconclusive() -> Report:
     return report("inconclusive", findings, run=facts)
 
 
+def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) -> Finding:
+    """No slowdown in sight, given up at the second look of four."""
+    pairing = Pairing(rounds=6, correlation=0.89, together=0.058, apart=0.168, gains=True)
+    return finding(
+        benchmark,
+        "no-sign",
+        **{
+            "ratio": interval(1.004, 0.027, method="paired-shared"),
+            "decided_at": DecidedAt(confidence=0.9999, low=0.94, high=1.06, look=2, looks=4),
+            "shown": "ratio",
+            "detectable": detectable,
+            "stopped": "futility",
+            "pairing": pairing,
+            "reason": reasons.NoSign(detectable=detectable, limit=1.032, confidence=0.95, unit="s", better="lower"),
+            **changes,
+        },
+    )
+
+
+def quiet() -> Report:
+    """Nothing in sight, and one case too noisy to say so."""
+    noisy = reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
+    noise = Pairing(rounds=6, correlation=0.05, together=0.31, apart=0.32, gains=False)
+    found = [
+        no_sign(),
+        no_sign("walk", 0.062),
+        finding(),
+        finding(
+            "wild", "inconclusive", ratio=interval(1.02, 0.2, method="paired"), reason=noisy, detectable=0.42,
+            more_builds=31, stopped="futility", pairing=noise,
+        ),
+    ]  # fmt: skip
+    return report("inconclusive", found)
+
+
+def in_sight_of_nothing() -> Report:
+    """Nothing in sight anywhere."""
+    found = [no_sign(), no_sign("walk", 0.062), finding()]
+    nothing = outcomes.NothingRegressed(findings=3, no_sign=2, detectable=0.062)
+    return report("pass", found, summary=nothing)
+
+
 def only_failures() -> Report:
     executions = [
         Failure(
@@ -782,4 +824,6 @@ ALL = {
     "machines": machines,
     "some_identical": some_identical,
     "all_identical": all_identical,
+    "quiet": quiet,
+    "in_sight_of_nothing": in_sight_of_nothing,
 }

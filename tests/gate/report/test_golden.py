@@ -27,11 +27,12 @@ CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
     *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles", "factors", "machines")),
     ("regression", "color.txt"),
+    ("quiet", "color.txt"),
     *(
         (name, "summary.md")
-        for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors")
+        for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors", "quiet")
     ),
-    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical")),
+    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical", "quiet")),
     *(
         (name, "json")
         for name in (
@@ -44,6 +45,7 @@ CASES = [
             "factors",
             "machines",
             "all_identical",
+            "quiet",
         )
     ),
 ]

@@ -84,7 +84,7 @@ def _compare(component: Components, build_seconds: float) -> Compared:
         for e in EFFECTS
     )
     case = PlannedCase(component.name, variances, costs, _THRESHOLD, aims, degrees=float(MEMORY_DF))
-    plan = cheapest([case], Terms(_ALPHA, 1, 5), Limits(builds=_MOST_BUILDS))
+    plan = cheapest([case], Terms(_ALPHA, 1, 5, gives_up=True), Limits(builds=_MOST_BUILDS))
     if plan is None:
         raise ValueError(f"no plan for {component.name}")
     fixed = Rules(_THRESHOLD, "fieller-kj", (_FIXED.builds,))

@@ -84,7 +84,16 @@ def assert_harmless(text: str) -> gfm.Seen:
     return seen
 
 
-VERDICTS = ("regression", "inconclusive", "inconclusive, not worse", "accepted", "improvement", "unchanged")
+VERDICTS = (
+    "regression",
+    "inconclusive",
+    "inconclusive, not worse",
+    "accepted",
+    "improvement",
+    "unchanged",
+    "no sign of 4.1%",
+    "no sign of 6.2%",
+)
 
 
 @RENDERERS
