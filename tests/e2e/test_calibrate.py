@@ -60,7 +60,7 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
     report = project.report()
     (finding,) = report["findings"]
     assert finding["memory"]["sessions"] == 1
-    assert report["run"]["memory"]["sessions"] == 1
+    assert report["run"]["memory"]["sessions"] == 2
     if finding["memory"]["used"]:  # one run of ten is too noisy for its memory, by chance
         assert finding["ratio"]["method"] == "fieller-moderated"
     # a check of the default branch is remembered too

@@ -14,7 +14,7 @@ from gate.commands.calibrate.simulation.pool import Results
 from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 
-INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "fieller-paired", "fieller-moderated")
+INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired", "fieller-moderated")
 TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
 """Build effects and almost no noise below them: the hard case when they are bimodal."""
 MEMORY_DF = 20

@@ -61,7 +61,7 @@ def _figure(setting: Setting) -> Ask[Figure]:
         chart = Chart(
             title=f"Power at +{plain(effect)}, threshold {plain(setting.thresholds[0])}: {component.name}",
             description="Share of comparisons called a regression, by the number of builds: moderated finds the change "
-            "with the fewest builds, then fieller; fieller-kj and fieller-paired need the most.",
+            "with the fewest builds, then fieller; fieller-kj and paired need the most.",
             x_label="builds of each side",
             y_label="called a regression",
             lines=lines,

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.commands.calibrate.simulation import alarms, coverage, other_tools
+from gate.commands.calibrate.simulation import alarms, coverage, layouts, other_tools, stopping
 from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES, TABLE_VII, Shape
 from gate.commands.calibrate.simulation.arrays.draws import Source
+from gate.commands.calibrate.simulation.arrays.pairs import Interval
 from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
 from gate.commands.calibrate.simulation.cost import Compared
 from gate.commands.calibrate.simulation.pool import AnyStudy, Results
@@ -74,6 +75,7 @@ def draft(setting: Setting, designs: Sequence[Compared], reports: int) -> Draft:
         *_reports(setting),
         *_not_worse(setting),
         *_power(setting),
+        *_given_up(setting),
         *_cost(designs),
         *_others(),
     ]
@@ -153,6 +155,18 @@ def _reports(setting: Setting) -> Iterator[Promise]:
     host = [s for d in (0.0, 0.02) for s in every(alarms.REPORT_SHAPES, d, (alarms.FIXED,), 2.0)]
     yield failing("host at 2x, fixed 5 builds", 0.035, host)
 
+    def common(interval: Interval, looks: Sequence[tuple[int, ...]], threshold: float) -> list[Reports]:
+        return [
+            layouts.report(setting, shape, interval, rounds, threshold, correlation)
+            for shape in layouts.SHAPES
+            for correlation in layouts.CORRELATIONS
+            for rounds in looks
+        ]
+
+    yield failing("common layouts, threshold 0, `paired`", 0.03, common("paired", both, 0.0))
+    yield failing("common layouts, threshold 0, `paired-shared`", 0.025, common("paired-shared", both, 0.0))
+    yield failing("common layouts, threshold 2%, looks", 0.012, common("paired", (alarms.LOOKS,), 0.02))
+
 
 def _not_worse(setting: Setting) -> Iterator[Promise]:
     for words, shapes, bound in (
@@ -202,6 +216,33 @@ def _power(setting: Setting) -> Iterator[Promise]:
             studies=(study,),
             values=lambda results, study=study: [float(results.of(study).power[0, 0])],  # type: ignore[misc]
         )
+
+
+def _given_up(setting: Setting) -> Iterator[Promise]:
+    pairs = [
+        tuple(stopping.study(setting, interval, threshold, change, alarms.LOOKS, show) for show in stopping.SHOWS)
+        for interval in stopping.INTERVALS
+        for threshold in stopping.THRESHOLDS
+        for change in stopping.CHANGES[1:]
+    ]
+
+    def lost(results: Results) -> list[float]:
+        found = [[float(results.of(s).regression[0]) / results.of(s).reports for s in both] for both in pairs]
+        return [without - given_up for given_up, without in found]
+
+    studies = tuple(study for both in pairs for study in both)
+    yield Promise("power lost by giving up", 0.05, False, studies, lost, variance=0.5)
+    unchanged = tuple(
+        stopping.study(setting, interval, stopping.THRESHOLDS[0], 0.0, alarms.LOOKS, "no-sign")
+        for interval in stopping.INTERVALS
+    )
+
+    def executed(results: Results) -> list[float]:
+        return [float(results.of(s).rounds.mean()) / results.of(s).reports / alarms.LOOKS[-1] for s in unchanged]
+
+    yield Promise(
+        "rounds executed of those planned, no change", 0.45, False, unchanged, executed, number=True, variance=0.0
+    )
 
 
 def _cost(designs: Sequence[Compared]) -> Iterator[Promise]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, cost, coverage, other_tools, power, promises, stopping
+from gate.commands.calibrate.simulation import alarms, cost, coverage, layouts, other_tools, power, promises, stopping
 from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
 from gate.commands.calibrate.simulation.measured_components import of_history, of_runs
 from gate.commands.calibrate.simulation.page import Code, Section, as_markdown, as_text, figures
@@ -97,6 +97,7 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
         alarms.draft(setting),
         power.draft(setting),
         stopping.draft(setting),
+        *([layouts.draft(setting)] if setting.paper else []),
         other_tools.draft(setting),
     ]
     if not setting.paper:
