@@ -15,6 +15,9 @@ from gate.units import DIMENSIONS, Quantity, to_base
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
 
+DUET_CHIEF = frozenset({"cpu"})
+"""The metrics that a duet decides: wall time under load is not one."""
+
 
 class Policy(msgspec.Struct, frozen=True):
     """The rules that decide.
@@ -60,7 +63,7 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     rules = benchmark_rules(config, benchmark)
     if rules is None or metric in rules.metric:
         return True
-    chief = rules.measured.chief
+    chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
     return chief is None or metric in chief
 
 

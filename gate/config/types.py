@@ -231,12 +231,19 @@ class Plan(Table, frozen=True, kw_only=True):
     budget: Annotated[
         Duration, Meta(description="Time for all of measuring, from the first checkout and set-up on.")
     ] = default(Duration(900))
+    pairing: Annotated[
+        Literal["interleaved", "duet"],
+        Meta(
+            description='"interleaved": base and head by turns. "duet": both at once, compared by CPU time; for a host '
+            "that others load, and for commands only (docs/duet.md)."
+        ),
+    ] = "interleaved"
     metrics: Annotated[
         list[str] | None,
         Meta(
             examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" of hyperfine and spawn, all metrics of values.',
+            'Default: "time" of hyperfine and spawn ("cpu" in a duet), all metrics of values.',
         ),
     ] = None
     shards: Annotated[

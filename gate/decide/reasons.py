@@ -67,10 +67,13 @@ def finding(facts: Facts) -> reasons.Reason:
     if facts.verdict in ("regression", "improvement"):
         return _changed(facts)
     if facts.verdict == "no-sign" and facts.unseen is not None:
-        limit = facts.nominal.high if facts.found.subject.lower else facts.nominal.low
+        low, high = facts.nominal.low, facts.nominal.high
+        limit, other = (high, low) if facts.found.subject.lower else (low, high)
+        real = other is not None and (other > 1 if facts.found.subject.lower else other < 1)
         return reasons.NoSign(
             detectable=facts.unseen,
             limit=limit or 0.0,
+            real=real,
             confidence=facts.nominal_confidence,
             unit=facts.case.unit,
             better=facts.case.better,

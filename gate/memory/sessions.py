@@ -47,6 +47,7 @@ def _conditions(benchmark: Benchmark, config: Config) -> str | None:
     parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
     parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
+    parts += ["duet"] if config.plan.pairing == "duet" else []
     parts += [f"relink {_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
 

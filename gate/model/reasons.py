@@ -216,6 +216,8 @@ class NoSign(Kind, frozen=True, kw_only=True):
     """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
     limit: float
     """The end of the interval on the worse side, a ratio."""
+    real: bool
+    """Whether the whole interval lies on the worse side of no change."""
     confidence: float
     """Of the interval."""
     unit: str

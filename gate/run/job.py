@@ -25,6 +25,7 @@ from gate.model import SIDES, Memory, Run, UserError
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
+from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
@@ -33,6 +34,7 @@ from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from gate.words.choice import chosen
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
+from harness.instruments.spawn import Spawn
 from harness.loop.schedule import Round, schedule
 
 
@@ -79,6 +81,7 @@ def prepare(
     if part is not None:
         project = of_shard(project, part.shard)
     treated = gate_treatments(project.settings, part.session if part else None) if gates else NONE
+    told = refuse_duet(project.settings, planned=bool(treated.planned))
     project = replace(project, settings=treated.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
     instruments = instruments_of(project)
@@ -96,6 +99,7 @@ def prepare(
             *instruments.warnings,
             *recalled.warnings,
             *planned.warnings,
+            *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
@@ -161,6 +165,9 @@ def _planned_by(project: Project, plan: Plan) -> Project:
 def instruments_of(project: Project) -> Instruments:
     """Choose what measures the benchmarks of a project."""
     used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
+    if project.settings.rules.plan.pairing == "duet":
+        # starts both sides by itself, whatever measures them by turns
+        return Instruments(dict.fromkeys(used, Spawn(cpu=True)), (), {})
     return choose(used, os.environ)
 
 

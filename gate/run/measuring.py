@@ -20,6 +20,7 @@ from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import UnfitHost
+from gate.run.duet import refuse_wall_time
 from gate.run.folder import make_room, outputs_in, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
@@ -34,6 +35,7 @@ from harness.host.fitness import problems, standing_problems
 from harness.host.holder import Claim, Holder
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
+from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured
 from harness.process.budget import Budget
 from harness.source.base_and_head import Source, Sources
@@ -160,6 +162,7 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit(problems())
+        refuse_wall_time(job.project.settings.rules, job.project.settings.benchmarks["head"])
         unfit = map(UnfitHost, standing_problems())
         warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
         self._say(*(f"warning: {say(warning)}" for warning in warnings))
@@ -210,16 +213,18 @@ class Measuring:
             closing(self._progress(budget, early=after_round is not None)) as progress,
             workshop(job, trees, budget) as made,
         ):
+            executions = made.executions(settings.rules.plan.iterations)
             loop = Loop(
                 job.rounds,
                 {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
                 made.builder,
-                made.executions(settings.rules.plan.iterations),
+                executions,
                 append,
                 records=records,
                 after_round=after_round,
                 progress=progress,
                 unproved=_unproved(job),
+                duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))

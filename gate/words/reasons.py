@@ -121,6 +121,9 @@ def _no_sign(why: reasons.NoSign) -> str:
 
 
 def _shown(why: reasons.NoSign) -> str:
+    if why.real:
+        least = numbers.a_worse(why, why.detectable)
+        return f"of {least}, which would have shown in 80 of 100 such runs; a smaller one is real"
     one = numbers.worse(why, why.detectable).partition(" ")[2]
     return f"of {numbers.worse_noun(why)}: one {one} would have shown in 80 of 100 such runs"
 

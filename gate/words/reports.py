@@ -134,9 +134,16 @@ def measured(report: Report) -> str:
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
         parts.append(f"{_design(sides)} a side")
+    if _is_duet(report):
+        parts.append("both sides at once, by CPU time")
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
+
+
+def _is_duet(report: Report) -> bool:
+    plan = (report.run.settings or {}).get("plan")
+    return isinstance(plan, Mapping) and plan.get("pairing") == "duet"
 
 
 def _needed_nothing(report: Report) -> bool:

@@ -30,8 +30,8 @@ from harness.process.groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
-# in the scratch directory, beside what {output} names
-_RESULT = "result.json"
+RESULT = "result.json"
+"""In the scratch directory, beside what {output} names."""
 # KiB on Linux, bytes on macOS
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # Linux keeps a process's size only approximately while it runs
@@ -46,13 +46,20 @@ class _Result(msgspec.Struct):
 
 
 class Spawn:
-    """Times a command by starting it from a small process."""
+    """Times a command by starting it from a small process.
+
+    cpu: whether user and system time together are a metric of their own.
+    """
+
+    def __init__(self, *, cpu: bool = False) -> None:
+        """See the class."""
+        self._cpu = cpu
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
         argv = words(benchmark, context)
-        launch = Launch(_LAUNCHER, context.scratch / _RESULT, runs, argv)
+        launch = Launch(_LAUNCHER, context.scratch / RESULT, runs, argv)
         return Command(
             argv=launch.by_itself(context.environment.get("LC_CTYPE")),
             directory=context.directory,
@@ -66,7 +73,7 @@ class Spawn:
         if outcome.status:
             return failed("spawn", outcome)
         try:
-            data = read_regular(context.scratch / _RESULT, _MAX_RESULT)
+            data = read_regular(context.scratch / RESULT, _MAX_RESULT)
             result = msgspec.json.decode(data or b"", type=_Result)
             if result.errno:
                 error = OSError(result.errno, os.strerror(result.errno))
@@ -75,7 +82,7 @@ class Spawn:
             if result.code:
                 return Unusable(exit_status(result.code), outcome.stderr, result.code in NOT_STARTED)
             refuse_other_count(len(result.runs), wanted_values(benchmark, context.iterations), "spawn")
-            series = _series(result)
+            series = _series(result, cpu=self._cpu)
             return metrics(benchmark, series, "" if "memory" in series else _too_small(result))
         except msgspec.DecodeError:
             return Unusable("spawn: no result", outcome.stderr)
@@ -83,12 +90,14 @@ class Spawn:
             return Unusable(str(error), outcome.stderr)
 
 
-def _series(result: _Result) -> dict[str, Series]:
+def _series(result: _Result, *, cpu: bool) -> dict[str, Series]:
     series = {
         "time": Series("s", [ns / 1e9 for ns, _, _, _ in result.runs]),
         "user": Series("s", [user for _, user, _, _ in result.runs]),
         "system": Series("s", [system for _, _, system, _ in result.runs]),
     }
+    if cpu:
+        series["cpu"] = Series("s", [user + system for _, user, system, _ in result.runs])
     # A child's peak begins with its parent's size: at that size the value says nothing about the program.
     if any(rss > result.own * _NEAR for _, _, _, rss in result.runs):
         series["memory"] = Series("B", [float(rss * _RSS_UNIT) for _, _, _, rss in result.runs])

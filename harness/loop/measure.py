@@ -28,6 +28,7 @@ from gate.model import (
     UnprovedKind,
 )
 from gate.model.case import canonical
+from harness.loop.duet import Duets
 from harness.loop.events import (
     BothStarted,
     LookTaken,
@@ -127,6 +128,7 @@ class Loop:
         after_round: AfterRound | None = None,
         progress: Progress = silent,
         unproved: UnprovedKind | None = "off",
+        duets: Duets | None = None,
     ) -> None:
         """Begin.
 
@@ -143,12 +145,14 @@ class Loop:
                 from the records. None: the design is fixed.
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
+            duets: makes both sides at once; None: they are interleaved.
         """
         begun = time.time_ns()
         self._rounds = rounds
         self._benchmarks = benchmarks
         self._builder = builder
         self._executions = executions
+        self._duets = duets
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -224,6 +228,8 @@ class Loop:
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
+            if self._duets is not None:
+                self._duets.end_round()
         return None
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
@@ -305,12 +311,43 @@ class Loop:
         self._step = step
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
+        if self._duets is not None:
+            self._execute_pairs(self._duets, steps)
+            return
         for step in self._ledger.pending(steps):
             # a suite of which nothing is wanted on either side need not run again
             sides = (step.side,) if self._design else SIDES
             empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
             if not empty and not self._ledger.is_failed(step):
                 self._execute(step)
+
+    def _execute_pairs(self, duets: Duets, steps: Sequence[ExecutionStep]) -> None:
+        """Execute both sides of a block at once; what only head has is executed alone."""
+        blocks = groupby(self._ledger.pending(steps), lambda step: (step.benchmark, step.execution))
+        for _, block in blocks:
+            pair = {step.side: step for step in block}
+            first = next(iter(pair.values()))
+            if self._ledger.is_failed(first):
+                continue
+            if len(pair) < len(SIDES):
+                self._execute(first)
+                continue
+            self._step = first
+            self._progress(StepStarted(first.side, first.benchmark, first.factors))
+            own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
+            where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
+            made = duets.make(own, pair, where)
+            failures = [
+                msgspec.structs.replace(each, directory=str(self._builder.kept(side, pair[side].building)))
+                for side in SIDES
+                for each in made[side].failures
+            ]
+            # a pair is there as a whole or not at all
+            self._add(*failures, *(each for side in SIDES for each in made[side].executions))
+            seconds = sum(each.seconds for each in made.values())
+            for side in SIDES:
+                whole = next((each for each in failures if each.side == side), None)
+                self._progress(StepFinished(side, first.benchmark, seconds / 2, whole, first.factors))
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step

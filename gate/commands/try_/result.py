@@ -145,16 +145,16 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark."""
 
-    kind: Literal["short", "quantile", "floor"]
+    kind: Literal["short", "quantile", "floor", "duet"]
     """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
-    the rules call too small to matter is more than the threshold."""
+    the rules call too small to matter is more than the threshold. duet: others load this host."""
     benchmark: str = ""
     seconds: float = 0.0
     text: str = ""
     floor: float = 0.0
     unit: str = ""
     share: float = 0.0
-    """The floor over the mean."""
+    """The floor over the mean; of a duet what others take of the processors."""
     more: int = 0
     """Other cases of which this is true."""
 

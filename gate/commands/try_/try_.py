@@ -25,6 +25,7 @@ from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.report.outputs import colored, make_folder, require_writable, targets, write
+from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
 from gate.run.measuring import Measuring, opened, refuse_unfit
 from gate.run.plan_warnings import quantile_warnings
@@ -33,7 +34,7 @@ from gate.run.refusal import refuse_unsafe
 from gate.run.shims import shim_warnings
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
-from harness.host.fitness import examine, problems, unfit
+from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, problems, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import by_hand
@@ -213,6 +214,11 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         times = [case.mean for case in each.cases if case.metric == "time"]
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
+    rules = job.project.settings.rules
+    if rules.plan.pairing == "interleaved" and is_possible(rules):
+        busy = others_load(seconds=QUICK_WINDOW)
+        if busy is not None and busy >= STILL_BUSY:
+            notes.append(Note(kind="duet", share=busy))
     below = sorted(_below_floor(job.project.settings.rules, tried), key=lambda note: note.share)
     return [*notes, *(msgspec.structs.replace(note, more=len(below) - 1) for note in below[-1:])]
 

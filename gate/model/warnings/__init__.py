@@ -92,6 +92,7 @@ AnyWarning = (
     | setup.FewIterationsForSteady
     | setup.NoEarlyStop
     | setup.NoAutoPlan
+    | setup.DuetOnOneProcessor
     | setup.PlannedFromMemory
     | setup.PlannedAsConfigured
     | setup.SpawnInstead

@@ -130,6 +130,12 @@ class NoAutoPlan(Base, frozen=True):
     """Several jobs measure, and each goes by the configured plan."""
 
 
+class DuetOnOneProcessor(Base, frozen=True):
+    """Base and head run on one processor by turns, and share its caches."""
+
+    benchmarks: tuple[str, ...]
+
+
 class PlannedFromMemory(Base, frozen=True):
     """The plan is what the memory of this host says."""
 

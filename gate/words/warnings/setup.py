@@ -220,6 +220,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.FewIterationsForSteady: _few_iterations_for_steady,
     kinds.NoEarlyStop: _no_early_stop,
     kinds.NoAutoPlan: lambda _: "plan.auto keeps the configured plan: all jobs of a gate need the same one",
+    kinds.DuetOnOneProcessor: lambda of: (
+        f"{', '.join(of.benchmarks)}: base and head run on one processor by turns and share its caches"
+    ),
     kinds.PlannedFromMemory: _planned_from_memory,
     kinds.PlannedAsConfigured: _planned_as_configured,
     kinds.SpawnInstead: _spawn_instead,

@@ -69,6 +69,11 @@ def standing_problems(tree: Tree | None = None) -> list[Problem]:
     return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
 
 
+def others_load(tree: Tree | None = None, seconds: float = WINDOW) -> float | None:
+    """Return the share of all processors' time that other processes take while they are watched; None: not known."""
+    return load.others(watch(Tree() if tree is None else tree, seconds))
+
+
 def _worded(checks: Iterable[Check]) -> list[str]:
     return [f"{check.name}: {check.value}" for check in unfit(checks)]
 

@@ -36,6 +36,10 @@ PRESSURE_BAD: dict[Pressure, float] = {"cpu": 50.0, "memory": 10.0}
 THROTTLED_WARN = 0.01
 """Share of all periods since the control group began."""
 
+_OTHERS = (
+    "Other programs take processors, caches and memory bandwidth from the measured one. If that cannot be helped, "
+    '`pairing = "duet"` in [plan] runs both sides at once and compares their CPU time.'
+)
 _WAITS = {
     "cpu": "Programs wait for a processor, and the wait is part of the measured time.",
     "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
@@ -53,13 +57,13 @@ def average(tree: Tree, window: Window) -> Check:
     each = now / ticks.processors
     if each < LOAD_WARN:
         return Check(name, "ok", value, why)
-    busy = _others(window)
+    busy = others(window)
     if each >= LOAD_BAD and (busy is None or busy >= STILL_BUSY):
         return Check(name, "bad", value, why)
     return Check(name, "warn", value, why)
 
 
-def _others(window: Window) -> float | None:
+def others(window: Window) -> float | None:
     """Return the share of all processors' time that other processes took; None when that cannot be told."""
     begin, end = window.begin.ticks, window.end.ticks
     if begin is None or end is None or end.total <= begin.total:
@@ -83,8 +87,8 @@ def _taken(window: Window) -> dict[int, int]:
 
 def processes(window: Window) -> Check:
     """Look at what other processes take, and name the one that takes the most."""
-    name, why = "other processes", "Other programs take processors, caches and memory bandwidth from the measured one."
-    share, ticks, first = _others(window), window.end.ticks, window.begin.ticks
+    name, why = "other processes", _OTHERS
+    share, ticks, first = others(window), window.end.ticks, window.begin.ticks
     if share is None or ticks is None or first is None:
         return unreadable(name, why)
     taken = _taken(window)
@@ -121,8 +125,8 @@ def waiting(tree: Tree, what: Pressure, window: Window) -> Check:
     if share is None:
         return unreadable(name, why)
     value = f"some program waited {share:.1f}% of the last 10 s"
-    others = _others(window)
-    past = what == "cpu" and others is not None and others < STILL_BUSY
+    busy = others(window)
+    past = what == "cpu" and busy is not None and busy < STILL_BUSY
     if share >= PRESSURE_BAD.get(what, math.inf) and not past:
         return Check(name, "bad", value, why)
     return Check(name, "warn" if share >= PRESSURE_WARN[what] else "ok", value, why)

@@ -461,7 +461,9 @@ def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) 
             "detectable": detectable,
             "stopped": "futility",
             "pairing": pairing,
-            "reason": reasons.NoSign(detectable=detectable, limit=1.032, confidence=0.95, unit="s", better="lower"),
+            "reason": reasons.NoSign(
+                detectable=detectable, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"
+            ),
             **changes,
         },
     )

@@ -1,0 +1,130 @@
+"""Both sides at once: base and head of an execution start together, iteration by iteration, and CPU time compares them.
+
+What disturbs one then disturbs the other as well (Bulej et al. 2020). Wall time loses a part of the change under load,
+user and system time do not (docs/duet.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from gate.config.types import Benchmark
+from gate.model import SIDES, Side
+from harness.instruments.protocol import wanted_values, words
+from harness.instruments.spawn import RESULT
+from harness.loop.execution import Attempt, Executed, Executions, Scratch
+from harness.loop.steps import ExecutionStep, draw
+from harness.process.execute import Command
+
+_LAUNCHER = Path(__file__).parents[1] / "instruments" / "duet_launcher.py"
+_SPEC = "duet.json"
+
+Pair = Mapping[Side, ExecutionStep]
+
+
+def processors(cpus: str | None = None) -> tuple[int, ...]:
+    """Return the processors that a duet may use, of a benchmark's `cpus` ("0,2-3"); none where that is unknown."""
+    if not hasattr(os, "sched_getaffinity"):
+        return ()
+    own = os.sched_getaffinity(0)
+    if cpus is None:
+        return tuple(sorted(own))
+    wanted: set[int] = set()
+    for part in cpus.split(","):
+        low, _, high = part.partition("-")
+        wanted.update(range(int(low), int(high or low) + 1))
+    return tuple(sorted(wanted & own))
+
+
+def places(available: tuple[int, ...], runs: int, step: ExecutionStep) -> list[tuple[int, int, int]]:
+    """Draw for each iteration the processors of base and head, and which of them is let go first (0: base).
+
+    Two different ones where there are two. -1: the system decides. Drawn by the execution's seed and name, as all else.
+    """
+    found = []
+    for run in range(runs):
+        drawn = (step.seed, "duet", step.benchmark, step.build, step.execution, run)
+        first = draw(2, "first", *drawn)
+        if not available:
+            found.append((-1, -1, first))
+            continue
+        base = draw(len(available), "processor", *drawn)
+        others = len(available) - 1
+        head = (base + 1 + draw(others, "other", *drawn)) % len(available) if others else base
+        found.append((available[base], available[head], first))
+    return found
+
+
+class Duets:
+    """Makes executions of both sides at once."""
+
+    def __init__(self, executions: Executions) -> None:
+        """Begin; executions: their conditions, and what reads their values."""
+        self._executions = executions
+        self._scratch = {side: Scratch(executions.conditions.scratch) for side in SIDES}
+
+    def make(
+        self, benchmarks: Mapping[Side, Benchmark], steps: Pair, directories: Mapping[Side, Path]
+    ) -> dict[Side, Executed]:
+        """Execute a benchmark once on both sides, iteration by iteration at once.
+
+        Each side takes half of the seconds, so that they add up to those of both.
+
+        Raises:
+            OSError: perfgate's own files cannot be written.
+            BudgetEndedError: the budget has ended.
+        """
+        made = self._executions
+        attempts = {
+            side: made.prepared(benchmarks[side], steps[side], directories[side], self._scratch[side].fresh())
+            for side in SIDES
+        }
+        command = _command(attempts)
+        with made.conditions.budget.phase("execution"):
+            outcome = made.conditions.executor.run(command)
+        return {side: made.concluded(attempts[side], outcome, outcome.seconds / 2) for side in SIDES}
+
+    def end_round(self) -> None:
+        """Remove outputs."""
+        for scratch in self._scratch.values():
+            scratch.clear()
+
+
+def _command(attempts: Mapping[Side, Attempt]) -> Command:
+    """Return the one process that makes an execution of both sides, with its specification written beside the outputs.
+
+    Raises:
+        OSError: the specification cannot be written.
+    """
+    base = attempts["base"]
+    benchmark = base.benchmark
+    runs = wanted_values(benchmark, base.context.iterations)
+    known = base.command.environment
+    sides = [
+        {
+            "argv": list(words(attempts[side].benchmark, attempts[side].context)),
+            "directory": str(attempts[side].context.directory),
+            "environment": attempts[side].command.environment,
+            "output": str(attempts[side].context.scratch / RESULT),
+        }
+        for side in SIDES
+    ]
+    spec = {
+        "runs": runs,
+        "places": places(processors(benchmark.cpus), runs, base.step),
+        "known": sorted(known),
+        "sides": sides,
+    }
+    path = base.context.scratch / _SPEC
+    path.write_text(json.dumps(spec), encoding="ascii")
+    return Command(
+        argv=(sys.executable, "-I", "-S", str(_LAUNCHER), str(path)),
+        directory=base.context.directory,
+        environment=known,
+        timeout=benchmark.timeout,
+        priority=benchmark.priority,
+    )
